@@ -1,0 +1,32 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every target is built the same way: Swift 6 language mode plus the upcoming
+// features that make isolation and imports explicit.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+let package = Package(
+    name: "feathers-swift",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Feathers", targets: ["Feathers"]),
+        .library(name: "FeathersTesting", targets: ["FeathersTesting"]),
+    ],
+    targets: [
+        .target(name: "Feathers", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST"], swiftSettings: settings),
+        .target(name: "FeathersCore", swiftSettings: settings),
+        .target(name: "FeathersNetworking", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
+        .target(name: "FeathersTesting", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
+
+        .testTarget(name: "FeathersCoreTests", dependencies: ["FeathersCore"], swiftSettings: settings),
+    ]
+)

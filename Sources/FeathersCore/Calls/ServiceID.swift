@@ -1,0 +1,81 @@
+/// The id of one record: a string or a number, kept as what it is.
+///
+/// Servers tell `1` from `"1"` over Socket.IO and inside JSON; in a URL both read alike.
+public enum ServiceID: Hashable, Sendable {
+    case string(String)
+    case integer(Int64)
+    /// A number that is no integer. FeathersJS accepts such ids; few databases do.
+    case number(Double)
+}
+
+extension ServiceID: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+    public init(stringLiteral value: String) {
+        self = .string(value)
+    }
+
+    public init(integerLiteral value: Int64) {
+        self = .integer(value)
+    }
+}
+
+extension ServiceID {
+    public init(_ value: String) {
+        self = .string(value)
+    }
+
+    public init(_ value: some BinaryInteger) {
+        self = .integer(Int64(value))
+    }
+
+    /// The id inside a JSON value, or nil where the value is neither a string nor a number.
+    public init?(_ value: JSONValue) {
+        switch value {
+        case .string(let string): self = .string(string)
+        case .integer(let integer): self = .integer(integer)
+        case .number(let number): self = .number(number)
+        case .null, .bool, .array, .object: return nil
+        }
+    }
+
+    /// The id as it stands in JSON.
+    public var json: JSONValue {
+        switch self {
+        case .string(let string): .string(string)
+        case .integer(let integer): .integer(integer)
+        case .number(let number): .number(number)
+        }
+    }
+}
+
+extension ServiceID: CustomStringConvertible {
+    /// The id as it stands in a URL (before percent-encoding) and in messages.
+    public var description: String {
+        switch self {
+        case .string(let string): string
+        case .integer(let integer): String(integer)
+        case .number(let number): JSONValue.number(number).description
+        }
+    }
+}
+
+extension ServiceID: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let integer = try? container.decode(Int64.self) {
+            self = .integer(integer)
+        } else if let number = try? container.decode(Double.self) {
+            self = .number(number)
+        } else {
+            self = .string(try container.decode(String.self))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .string(let string): try container.encode(string)
+        case .integer(let integer): try container.encode(integer)
+        case .number(let number): try container.encode(number)
+        }
+    }
+}
