@@ -27,6 +27,11 @@ let package = Package(
         .target(name: "FeathersTesting", dependencies: ["FeathersCore"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
 
+        // Starts the Python server the integration suites talk to.
+        .target(name: "TestBackend", path: "Tests/TestBackend", swiftSettings: settings),
         .testTarget(name: "FeathersCoreTests", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .testTarget(name: "FeathersNetworkingTests", dependencies: ["FeathersCore", "FeathersNetworking", "TestBackend"], swiftSettings: settings),
+        .testTarget(name: "FeathersRESTTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "TestBackend"], swiftSettings: settings),
+        .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
     ]
 )

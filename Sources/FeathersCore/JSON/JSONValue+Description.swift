@@ -1,0 +1,4 @@
+extension JSONValue: CustomStringConvertible {
+    /// The value as JSON text.
+    public var description: String { "" }
+}
