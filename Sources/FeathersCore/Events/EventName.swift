@@ -25,7 +25,7 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
         case .update: self = .updated
         case .patch: self = .patched
         case .remove: self = .removed
-        default: return nil
+        case .find, .get, .custom: return nil
         }
     }
 

@@ -12,7 +12,7 @@ public struct Hooks: Sendable {
     public var after: HookMap<Hook>
     /// Run after a failure, those of the method first, in the order of registration.
     public var error: HookMap<Hook>
-    /// How long the calls may take; see ``timeout(_:for:clock:)``.
+    /// How long the calls may take; see ``Hooks/timeout(_:for:clock:)``.
     var deadlines: HookMap<Deadline>
 
     public init(

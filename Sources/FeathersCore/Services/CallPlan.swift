@@ -1,9 +1,15 @@
-/// All that a call of one method needs, shared by its calls.
-struct CallPlan: Sendable {
+/// All that a call of one method needs, shared by its calls. A class, so that handing it out counts one reference.
+final class CallPlan: Sendable {
     let implementation: any ServiceProtocol
     let pipeline: HookPipeline
     /// The event the app emits after the method, if any.
     let event: EventName?
+
+    init(implementation: any ServiceProtocol, pipeline: HookPipeline, event: EventName?) {
+        self.implementation = implementation
+        self.pipeline = pipeline
+        self.event = event
+    }
 }
 
 /// The plans of a service's methods. Plans of an older generation of the app's hooks are not found.
@@ -23,7 +29,7 @@ struct CallPlanCache: Sendable {
             case .update: standard.update
             case .patch: standard.patch
             case .remove: standard.remove
-            default: plans[method]
+            case .custom: plans[method]
             }
         }
         set {
@@ -38,7 +44,7 @@ struct CallPlanCache: Sendable {
             case .update: standard.update = newValue
             case .patch: standard.patch = newValue
             case .remove: standard.remove = newValue
-            default: plans[method] = newValue
+            case .custom: plans[method] = newValue
             }
         }
     }

@@ -4,21 +4,25 @@ extension Service {
     /// The request's path is ignored in favour of the service's own.
     @concurrent
     public nonisolated func respond(to request: ServiceRequest) async throws -> JSONValue {
-        let plan = registration.plan(for: request.method, in: app)
         var request = request
         request.path = path
-        guard !plan.pipeline.steps.isEmpty else {
-            let result = try await plan.implementation.respond(to: request)
-            if let event = plan.event { emit(event, of: result) }
-            return result
-        }
-        var context = HookContext(app: app, service: self, request: request)
-        try await plan.pipeline.run(&context, on: plan.implementation)
+        return try await perform(request)
+    }
+
+    /// The same without leaving the caller's executor: the public methods have left it already.
+    nonisolated func perform(_ request: consuming ServiceRequest) async throws -> JSONValue {
+        let plan = registration.plan(for: request.method, in: app)
+        guard plan.pipeline.isEmpty else { return try await run(plan, request) }
+        let result = try await plan.implementation.respond(to: request)
+        if let event = plan.event { emit(event, of: result) }
+        return result
+    }
+
+    private nonisolated func run(_ plan: CallPlan, _ request: consuming ServiceRequest) async throws -> JSONValue {
+        var context = HookContext(service: self, request: request, event: plan.event)
+        try await plan.pipeline.run(&context)
         let result = context.result ?? .null
-        // A custom name or a custom method's event is emitted too; a service that emits the standard event itself keeps it to itself.
-        if let event = context.event, plan.event != nil || event != EventName(endOf: request.method) {
-            emit(event, of: context.dispatch ?? result)
-        }
+        if let event = context.event { emit(event, of: context.dispatch ?? result) }
         return result
     }
 

@@ -2,7 +2,7 @@ extension Service {
     /// Lists the records that match a query: an array, or a page; read either with ``Paginated/init(json:)``.
     @concurrent
     public nonisolated func find(_ query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
-        try await respond(to: request(.find, query: query, params: params))
+        try await perform(request(.find, query: query, params: params))
     }
 
     /// Reads one record.
@@ -10,13 +10,13 @@ extension Service {
     public nonisolated func get(
         _ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
-        try await respond(to: request(.get, id: id.serviceID, query: query, params: params))
+        try await perform(request(.get, id: id.serviceID, query: query, params: params))
     }
 
     /// Creates a record.
     @concurrent @discardableResult
     public nonisolated func create(_ data: JSONValue, _ query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
-        try await respond(to: request(.create, data: data, query: query, params: params))
+        try await perform(request(.create, data: data, query: query, params: params))
     }
 
     /// Creates several records in one call.
@@ -24,7 +24,7 @@ extension Service {
     public nonisolated func create(
         contentsOf data: [JSONValue], _ query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
-        try await respond(to: request(.create, data: .array(data), query: query, params: params))
+        try await perform(request(.create, data: .array(data), query: query, params: params))
     }
 
     /// Replaces a record.
@@ -32,7 +32,7 @@ extension Service {
     public nonisolated func update(
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
-        try await respond(to: request(.update, id: id.serviceID, data: data, query: query, params: params))
+        try await perform(request(.update, id: id.serviceID, data: data, query: query, params: params))
     }
 
     /// Merges data into a record.
@@ -40,13 +40,13 @@ extension Service {
     public nonisolated func patch(
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
-        try await respond(to: request(.patch, id: id.serviceID, data: data, query: query, params: params))
+        try await perform(request(.patch, id: id.serviceID, data: data, query: query, params: params))
     }
 
     /// Merges data into every record that matches a query.
     @concurrent @discardableResult
     public nonisolated func patchAll(matching query: Query, with data: JSONValue, params: Params = Params()) async throws -> JSONValue {
-        try await respond(to: request(.patch, data: data, query: query, params: params))
+        try await perform(request(.patch, data: data, query: query, params: params))
     }
 
     /// Removes a record.
@@ -54,13 +54,13 @@ extension Service {
     public nonisolated func remove(
         _ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
-        try await respond(to: request(.remove, id: id.serviceID, query: query, params: params))
+        try await perform(request(.remove, id: id.serviceID, query: query, params: params))
     }
 
     /// Removes every record that matches a query.
     @concurrent @discardableResult
     public nonisolated func removeAll(matching query: Query, params: Params = Params()) async throws -> JSONValue {
-        try await respond(to: request(.remove, query: query, params: params))
+        try await perform(request(.remove, query: query, params: params))
     }
 
     /// Calls a custom method.
@@ -72,7 +72,7 @@ extension Service {
             throw FeathersError(
                 .badRequest, "'\(method)' is no custom method: use '\(method)(…)' in place of 'call(\"\(method)\")'", execution: .neverSent)
         }
-        return try await respond(to: request(method, data: data, query: query, params: params))
+        return try await perform(request(method, data: data, query: query, params: params))
     }
 
     /// A request whose query is the one given, or else that of the params.

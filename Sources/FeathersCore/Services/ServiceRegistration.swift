@@ -54,9 +54,10 @@ final class ServiceRegistration: Sendable {
         return state.withLock { state in
             let isAllowed = state.options.methods?.contains(method) ?? true
             let event = EventName(endOf: method).flatMap { state.options.serviceEvents.contains($0) ? nil : $0 }
+            let implementation = isAllowed ? state.implementation : RefusingService()
             let plan = CallPlan(
-                implementation: isAllowed ? state.implementation : RefusingService(),
-                pipeline: HookPipeline(app: appHooks, service: state.hooks, method: method),
+                implementation: implementation,
+                pipeline: HookPipeline(app: appHooks, service: state.hooks, method: method, implementation: implementation),
                 event: event)
             state.plans[method, generation] = plan
             return plan
