@@ -22,7 +22,7 @@ struct JSONDifferentialTests {
             #expect(try JSONValue(parsing: JSONEncoder().encode(value)) == value)
             let any = try JSONSerialization.jsonObject(with: Data(try value.serialized()), options: .fragmentsAllowed)
             let text = try JSONSerialization.data(withJSONObject: any, options: .fragmentsAllowed)
-            #expect(try JSONValue(parsing: text) == value)
+            #expect(try JSONValue(parsing: text) == value, "\(value), \(String(decoding: text, as: UTF8.self))")
         }
     }
 
