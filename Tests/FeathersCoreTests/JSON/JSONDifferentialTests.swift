@@ -22,7 +22,7 @@ struct JSONDifferentialTests {
             #expect(try JSONValue(parsing: JSONEncoder().encode(value)) == value)
             let any = try JSONSerialization.jsonObject(with: Data(try value.serialized()), options: .fragmentsAllowed)
             let text = try JSONSerialization.data(withJSONObject: any, options: .fragmentsAllowed)
-            #expect(try JSONValue(parsing: text) == value, "\(value), \(String(decoding: text, as: UTF8.self))")
+            #expect(try JSONValue(parsing: text) == value)
         }
     }
 
@@ -63,7 +63,9 @@ extension RandomJSON {
     /// A valid text in which a few bytes were changed, left out, doubled, or swapped for a piece of another.
     mutating func damagedText() throws -> [UInt8] {
         var text = try value().serialized()
-        let pieces: [[UInt8]] = ["[", "]", "{", "}", ",", ":", "\"", "\\", "0", "-", "e", ".", " ", "null", "\\u12", "\n"].map { Array($0.utf8) }
+        let pieces: [[UInt8]] = ["[", "]", "{", "}", ",", ":", "\"", "\\", "0", "-", "e", ".", " ", "null", "\\u12", "\n"].map {
+            Array($0.utf8)
+        }
         for _ in 0..<Int.random(in: 0..<3, using: &random) {
             let position = Int.random(in: 0...text.count, using: &random)
             switch Int.random(in: 0..<4, using: &random) {
