@@ -18,6 +18,7 @@ SESSION_UNKNOWN = (1, "Session ID unknown")
 BAD_METHOD = (2, "Bad handshake method")
 BAD_REQUEST = (3, "Bad request")
 UNSUPPORTED = (5, "Unsupported protocol version")
+FROM_CLIENTS = ("1", "3", "4", "5")
 
 
 class WebSocket(driver.WebSocket):
@@ -29,13 +30,18 @@ class WebSocket(driver.WebSocket):
             max_msg_size=self.server.max_http_buffer_size, compress=os.environ.get("PERMESSAGE_DEFLATE") == "1"
         )
         await self._sock.prepare(request)
-        self.handler.__self__.latest_request = request
+        self.session = self.handler.__self__
+        self.session.latest_request = request
         self.environ = environ
-        try:
-            await self.handler(self)
-        except ValueError:
-            pass  # A frame that is no packet: the reference server just closes.
+        await self.handler(self)
         return self._sock
+
+    async def wait(self):
+        data = await super().wait()
+        # Pings are the server's to send, and the rest is no packet at all: that ends the connection.
+        if isinstance(data, str) and not self.session.upgrading and data[:1] not in FROM_CLIENTS:
+            raise OSError
+        return data
 
 
 class EngineServer(engineio.AsyncServer):
