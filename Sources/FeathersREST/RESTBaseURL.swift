@@ -9,7 +9,7 @@ struct RESTBaseURL: Sendable {
     init(_ url: URL) {
         let absolute = url.absoluteURL
         guard absolute.isRequestable else {
-            checked = .failure(.refused("The base URL must be an http or https URL with a host: \(absolute.hostAndPort ?? "it names none")"))
+            checked = .failure(.refused("The base URL must be an http or https URL with a host, not '\(url.absoluteString)'"))
             return
         }
         guard absolute.query == nil, absolute.fragment == nil else {

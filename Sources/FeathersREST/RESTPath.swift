@@ -55,7 +55,8 @@ extension StringProtocol {
         if bytes.allSatisfy(\.standsInPath) { return String(self) }
         var text: [UInt8] = []
         for (index, byte) in bytes.enumerated() {
-            let isEscape = byte == UInt8(ascii: "%") && index + 2 < bytes.count && bytes[index + 1].isHexDigit && bytes[index + 2].isHexDigit
+            let isEscape =
+                byte == UInt8(ascii: "%") && index + 2 < bytes.count && bytes[index + 1].isHexDigit && bytes[index + 2].isHexDigit
             if byte.standsInPath || isEscape {
                 text.append(byte)
             } else {

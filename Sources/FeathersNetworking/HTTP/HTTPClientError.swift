@@ -63,7 +63,8 @@ extension HTTPClientError.Kind {
     var impliedDelivery: HTTPClientError.Delivery {
         switch self {
         case .invalidURL, .invalidHeader, .hostNotFound, .cannotConnect, .tls: .neverSent
-        case .timeout, .connectionLost, .badResponse, .tooManyRedirects, .invalidRedirect, .responseTooLarge, .closed, .other: .mayHaveExecuted
+        case .timeout, .connectionLost, .badResponse, .tooManyRedirects, .invalidRedirect, .responseTooLarge, .closed, .other:
+            .mayHaveExecuted
         }
     }
 }

@@ -13,8 +13,26 @@ extension HTTPClientError {
             self.init(.other, "The request failed", host: host, cause: error)
             return
         }
-        let (kind, message) = Self.meaning(of: error.code)
+        let (kind, message) = Self.meaning(of: error)
         self.init(kind, message, host: host, cause: error)
+    }
+
+    private static func meaning(of error: URLError) -> (Kind, String) {
+        #if canImport(FoundationNetworking)
+            // Foundation on Linux gives most of what libcurl tells apart one code; libcurl's own words are in the description.
+            let words = error.localizedDescription
+            if words.hasPrefix("transfer closed") || words.hasPrefix("Empty reply") {
+                return meaning(of: .networkConnectionLost)
+            }
+            if words.hasPrefix("SSL") {
+                return meaning(of: .secureConnectionFailed)
+            }
+            if error.code == .unknown || error.code == .unsupportedURL {
+                // The URL's scheme was checked before: what is unsupported here is the answer's protocol.
+                return (.badResponse, "The answer could not be read as HTTP: \(words)")
+            }
+        #endif
+        return meaning(of: error.code)
     }
 
     private static func meaning(of code: URLError.Code) -> (Kind, String) {
@@ -26,7 +44,8 @@ extension HTTPClientError {
         case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .dataNotAllowed, .callIsActive:
             (.cannotConnect, "Could not connect to the server")
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
-            .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
+            .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
+            .appTransportSecurityRequiresSecureConnection:
             (.tls, "The secure connection could not be made")
         case .timedOut:
             (.timeout, "No complete answer came in time")

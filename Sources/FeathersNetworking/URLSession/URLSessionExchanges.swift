@@ -59,4 +59,16 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     ) {
         completionHandler(nil)
     }
+
+    /// Leaves challenges to the configuration: server trust is evaluated as usual, and without credentials a 401 is simply the answer.
+    ///
+    /// On Linux a task whose delegate lacks this method never ends once a server answers `WWW-Authenticate: Basic`.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.performDefaultHandling, nil)
+    }
 }

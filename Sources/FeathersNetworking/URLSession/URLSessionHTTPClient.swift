@@ -13,7 +13,7 @@ public final class URLSessionHTTPClient: HTTPClient {
     private let session: URLSession
     private let exchanges: URLSessionExchanges
 
-    /// - Parameter configuration: how the session works; the default keeps nothing on disk and no cookies.
+    /// - Parameter configuration: how the session works; the default keeps nothing on disk, no cookies and no credentials.
     public init(configuration: URLSessionConfiguration = URLSessionHTTPClient.defaultConfiguration) {
         exchanges = URLSessionExchanges()
         session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
@@ -24,12 +24,13 @@ public final class URLSessionHTTPClient: HTTPClient {
         session.finishTasksAndInvalidate()
     }
 
-    /// A new configuration that keeps nothing on disk and no cookies; change it as you like before handing it over.
+    /// A new configuration that keeps nothing on disk and neither cookies nor credentials; change it as you like before handing it over.
     public static var defaultConfiguration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
         return configuration
     }
 
