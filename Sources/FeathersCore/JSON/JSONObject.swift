@@ -1,34 +1,70 @@
 /// A JSON object: keys in the order they were written, as JavaScript keeps them.
 ///
-/// The order is part of what Feathers sends (`$sort`), yet no part of equality. Small objects are searched in a line, which
-/// beats hashing; larger ones carry an index.
+/// The order is part of what Feathers sends (`$sort`), yet no part of equality. Keys are told apart by their code units, as
+/// in JavaScript: a composed and a decomposed "é" are two keys. Small objects are searched in a line, which beats hashing;
+/// larger ones carry an index.
 public struct JSONObject: Sendable {
     public typealias Element = (key: String, value: JSONValue)
 
-    private(set) var keys: [String]
-    private(set) var values: [JSONValue]
-    /// Where each key stands; kept only above `indexingThreshold` keys.
-    private var positions: [String: Int]?
+    /// A key beside its value: one allocation holds a whole object.
+    struct Entry: Sendable {
+        var key: String
+        var value: JSONValue
+    }
 
-    private static let indexingThreshold = 16
+    private(set) var entries: [Entry]
+    /// Where each key stands; kept only above `indexingThreshold` keys.
+    private var positions: [ExactString: Int]?
+
+    /// Up to here a look-up in a line costs no more than hashing the key.
+    static let indexingThreshold = 32
 
     public init() {
-        keys = []
-        values = []
+        entries = []
         positions = nil
     }
 
     /// An empty object with room for `capacity` keys.
     public init(minimumCapacity capacity: Int) {
         self.init()
-        keys.reserveCapacity(capacity)
-        values.reserveCapacity(capacity)
+        entries.reserveCapacity(capacity)
     }
+
+    /// An object of entries whose keys are known to differ.
+    init(uniqueEntries: [Entry]) {
+        entries = uniqueEntries
+        positions = nil
+        indexIfLarge()
+    }
+
+    /// An object of entries; of a repeated key the last value wins, at the place of the first.
+    init(mergingEntries source: [Entry]) {
+        self.init(minimumCapacity: source.count)
+        guard source.count > Self.indexingThreshold else {
+            for entry in source { self[entry.key] = entry.value }
+            return
+        }
+        var positions = [ExactString: Int](minimumCapacity: source.count)
+        for entry in source {
+            // Looks up and inserts with a single hash.
+            let next = entries.count
+            let position = { (position: inout Int) in position }(&positions[ExactString(entry.key), default: next])
+            if position == next { entries.append(entry) } else { entries[position].value = entry.value }
+        }
+        self.positions = entries.count > Self.indexingThreshold ? positions : nil
+    }
+
+    /// The keys, in their order.
+    public var keys: [String] { entries.map(\.key) }
+
+    /// The values, in the order of their keys.
+    public var values: [JSONValue] { entries.map(\.value) }
 
     /// The value of a key; setting nil removes the key, setting JSON null keeps it.
     public subscript(key: String) -> JSONValue? {
         get {
-            position(of: key).map { values[$0] }
+            guard let position = position(of: key) else { return nil }
+            return entries[position].value
         }
         set {
             guard let newValue else {
@@ -36,7 +72,7 @@ public struct JSONObject: Sendable {
                 return
             }
             if let position = position(of: key) {
-                values[position] = newValue
+                entries[position].value = newValue
             } else {
                 append(newValue, forNewKey: key)
             }
@@ -54,9 +90,9 @@ public struct JSONObject: Sendable {
                 position = existing
             } else {
                 append(defaultValue(), forNewKey: key)
-                position = values.count - 1
+                position = entries.count - 1
             }
-            yield &values[position]
+            yield &entries[position].value
         }
     }
 
@@ -64,67 +100,43 @@ public struct JSONObject: Sendable {
     @discardableResult
     public mutating func removeValue(forKey key: String) -> JSONValue? {
         guard let position = position(of: key) else { return nil }
-        keys.remove(at: position)
+        let removed = entries.remove(at: position)
         positions = nil
         indexIfLarge()
-        return values.remove(at: position)
+        return removed.value
+    }
+
+    /// The value at a place in the order, to be filled in later; the encoder's containers need it.
+    mutating func setValue(_ value: JSONValue, at position: Int) {
+        entries[position].value = value
     }
 
     private mutating func append(_ value: JSONValue, forNewKey key: String) {
-        keys.append(key)
-        values.append(value)
+        entries.append(Entry(key: key, value: value))
         if positions == nil {
             indexIfLarge()
         } else {
-            positions![key] = keys.count - 1
+            positions?[ExactString(key)] = entries.count - 1
         }
     }
 
     private mutating func indexIfLarge() {
-        guard keys.count > Self.indexingThreshold else { return }
-        positions = Dictionary(uniqueKeysWithValues: zip(keys, keys.indices))
+        guard entries.count > Self.indexingThreshold else { return }
+        var positions = [ExactString: Int](minimumCapacity: entries.count)
+        for (position, entry) in entries.enumerated() { positions[ExactString(entry.key)] = position }
+        self.positions = positions
     }
 
-    private func position(of key: String) -> Int? {
-        if let positions { return positions[key] }
-        return keys.firstIndex(of: key)
-    }
-}
-
-extension JSONObject: RandomAccessCollection {
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { keys.count }
-
-    public subscript(position: Int) -> Element {
-        (keys[position], values[position])
-    }
-}
-
-extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// An object from a literal; of a repeated key the last value wins, as in JavaScript.
-    public init(dictionaryLiteral elements: (String, JSONValue)...) {
-        self.init(minimumCapacity: elements.count)
-        for (key, value) in elements { self[key] = value }
-    }
-}
-
-extension JSONObject: Hashable {
-    public static func == (left: JSONObject, right: JSONObject) -> Bool {
-        guard left.count == right.count else { return false }
-        if left.keys == right.keys { return left.values == right.values }
-        return left.allSatisfy { key, value in right[key] == value }
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(count)
-        // Independent of the order, as equality is.
-        var combined = 0
-        for (key, value) in self {
-            var element = Hasher()
-            element.combine(key)
-            element.combine(value)
-            combined ^= element.finalize()
+    /// Where a key stands in the order.
+    func position(of key: String) -> Int? {
+        if let positions { return positions[ExactString(key)] }
+        return entries.withUnsafeBufferPointer { entries in
+            var position = 0
+            while position < entries.count {
+                if entries[position].key.isExactly(key) { return position }
+                position += 1
+            }
+            return nil
         }
-        hasher.combine(combined)
     }
 }

@@ -28,8 +28,6 @@ extension JSONValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
     }
 
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
-        var object = JSONObject(minimumCapacity: elements.count)
-        for (key, value) in elements { object[key] = value }
-        self = .object(object)
+        self = .object(JSONObject(mergingEntries: elements.map(JSONObject.Entry.init)))
     }
 }

@@ -1,4 +1,0 @@
-extension JSONValue: CustomStringConvertible {
-    /// The value as JSON text.
-    public var description: String { "" }
-}

@@ -1,0 +1,33 @@
+/// A number that JSON cannot express.
+///
+/// JavaScript would write `null` in its place; this library does not change what it is given.
+public struct JSONSerializationError: Error, Hashable, Sendable {
+    /// Where the number stands, as JavaScript would reach it: `items[3].price`; empty for the outermost value.
+    public internal(set) var path: String
+    /// The text of the number: `NaN`, `Infinity` or `-Infinity`.
+    public let number: String
+
+    /// The same error, seen from the object that holds the value.
+    func inside(key: String) -> JSONSerializationError {
+        var error = self
+        let isIdentifier =
+            !key.isEmpty && key.utf8.first.map { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") } == false
+            && key.allSatisfy { $0 == "_" || $0 == "$" || $0.isLetter || $0.isNumber }
+        let step = isIdentifier ? key : "[\(JSONValue.string(key))]"
+        error.path = path.isEmpty || path.hasPrefix("[") ? step + path : "\(step).\(path)"
+        return error
+    }
+
+    /// The same error, seen from the array that holds the value.
+    func inside(index: Int) -> JSONSerializationError {
+        var error = self
+        error.path = path.isEmpty || path.hasPrefix("[") ? "[\(index)]\(path)" : "[\(index)].\(path)"
+        return error
+    }
+}
+
+extension JSONSerializationError: CustomStringConvertible {
+    public var description: String {
+        "JSON has no \(number)\(path.isEmpty ? "" : " (at \(path))")"
+    }
+}
