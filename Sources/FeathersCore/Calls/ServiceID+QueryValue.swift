@@ -1,0 +1,3 @@
+extension ServiceID: QueryValue {
+    public var queryValue: JSONValue { json }
+}
