@@ -36,7 +36,7 @@ enum RESTPath {
     private static func append(segment: String, as what: String, to text: inout String) throws(FeathersError) {
         try refuseIfItMovesThePath(segment, what)
         text += "/"
-        text += segment.percentEncodedComponent
+        text += percentEncoded(component: segment)
     }
 
     private static func refuseIfItMovesThePath(_ segment: String, _ what: String) throws(FeathersError) {

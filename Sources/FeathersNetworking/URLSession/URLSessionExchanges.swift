@@ -61,14 +61,20 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     /// Leaves challenges to the configuration: server trust is evaluated as usual, and without credentials a 401 is simply the answer.
-    ///
-    /// On Linux a task whose delegate lacks this method never ends once a server answers `WWW-Authenticate: Basic`.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+        #if canImport(FoundationNetworking)
+            // Foundation on Linux (before corelibs #5457) never ends a task it finds no credential for, although the whole 401 has arrived by now.
+            if let response = challenge.failureResponse, challenge.proposedCredential == nil || challenge.previousFailureCount > 0 {
+                state.withLock { $0.running.removeValue(forKey: task.taskIdentifier) }?.completed(response, nil)
+                completionHandler(.cancelAuthenticationChallenge, nil)
+                return
+            }
+        #endif
         completionHandler(.performDefaultHandling, nil)
     }
 }
