@@ -28,7 +28,11 @@ struct RESTRequestBuilder: Sendable {
         )
         if verb.carriesData, let data = request.data, !data.isNull {
             // Null is sent as no body at all, which a Feathers server reads as {}.
-            httpRequest.body = try data.serialized()
+            do {
+                httpRequest.body = try data.serialized()
+            } catch {
+                throw FeathersError.refused("The data cannot be written as JSON: \(error)")
+            }
         }
         return httpRequest
     }
