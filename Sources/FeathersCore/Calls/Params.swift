@@ -1,21 +1,10 @@
 /// What a call carries besides its id and data: Feathers' `params`.
 ///
-/// Only `query` reaches every server, `headers` only over REST, `route` fills the placeholders of the
+/// Only ``query`` reaches every server, ``headers`` only over REST, ``route`` fills the placeholders of the
 /// service's path. Everything else stays in the process, for hooks and local services.
 public struct Params: Sendable {
-    /// The query, sent to the server.
-    public var query: Query
-
-    /// Additional HTTP header fields. They win over the transport's own (REST only).
-    public var headers: [String: String]
-
-    /// Values for the `:placeholders` of the service's path, percent-encoded by the transport.
-    public var route: [String: String]
-
-    /// How long the call may take, in place of the transport's default.
-    public var timeout: Duration?
-
-    var values: [ObjectIdentifier: any Sendable]
+    /// Most calls carry nothing, so that is what costs nothing: no storage, no reference to count.
+    private var storage: Storage?
 
     public init(
         query: Query = Query(),
@@ -23,17 +12,38 @@ public struct Params: Sendable {
         route: [String: String] = [:],
         timeout: Duration? = nil
     ) {
-        self.query = query
-        self.headers = headers
-        self.route = route
-        self.timeout = timeout
-        self.values = [:]
+        if query.isEmpty, headers.isEmpty, route.isEmpty, timeout == nil { return }
+        storage = Storage(Contents(query: query, headers: headers, route: route, timeout: timeout))
+    }
+
+    /// The query, sent to the server.
+    public var query: Query {
+        get { storage?.contents.query ?? Query() }
+        _modify { yield &contents.query }
+    }
+
+    /// Additional HTTP header fields. They win over the transport's own (REST only).
+    public var headers: [String: String] {
+        get { storage?.contents.headers ?? [:] }
+        _modify { yield &contents.headers }
+    }
+
+    /// Values for the `:placeholders` of the service's path, percent-encoded by the transport.
+    public var route: [String: String] {
+        get { storage?.contents.route ?? [:] }
+        _modify { yield &contents.route }
+    }
+
+    /// How long the call may take, in place of the transport's default.
+    public var timeout: Duration? {
+        get { storage?.contents.timeout }
+        _modify { yield &contents.timeout }
     }
 
     /// A value that hooks and local services pass to each other and that is never sent.
     public subscript<Key: ParamsKey>(key: Key.Type) -> Key.Value? {
-        get { values[ObjectIdentifier(key)] as? Key.Value }
-        set { values[ObjectIdentifier(key)] = newValue }
+        get { storage?.contents.values[ObjectIdentifier(key)] as? Key.Value }
+        set { contents.values[ObjectIdentifier(key)] = newValue }
     }
 }
 
@@ -45,4 +55,37 @@ public struct Params: Sendable {
 /// ```
 public protocol ParamsKey {
     associatedtype Value: Sendable
+}
+
+extension Params {
+    fileprivate struct Contents: Sendable {
+        var query = Query()
+        var headers: [String: String] = [:]
+        var route: [String: String] = [:]
+        var timeout: Duration?
+        var values: [ObjectIdentifier: any Sendable] = [:]
+    }
+
+    // `contents` is changed only while one Params alone holds the storage, which `isKnownUniquelyReferenced` establishes before every
+    // change; storage that two values share is never written. So no two tasks ever write, or read while one writes.
+    fileprivate final class Storage: @unchecked Sendable {
+        var contents: Contents
+
+        init(_ contents: Contents) {
+            self.contents = contents
+        }
+    }
+
+    private var contents: Contents {
+        get { storage?.contents ?? Contents() }
+        _modify {
+            if storage == nil {
+                storage = Storage(Contents())
+            } else if !isKnownUniquelyReferenced(&storage) {
+                storage = storage.map { Storage($0.contents) }
+            }
+            let unique = storage.unsafelyUnwrapped
+            yield &unique.contents
+        }
+    }
 }

@@ -1,33 +1,51 @@
-/// The name of a service method: one of Feathers' six, or a custom one.
+/// A service method: one of Feathers' six, or a custom one.
 ///
 /// Custom methods are spelled as literals: `"archive"`.
-public struct ServiceMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    public let rawValue: String
-
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
-
-    public init(stringLiteral value: String) {
-        self.rawValue = value
-    }
-
-    public static let find = ServiceMethod(rawValue: "find")
-    public static let get = ServiceMethod(rawValue: "get")
-    public static let create = ServiceMethod(rawValue: "create")
-    public static let update = ServiceMethod(rawValue: "update")
-    public static let patch = ServiceMethod(rawValue: "patch")
-    public static let remove = ServiceMethod(rawValue: "remove")
+public enum ServiceMethod: Hashable, Sendable {
+    case find, get, create, update, patch, remove
+    /// A method of the service's own. Never holds one of the six names when made by ``init(rawValue:)`` or a literal.
+    case custom(String)
 
     /// Feathers' six methods, in the order its documentation names them.
     public static let standard: [ServiceMethod] = [.find, .get, .create, .update, .patch, .remove]
 
     /// Whether this is none of Feathers' six methods.
     public var isCustom: Bool {
-        switch rawValue {
-        case "find", "get", "create", "update", "patch", "remove": false
-        default: true
+        if case .custom = self { true } else { false }
+    }
+}
+
+extension ServiceMethod: RawRepresentable {
+    /// The method of a name as it stands on the wire.
+    public init(rawValue: String) {
+        self =
+            switch rawValue {
+            case "find": .find
+            case "get": .get
+            case "create": .create
+            case "update": .update
+            case "patch": .patch
+            case "remove": .remove
+            default: .custom(rawValue)
+            }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .find: "find"
+        case .get: "get"
+        case .create: "create"
+        case .update: "update"
+        case .patch: "patch"
+        case .remove: "remove"
+        case .custom(let name): name
         }
+    }
+}
+
+extension ServiceMethod: ExpressibleByStringLiteral, CustomStringConvertible {
+    public init(stringLiteral value: String) {
+        self.init(rawValue: value)
     }
 
     public var description: String { rawValue }

@@ -52,8 +52,8 @@ func haveEqualBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>,
     let right = UnsafeRawPointer(right)
     var offset = 0
     while offset &+ 8 <= count {
-        let words = (left.loadUnaligned(fromByteOffset: offset, as: UInt64.self), right.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-        if words.0 != words.1 { return false }
+        let word = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        if word != right.loadUnaligned(fromByteOffset: offset, as: UInt64.self) { return false }
         offset &+= 8
     }
     while offset < count {

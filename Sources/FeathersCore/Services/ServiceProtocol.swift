@@ -66,7 +66,7 @@ extension ServiceProtocol {
         case .update: try await update(request.id, with: request.data ?? .null, request.params)
         case .patch: try await patch(request.id, with: request.data ?? .null, request.params)
         case .remove: try await remove(request.id, request.params)
-        default: try await call(request.method, with: request.data ?? .null, request.params)
+        case .custom: try await call(request.method, with: request.data ?? .null, request.params)
         }
     }
 }

@@ -99,7 +99,7 @@ struct DecimalDigits {
         if significand == 0 { return 0 }
         switch exponent {
         case 0...22: return Double(significand) * Self.powersOfTen[exponent]
-        case -22 ..< 0: return Double(significand) / Self.powersOfTen[-exponent]
+        case -22...(-1): return Double(significand) / Self.powersOfTen[-exponent]
         default: return nil
         }
     }

@@ -68,7 +68,7 @@ extension JSONSerializer {
     /// Writes `0.digits` times ten to the power of `pointPosition`.
     private mutating func write(digits: UnsafeBufferPointer<UInt8>, pointPosition: Int) {
         switch pointPosition {
-        case digits.count...21 where digits.count <= 21:
+        case digits.count...21:
             output.append(contentsOf: digits)
             for _ in digits.count..<pointPosition { output.append(UInt8(ascii: "0")) }
         case 1...21:

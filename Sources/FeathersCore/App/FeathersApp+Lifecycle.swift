@@ -1,0 +1,71 @@
+extension FeathersApp {
+    /// Adds hooks that run around the app's own set-up and tear-down.
+    public func addLifecycleHooks(setUp: [LifecycleHook] = [], tearDown: [LifecycleHook] = []) {
+        withState {
+            $0.lifecycle.setUp += setUp
+            $0.lifecycle.tearDown += tearDown
+        }
+    }
+
+    /// Sets up the registered services in the order of their registration; does nothing in an app that is set up.
+    /// - Throws: what a service's set-up or a hook throws; the app then counts as not set up.
+    public func setUp() async throws {
+        let hooks: [LifecycleHook]? = withState {
+            guard $0.phase == .idle else { return nil }
+            $0.phase = .settingUp
+            return $0.lifecycle.setUp
+        }
+        guard let hooks else { return }
+        do {
+            try await run(hooks[...]) { service, path in try await service.setUp(in: self, at: path) }
+            withState { $0.phase = .setUp }
+        } catch {
+            withState { $0.phase = .idle }
+            throw error
+        }
+    }
+
+    /// Tears down the registered services in the order of their registration; does nothing in an app that is not set up.
+    public func tearDown() async throws {
+        let hooks: [LifecycleHook]? = withState {
+            guard $0.phase == .setUp else { return nil }
+            $0.phase = .idle
+            return $0.lifecycle.tearDown
+        }
+        guard let hooks else { return }
+        try await run(hooks[...]) { service, path in try await service.tearDown(in: self, at: path) }
+    }
+
+    /// Whether a service that is registered now must be set up at once.
+    var isSetUp: Bool { withState { $0.phase == .setUp } }
+
+    private func run(_ hooks: ArraySlice<LifecycleHook>, _ body: (any ServiceLifecycle, String) async throws -> Void) async throws {
+        if let hook = hooks.first {
+            return try await hook(self) { try await run(hooks.dropFirst(), body) }
+        }
+        // Looked up anew each time: a service may register others, which then have their turn too.
+        var done: Set<String> = []
+        while let (path, entry) = registry.registered.first(where: { $0.entry.mountedFrom == nil && !done.contains($0.path) }) {
+            done.insert(path)
+            if let service = entry.registration.implementation as? any ServiceLifecycle { try await body(service, path) }
+        }
+    }
+}
+
+/// Sets an app up, runs `body` with it, and tears it down whatever happens.
+/// - Throws: what `body` throws, else what the set-up or tear-down throws.
+public func withFeathersApp<Result>(
+    _ app: FeathersApp, _ body: (FeathersApp) async throws -> Result
+) async throws -> Result {
+    try await app.setUp()
+    let result: Result
+    do {
+        result = try await body(app)
+    } catch {
+        // The body's failure is the one to report; the tear-down must still be tried.
+        try? await app.tearDown()
+        throw error
+    }
+    try await app.tearDown()
+    return result
+}

@@ -1,0 +1,70 @@
+extension FeathersApp {
+    /// The service at a path.
+    ///
+    /// Slashes at both ends do not count. Where nothing is registered the service is the server's; without a transport its
+    /// calls throw ``FeathersError/Code/notFound`` until something is registered.
+    public func service(_ path: String) -> Service {
+        let path = Self.stripSlashes(path)
+        let entry = registry.entry(at: path) {
+            if let transport { TransportService(transport) } else { MissingService(path: path) }
+        }
+        return Service(app: entry.mountedFrom ?? self, registration: entry.registration)
+    }
+
+    /// The service at a path with a model for its records.
+    public func service<Model: Codable & Sendable>(_ path: String, of model: Model.Type) -> TypedService<Model> {
+        TypedService(service(path))
+    }
+
+    /// The paths of the registered services, in the order of their registration.
+    public var servicePaths: [String] { registry.registered.map(\.path) }
+
+    /// Registers a service at a path, in place of what was there.
+    ///
+    /// In an app that is already set up, the service's own set-up has run when this returns.
+    /// - Throws: ``FeathersError/Code/badRequest`` for an empty path or a custom method with a reserved name, and what the
+    ///   service's set-up throws.
+    @discardableResult
+    public func use(
+        _ service: any ServiceProtocol, at path: String, options: ServiceOptions = ServiceOptions()
+    ) async throws -> Service {
+        let path = Self.stripSlashes(path)
+        guard !path.isEmpty else {
+            throw FeathersError(.badRequest, "A service needs a path, and the given one is empty", execution: .neverSent)
+        }
+        try options.validate(for: path)
+        let registration = registry.register(service, options: options, at: path)
+        if isSetUp, let service = service as? any ServiceLifecycle { try await service.setUp(in: self, at: path) }
+        return Service(app: self, registration: registration)
+    }
+
+    /// Registers every service of another app under a prefix. They keep running that app's hooks.
+    public func use(_ subApp: FeathersApp, at prefix: String) {
+        let prefix = Self.stripSlashes(prefix)
+        for (path, entry) in subApp.registry.registered {
+            registry.mount(entry.registration, of: entry.mountedFrom ?? subApp, at: prefix.isEmpty ? path : "\(prefix)/\(path)")
+        }
+    }
+
+    /// Takes a registered service out after its tear-down.
+    /// - Returns: the service, or nil where none was registered at this path.
+    @discardableResult
+    public func unuse(_ path: String) async throws -> (any ServiceProtocol)? {
+        let path = Self.stripSlashes(path)
+        guard let entry = registry.remove(at: path) else { return nil }
+        let implementation = entry.registration.implementation
+        if entry.mountedFrom == nil {
+            // Whoever still holds the service gets an answer that says what happened.
+            entry.registration.replace(MissingService(path: path), options: ServiceOptions())
+            if let service = implementation as? any ServiceLifecycle { try await service.tearDown(in: self, at: path) }
+        }
+        return implementation
+    }
+
+    static func stripSlashes(_ path: String) -> String {
+        var path = Substring(path)
+        while path.first == "/" { path.removeFirst() }
+        while path.last == "/" { path.removeLast() }
+        return String(path)
+    }
+}

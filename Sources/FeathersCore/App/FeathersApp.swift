@@ -1,0 +1,50 @@
+import Synchronization
+
+/// A Feathers application: services by path, hooks around all of them, settings, and a life cycle.
+///
+/// ```swift
+/// let app = FeathersApp(transport: .rest(URL(string: "http://localhost:3030")!))
+/// let messages = app.service("messages")
+/// ```
+///
+/// With a transport every path is a service on the server unless one is registered here; without one there are the registered ones.
+public final class FeathersApp: Sendable {
+    /// The way to the server, where the app has one.
+    public let transport: (any Transport)?
+
+    let registry = ServiceRegistry()
+    private let state = Mutex(State())
+    private let generation = Atomic<Int>(0)
+
+    struct State {
+        var hooks = Hooks()
+        var lifecycle = LifecycleHooks()
+        var phase = Phase.idle
+        var settings: [ObjectIdentifier: any Sendable] = [:]
+    }
+
+    enum Phase {
+        case idle, settingUp, setUp
+    }
+
+    /// An app whose unregistered services are reached through `transport`; nil for registered services only.
+    public init(transport: (any Transport)? = nil) {
+        self.transport = transport
+    }
+
+    /// Adds hooks that run around every service's own, for calls that start afterwards.
+    public func addHooks(_ hooks: Hooks) {
+        withState { $0.hooks.append(hooks) }
+        generation.add(1, ordering: .releasing)
+    }
+
+    /// The hooks registered on the app.
+    public var hooks: Hooks { withState { $0.hooks } }
+
+    /// Grows with every registration of app hooks, so that compiled pipelines know they are old.
+    var hookGeneration: Int { generation.load(ordering: .acquiring) }
+
+    func withState<Result>(_ body: (inout sending State) throws -> sending Result) rethrows -> sending Result {
+        try state.withLock(body)
+    }
+}

@@ -1,0 +1,72 @@
+import Synchronization
+
+/// The services of an app by path, in the order they were registered.
+final class ServiceRegistry: Sendable {
+    /// A registration and the app whose hooks it runs: the app itself, or the sub-app it was mounted from.
+    struct Entry: Sendable {
+        let registration: ServiceRegistration
+        /// nil for the app's own services, so that an app does not hold itself.
+        let mountedFrom: FeathersApp?
+        /// Whether the service was registered with `use`, rather than only asked for.
+        let isRegistered: Bool
+    }
+
+    private struct Entries {
+        var order: [String] = []
+        var byPath: [String: Entry] = [:]
+
+        mutating func set(_ entry: Entry, at path: String) {
+            byPath[path] = entry
+            if !order.contains(path) { order.append(path) }
+        }
+    }
+
+    private let entries = Mutex(Entries())
+
+    /// The entry of a path; made with `makeImplementation` the first time the path is asked for.
+    func entry(at path: String, orMake makeImplementation: () -> any ServiceProtocol) -> Entry {
+        if let entry = entries.withLock({ $0.byPath[path] }) { return entry }
+        let made = Entry(
+            registration: ServiceRegistration(path: path, implementation: makeImplementation()), mountedFrom: nil, isRegistered: false)
+        return entries.withLock { entries in
+            if let entry = entries.byPath[path] { return entry }
+            entries.byPath[path] = made
+            return made
+        }
+    }
+
+    /// Registers a service. What asked for the path before, its hooks and subscriptions included, now has this service.
+    func register(_ service: any ServiceProtocol, options: ServiceOptions, at path: String) -> ServiceRegistration {
+        let registration = entries.withLock { entries in
+            // A mounted registration belongs to its own app: it is left alone, and the path gets a new one.
+            let own = entries.byPath[path].flatMap { $0.mountedFrom == nil ? $0.registration : nil }
+            let registration = own ?? ServiceRegistration(path: path, implementation: service)
+            entries.set(Entry(registration: registration, mountedFrom: nil, isRegistered: true), at: path)
+            return registration
+        }
+        registration.replace(service, options: options)
+        return registration
+    }
+
+    /// Puts a sub-app's service at a path of this app.
+    func mount(_ registration: ServiceRegistration, of app: FeathersApp, at path: String) {
+        entries.withLock { $0.set(Entry(registration: registration, mountedFrom: app, isRegistered: true), at: path) }
+    }
+
+    /// Takes a service out; nil where none was registered.
+    func remove(at path: String) -> Entry? {
+        entries.withLock { entries in
+            guard let entry = entries.byPath[path], entry.isRegistered else { return nil }
+            entries.byPath[path] = nil
+            entries.order.removeAll { $0 == path }
+            return entry
+        }
+    }
+
+    /// The registered services in the order of their registration.
+    var registered: [(path: String, entry: Entry)] {
+        entries.withLock { entries in
+            entries.order.compactMap { path in entries.byPath[path].map { (path, $0) } }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Synchronization
+
+/// Hands the events of one service to every subscriber's own buffer.
+package final class EventHub: Sendable {
+    private let subscriptions = Mutex<[EventSubscription]>([])
+
+    package init() {}
+
+    /// Whether anybody listens; events nobody hears need not be made.
+    package var hasSubscribers: Bool {
+        subscriptions.withLock { !$0.isEmpty }
+    }
+
+    /// Registers a subscriber before it returns, so that no event after it is missed.
+    /// - Parameters:
+    ///   - names: the events to deliver; nil for every one.
+    ///   - limit: how many events wait for a slow reader before the oldest are dropped.
+    ///   - transform: makes the reader's element of an event; what it throws becomes a gap.
+    func subscribe<Element>(
+        to names: [EventName]?, buffering limit: Int, transform: @escaping @Sendable (ServiceEvent) throws -> Element
+    ) -> ServiceEvents<Element> {
+        let (subscription, stream) = EventSubscription.open(names: names, buffering: limit)
+        subscription.onEnd { [weak self, weak subscription] in
+            self?.subscriptions.withLock { $0.removeAll { $0 === subscription } }
+        }
+        subscriptions.withLock { $0.append(subscription) }
+        return ServiceEvents(subscription: subscription, stream: stream, transform: transform)
+    }
+
+    /// Delivers an event. Delivery wakes readers, so it happens outside the lock.
+    package func emit(_ event: ServiceEvent) {
+        for subscription in subscriptions.withLock({ $0 }) { subscription.deliver(event) }
+    }
+
+    /// Tells every subscriber that events were missed.
+    package func emit(_ gap: EventGap) {
+        for subscription in subscriptions.withLock({ $0 }) { subscription.deliver(gap) }
+    }
+}

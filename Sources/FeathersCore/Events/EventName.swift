@@ -1,0 +1,33 @@
+/// The name of a service event: one of Feathers' four, or a custom one.
+public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    public let rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    public init(stringLiteral value: String) {
+        self.rawValue = value
+    }
+
+    public static let created = EventName(rawValue: "created")
+    public static let updated = EventName(rawValue: "updated")
+    public static let patched = EventName(rawValue: "patched")
+    public static let removed = EventName(rawValue: "removed")
+
+    /// Feathers' four events.
+    public static let standard: [EventName] = [.created, .updated, .patched, .removed]
+
+    /// The event a method ends with, or nil for a method that changes nothing Feathers knows of.
+    init?(endOf method: ServiceMethod) {
+        switch method {
+        case .create: self = .created
+        case .update: self = .updated
+        case .patch: self = .patched
+        case .remove: self = .removed
+        case .find, .get, .custom: return nil
+        }
+    }
+
+    public var description: String { rawValue }
+}

@@ -1,0 +1,43 @@
+/// A set of hooks to register on a service or an app.
+///
+/// ```swift
+/// await messages.addHooks(Hooks(before: [.create: [requireText]], error: [report]))
+/// ```
+public struct Hooks: Sendable {
+    /// Run around everything else of their level; the first registered is the outermost.
+    public var around: HookMap<AroundHook>
+    /// Run before the method, those of all methods first, in the order of registration.
+    public var before: HookMap<Hook>
+    /// Run after the method, those of all methods first, in the order of registration.
+    public var after: HookMap<Hook>
+    /// Run after a failure, those of the method first, in the order of registration.
+    public var error: HookMap<Hook>
+    /// How long the calls may take; see ``Hooks/timeout(_:for:clock:)``.
+    var deadlines: HookMap<Deadline>
+
+    public init(
+        around: HookMap<AroundHook> = HookMap(),
+        before: HookMap<Hook> = HookMap(),
+        after: HookMap<Hook> = HookMap(),
+        error: HookMap<Hook> = HookMap()
+    ) {
+        self.around = around
+        self.before = before
+        self.after = after
+        self.error = error
+        self.deadlines = HookMap()
+    }
+
+    public var isEmpty: Bool {
+        around.isEmpty && before.isEmpty && after.isEmpty && error.isEmpty && deadlines.isEmpty
+    }
+
+    /// Adds other hooks behind the present ones.
+    public mutating func append(_ other: Hooks) {
+        around.append(other.around)
+        before.append(other.before)
+        after.append(other.after)
+        error.append(other.error)
+        deadlines.append(other.deadlines)
+    }
+}

@@ -1,0 +1,58 @@
+/// The decoder that a model sees: a value, and the way to it.
+final class DecodingNode: Decoder {
+    let value: JSONValue
+    let options: DecodingOptions
+    private let parent: DecodingNode?
+    private let step: CodingPathStep
+
+    init(value: JSONValue, options: DecodingOptions) {
+        self.value = value
+        self.options = options
+        parent = nil
+        step = .root
+    }
+
+    init(value: JSONValue, parent: DecodingNode, step: CodingPathStep) {
+        self.value = value
+        self.options = parent.options
+        self.parent = parent
+        self.step = step
+    }
+
+    /// Put together only when somebody asks, which is mostly an error.
+    var codingPath: [any CodingKey] {
+        var path: [any CodingKey] = []
+        var node: DecodingNode? = self
+        while let current = node {
+            if let key = current.step.codingKey { path.append(key) }
+            node = current.parent
+        }
+        return path.reversed()
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { options.userInfo }
+
+    /// The coding path of something inside this value.
+    func path(to step: CodingPathStep) -> [any CodingKey] {
+        guard let key = step.codingKey else { return codingPath }
+        return codingPath + [key]
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(try keyedContainer(of: value, keyedBy: type))
+    }
+
+    func keyedContainer<Key: CodingKey>(of value: JSONValue, keyedBy type: Key.Type) throws -> JSONKeyedDecodingContainer<Key> {
+        guard case .object(let object) = value else { throw mismatch([String: Any].self, value, at: .root) }
+        return JSONKeyedDecodingContainer(node: self, object: object)
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard case .array(let array) = value else { throw mismatch([Any].self, value, at: .root) }
+        return JSONUnkeyedDecodingContainer(node: self, array: array)
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        self
+    }
+}

@@ -1,0 +1,55 @@
+/// A property's path, split once: `"address.city"` is two steps.
+struct QueryPath: Sendable {
+    struct Step: Sendable {
+        let name: String
+        /// The position the step names in an array.
+        let index: Int?
+        /// Whether the step names a place of an array itself, so that its elements are not looked through.
+        let isNumeric: Bool
+    }
+
+    let steps: [Step]
+
+    init(_ path: String) {
+        steps = path.split(separator: ".", omittingEmptySubsequences: false).map { Step(String($0)) }
+    }
+
+    /// The value at the path, arrays entered by index only; nil where something on the way is missing.
+    func value(in value: JSONValue) -> JSONValue? {
+        var current = value
+        for step in steps {
+            guard let next = current.member(step) else { return nil }
+            current = next
+        }
+        return current
+    }
+}
+
+extension QueryPath.Step {
+    init(_ name: String) {
+        self.name = name
+        index = Int(name).flatMap { $0 >= 0 && String($0) == name ? $0 : nil }
+        // JavaScript takes an empty key for the number 0; words that Swift reads as numbers ("nan") it does not.
+        isNumeric = name.isEmpty || index != nil || (name.utf8.allSatisfy("0123456789+-.eE".utf8.contains) && Double(name) != nil)
+    }
+}
+
+extension JSONValue {
+    /// What JavaScript's `value[step]` gives; nil for its `undefined`.
+    func member(_ step: QueryPath.Step) -> JSONValue? {
+        switch self {
+        case .object(let object):
+            object[step.name]
+        case .array(let array):
+            if let index = step.index {
+                index < array.count ? array[index] : nil
+            } else {
+                step.name == "length" ? .integer(Int64(array.count)) : nil
+            }
+        case .string(let string):
+            step.name == "length" ? .integer(Int64(string.utf16.count)) : nil
+        case .null, .bool, .integer, .number:
+            nil
+        }
+    }
+}

@@ -1,0 +1,43 @@
+extension Service {
+    /// Runs a request through the hooks and the service, then emits its event.
+    ///
+    /// The request's path is ignored in favour of the service's own.
+    @concurrent
+    public nonisolated func respond(to request: ServiceRequest) async throws -> JSONValue {
+        var request = request
+        request.path = path
+        return try await perform(request)
+    }
+
+    /// The same without leaving the caller's executor: the public methods have left it already.
+    nonisolated func perform(_ request: consuming ServiceRequest) async throws -> JSONValue {
+        let plan = registration.plan(for: request.method, in: app)
+        guard plan.pipeline.isEmpty else { return try await run(plan, request) }
+        let result = try await plan.implementation.respond(to: request)
+        if let event = plan.event { emit(event, of: result) }
+        return result
+    }
+
+    private nonisolated func run(_ plan: CallPlan, _ request: consuming ServiceRequest) async throws -> JSONValue {
+        var context = HookContext(service: self, request: request, event: plan.event)
+        try await plan.pipeline.run(&context)
+        let result = context.result ?? .null
+        if let event = context.event { emit(event, of: context.dispatch ?? result) }
+        return result
+    }
+
+    /// Emits an event to this process' subscribers, as a service does for its custom events.
+    public nonisolated func emit(_ event: EventName, _ data: JSONValue) {
+        registration.events.emit(ServiceEvent(path: path, name: event, data: data))
+    }
+
+    /// Emits one event per record: a multi operation's result is an array.
+    private nonisolated func emit(_ event: EventName, of result: JSONValue) {
+        guard registration.events.hasSubscribers else { return }
+        if case .array(let records) = result {
+            for record in records { emit(event, record) }
+        } else {
+            emit(event, result)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+"""The registry of services: finds one by path, runs its method, publishes its events."""
+
+from .authentication import Authentication
+from .context import Context
+from .control import Control
+from .errors import FeathersError
+from .memory import MemoryService
+from .services import Big, Echo, Errors, HTTPMeta, Members, Messages, Slow
+from .users import Users
+
+EVENTS = {"create": "created", "update": "updated", "patch": "patched", "remove": "removed"}
+
+
+class Secured(MemoryService):
+    """Open to authenticated callers only; so are its events."""
+
+    channel = "authenticated"
+
+    async def before(self, context):
+        authentication = context.params.get("authentication")
+        if authentication:
+            context.app.services["authentication"].authenticate(authentication)
+        elif context.provider:
+            raise FeathersError("NotAuthenticated", "Not authenticated")
+
+
+class Application:
+    def __init__(self):
+        users = Users()
+        self.realtime = None  # Set by whoever opens the sockets.
+        self.services = {
+            "messages": Messages(first_id=1, paginate={"default": 10, "max": 50}, multi=True),
+            "todos": MemoryService(multi=True),
+            "single": MemoryService(),
+            "users": users,
+            "secured": Secured(first_id=1, multi=True),
+            "slow": Slow(),
+            "errors": Errors(),
+            "big": Big(),
+            "echo": Echo(),
+            "teams/:teamId/members": Members(),
+            "httpmeta": HTTPMeta(),
+            "control": Control(self),
+            "authentication": Authentication(self, users),
+        }
+
+    @property
+    def method_names(self):
+        return {method for service in self.services.values() for method in service.methods}
+
+    def lookup(self, path):
+        """(path template, id or None, route) of a path, or None. Nothing is percent-decoded."""
+        parts = path.strip("/").split("/")
+        for template in self.services:
+            names = template.split("/")
+            rest = parts[len(names) :]
+            route = {}
+            if len(parts) < len(names) or len(rest) > 1:
+                continue
+            for name, part in zip(names, parts):
+                if name.startswith(":"):
+                    route[name[1:]] = part
+                elif name != part:
+                    break
+            else:
+                return template, rest[0] if rest else None, route
+        return None
+
+    async def call(self, path, method, id=None, data=None, params=None):
+        """Runs one method with its hooks and publishes its events; returns the context."""
+        service = self.services[path]
+        context = Context(self, path, method, id, data, params)
+        if hasattr(service, "before"):
+            await service.before(context)
+        context.result = await getattr(service, method)(context)
+        if hasattr(service, "protect"):
+            context.dispatch = service.protect(context.result)
+        if method in EVENTS and getattr(service, "publishes", True):
+            records = context.body if isinstance(context.body, list) else [context.body]
+            for record in records:
+                await self.publish(path, EVENTS[method], record)
+        return context
+
+    async def publish(self, path, event, data):
+        if self.realtime:
+            channel = getattr(self.services[path], "channel", "public")
+            await self.realtime.publish(channel, f"{path} {event}", data)

@@ -1,0 +1,62 @@
+"""Compares this backend with the recorded one, case by case.
+
+    python check.py [recording …] [--url http://127.0.0.1:3030]
+
+A recording is rest.json, socketio-websocket.json or socketio-polling.json; without
+any, ../Wire/rest.json. Without --url a server is started for the purpose. Prints the
+differences, those known and explained apart, and `N passed, M failed` per recording.
+"""
+
+import argparse
+import asyncio
+import json
+import pathlib
+import sys
+
+from checks import rest_check
+from checks.own_server import Servers
+
+WIRE = pathlib.Path(__file__).parent.parent / "Wire"
+CHECKS = {"rest": rest_check}
+WIDTH = 400
+
+
+async def run(path, url):
+    recording = json.loads(path.read_text(encoding="utf-8"))
+    module = CHECKS[path.stem]
+    servers = Servers(url)
+    passed, failed, known = 0, [], []
+    try:
+        async for name, differences in module.check(recording, servers):
+            if not differences:
+                passed += 1
+            elif name in module.KNOWN_DIFFERENCES:
+                known.append((name, [module.KNOWN_DIFFERENCES[name]]))
+            else:
+                failed.append((name, differences))
+    finally:
+        await servers.stop()
+    table("differs, known", known)
+    table("differs", failed)
+    print(f"{path.name}: {passed} passed, {len(failed)} failed" + (f", {len(known)} known differences" if known else ""))
+    return not failed
+
+
+def table(title, rows):
+    for name, differences in rows:
+        for difference in differences:
+            print(f"{title:15} {name:60} {difference[:WIDTH]}")
+
+
+async def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("recordings", nargs="*", type=pathlib.Path, default=[WIRE / "rest.json"])
+    parser.add_argument("--url", help="a running server instead of an own one")
+    arguments = parser.parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")
+    results = [await run(path, arguments.url) for path in arguments.recordings]
+    sys.exit(0 if all(results) else 1)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

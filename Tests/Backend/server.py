@@ -1,0 +1,88 @@
+"""A FeathersJS backend to test against, and a server that answers by script.
+
+    python server.py --port 0
+
+prints two lines once it listens:
+
+    READY http://127.0.0.1:PORT      the services, over REST and Socket.IO
+    SCRIPT 127.0.0.1:PORT            the script server, see backend/script.py
+
+and stops when its standard input ends or on SIGTERM, so that it never outlives
+whoever started it. Services and behaviour: a FeathersJS 5 application, as recorded
+in Tests/Wire. Environment, as on the recorded server: COMPRESS=1, NODE_ENV,
+JWT_EXPIRES, PING_INTERVAL and PING_TIMEOUT (milliseconds), IO_PATH.
+"""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+import threading
+
+from aiohttp import web
+
+from backend.application import Application
+from backend.realtime import Realtime
+from backend.rest import REST
+from backend.script import ScriptServer
+
+MAXIMUM_HEADER = 1024 * 1024  # The REST server itself refuses what Node refuses.
+MAXIMUM_BODY = 256 * 1024 * 1024
+
+
+async def serve(host, port):
+    stop = asyncio.Event()
+    stop_at_end_of_input(stop)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop.set)
+
+    app = Application()
+    site = web.Application(client_max_size=MAXIMUM_BODY)
+    app.realtime = Realtime(app, site)
+    site.router.add_route("*", "/{path:.*}", REST(app).handle)
+    site.on_response_prepare.append(without_server_name)
+    runner = web.AppRunner(
+        site, access_log=None, max_line_size=MAXIMUM_HEADER, max_field_size=MAXIMUM_HEADER, shutdown_timeout=0.1
+    )
+    await runner.setup()
+    await web.TCPSite(runner, host, port).start()
+    script = ScriptServer()
+    script_port = await script.start(host)
+    print(f"READY http://{host}:{runner.addresses[0][1]}")
+    print(f"SCRIPT {host}:{script_port}", flush=True)
+
+    await stop.wait()
+    # Open connections and timers end with the process: nobody is left to tell.
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def stop_at_end_of_input(stop):
+    loop = asyncio.get_running_loop()
+
+    def wait():
+        while sys.stdin.buffer.raw.read(4096):
+            pass
+        loop.call_soon_threadsafe(stop.set)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+async def without_server_name(request, response):
+    response.headers.popall("Server", None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=0, help="0 takes any free port")
+    parser.add_argument("--compress", action="store_true", help="same as COMPRESS=1")
+    arguments = parser.parse_args()
+    if arguments.compress:
+        os.environ["COMPRESS"] = "1"
+    asyncio.run(serve(arguments.host, arguments.port))
+
+
+if __name__ == "__main__":
+    main()

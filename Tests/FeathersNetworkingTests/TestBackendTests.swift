@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@testable import TestBackend
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("The test backend")
+struct TestBackendTests {
+    @Test("says in one sentence what to install when there is no Python")
+    func missingPython() {
+        let python = PythonInstallation(candidates: ["/nowhere/python3", "no-such-python"])
+        #expect {
+            try python.executable()
+        } throws: { error in
+            "\(error)" == BackendUnavailable.python.description && "\(error)".hasPrefix("The integration tests need Python 3.9 or later")
+        }
+    }
+
+    @Test("uses the server it is told to, without starting one")
+    func externalServer() async throws {
+        let given = try #require(URL(string: "http://backend.example:3030"))
+        let backend = TestBackend(pythonCandidates: [], externalURL: given)
+        #expect(try await backend.url() == given)
+    }
+
+    @Test("finds the recorded traffic")
+    func recordings() {
+        #expect(FileManager.default.fileExists(atPath: WireRecordings.folder.appending(path: "rest.json").path))
+    }
+
+    @Test("names a set of pins the same way in every process")
+    func stableHash() {
+        #expect(VirtualEnvironment.stableHash(of: Data("aiohttp".utf8)) == "d2629933e7dbe730")
+    }
+}
+
+@Suite("The running test backend", .enabled(if: !TestBackend.isSkipped))
+struct RunningTestBackendTests {
+    @Test("answers a service call")
+    func answers() async throws {
+        let url = try await TestBackend.url().appending(path: "echo")
+        let (data, response) = try await URLSession.shared.data(from: url)
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        let seen = try JSONDecoder().decode(Echo.self, from: data)
+        #expect(seen == Echo(method: "find", provider: "rest"))
+    }
+
+    @Test("is the same for everyone who asks")
+    func sharedByAll() async throws {
+        async let first = TestBackend.scriptServer()
+        async let second = TestBackend.scriptServer()
+        #expect(try await first == second)
+    }
+
+    @Test("records a request byte for byte and answers with what was scripted")
+    func script() async throws {
+        let server = try await TestBackend.scriptServer()
+        let key = "script-\(UUID())"
+        var registration = URLRequest(url: server.appending(path: "__script/\(key)"))
+        registration.httpMethod = "POST"
+        registration.httpBody = Data(
+            #"{"responses":[{"status":418,"reason":"Teapot","headers":[["X-Answer","42"]],"body":"ü","chunked":true}]}"#.utf8
+        )
+        _ = try await URLSession.shared.data(for: registration)
+
+        var request = URLRequest(url: try #require(URL(string: "\(server)/\(key)/a%2Fb?q=%20")))
+        request.httpMethod = "POST"
+        request.setValue("As Given", forHTTPHeaderField: "X-Mixed-Case")
+        request.httpBody = Data([0, 0xff, 0x0d, 0x0a])
+        let (body, response) = try await URLSession.shared.data(for: request)
+        let answer = try #require(response as? HTTPURLResponse)
+        #expect(answer.statusCode == 418)
+        #expect(answer.value(forHTTPHeaderField: "X-Answer") == "42")
+        #expect(String(decoding: body, as: UTF8.self) == "ü")
+
+        let (records, _) = try await URLSession.shared.data(from: server.appending(path: "__recorded/\(key)"))
+        let recorded = try JSONDecoder().decode(Recorded.self, from: records)
+        let only = try #require(recorded.requests.first)
+        #expect(recorded.requests.count == 1)
+        #expect(only.line == "POST /\(key)/a%2Fb?q=%20 HTTP/1.1")
+        #expect(only.headers.contains(["X-Mixed-Case", "As Given"]))
+        #expect(Data(base64Encoded: only.bodyBase64) == request.httpBody)
+    }
+
+    private struct Echo: Decodable, Equatable {
+        let method: String
+        let provider: String
+    }
+
+    private struct Recorded: Decodable {
+        let requests: [Request]
+
+        struct Request: Decodable {
+            let line: String
+            let headers: [[String]]
+            let bodyBase64: String
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// The running Python server.
+final class BackendProcess: Sendable {
+    let services: URL
+    let script: URL
+
+    #if os(macOS) || os(Linux)
+        // The server stops when its input ends, so this stays open for as long as this process lives.
+        private let lifeline: FileHandle
+
+        /// Starts the server and waits until it says where it listens.
+        init(python: String, folder: URL, limit: TimeInterval = 60) throws {
+            let process = Process()
+            let input = Pipe()
+            let output = Pipe()
+            process.executableURL = URL(filePath: python)
+            process.arguments = ["-u", folder.appending(path: "server.py").path, "--port", "0"]
+            process.standardInput = input
+            process.standardOutput = output
+            // A child that inherited the write end would keep the server alive after us.
+            _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+            try process.run()
+            let watchdog = Watchdog(after: limit, process: process.processIdentifier)
+            defer { watchdog.cancel() }
+            var lines = LineReader(handle: output.fileHandleForReading)
+            guard
+                let services = lines.next().flatMap({ Self.value(of: "READY ", in: $0) }),
+                let script = lines.next().flatMap({ Self.value(of: "SCRIPT ", in: $0) }),
+                let servicesURL = URL(string: services),
+                let scriptURL = URL(string: "http://" + script)
+            else {
+                process.terminate()
+                throw BackendUnavailable.start(watchdog.hasFired ? "not within \(Int(limit)) seconds" : "it ended")
+            }
+            self.lifeline = input.fileHandleForWriting
+            self.services = servicesURL
+            self.script = scriptURL
+        }
+
+        deinit {
+            try? lifeline.close()
+        }
+
+        private static func value(of prefix: String, in line: String) -> String? {
+            line.hasPrefix(prefix) ? String(line.dropFirst(prefix.count)) : nil
+        }
+    #else
+        init(python: String, folder: URL) throws {
+            throw BackendUnavailable.python
+        }
+    #endif
+}

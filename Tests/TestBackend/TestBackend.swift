@@ -1,0 +1,78 @@
+public import Foundation
+import Synchronization
+
+/// The server the integration suites talk to: started once per process, on first use.
+///
+/// It is `Tests/Backend/server.py`, run in a virtual environment of its own under `.build`. It ends
+/// with this process, however that ends, since its standard input is a pipe only we hold.
+///
+/// Environment variables:
+/// - `FEATHERS_BACKEND_URL` names a server to use instead; then none is started. The script server
+///   is our own tool, so `scriptServer()` starts the Python process all the same.
+/// - `FEATHERS_SKIP_INTEGRATION=1` skips what needs a server, see ``isSkipped``.
+public final class TestBackend: Sendable {
+    public static let shared = TestBackend()
+
+    /// Whether the integration suites are to be left out, loudly: for `.enabled(if: !TestBackend.isSkipped)`.
+    public static let isSkipped: Bool = {
+        guard Environment.value("FEATHERS_SKIP_INTEGRATION") == "1" else { return false }
+        let message = "FEATHERS_SKIP_INTEGRATION=1: SKIPPING EVERY TEST THAT NEEDS A SERVER\n"
+        FileHandle.standardError.write(Data(message.utf8))
+        return true
+    }()
+
+    /// Where the Feathers services are, over REST and Socket.IO.
+    public static func url() async throws -> URL {
+        try await shared.url()
+    }
+
+    /// Where the script server is: it answers what a test told it to and records what it was sent.
+    public static func scriptServer() async throws -> URL {
+        try await shared.scriptServer()
+    }
+
+    private let python: PythonInstallation
+    private let externalURL: URL?
+    // Serial: whoever comes second waits for the first one's start, and gets the same outcome.
+    private let queue = DispatchQueue(label: "feathers.test-backend")
+    private let outcome = Mutex<Result<BackendProcess, any Error>?>(nil)
+
+    /// A backend with its own choice of Python and of server to use instead, for tests of this class itself.
+    public init(
+        pythonCandidates: [String] = PythonInstallation.usualCandidates,
+        externalURL: URL? = Environment.value("FEATHERS_BACKEND_URL").flatMap(URL.init(string:))
+    ) {
+        self.python = PythonInstallation(candidates: pythonCandidates)
+        self.externalURL = externalURL
+    }
+
+    /// Where the Feathers services are.
+    public func url() async throws -> URL {
+        if let externalURL { return externalURL }
+        return try await process().services
+    }
+
+    /// Where the script server is.
+    public func scriptServer() async throws -> URL {
+        try await process().script
+    }
+
+    private func process() async throws -> BackendProcess {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(with: self.started())
+            }
+        }
+    }
+
+    /// Starts on the first call; a failure is final, so that not every suite waits for the same one.
+    private func started() -> Result<BackendProcess, any Error> {
+        if let known = outcome.withLock({ $0 }) { return known }
+        let result = Result<BackendProcess, any Error> {
+            let environment = VirtualEnvironment(package: PackageFolder.url, python: python)
+            return try BackendProcess(python: try environment.prepared(), folder: PackageFolder.backend)
+        }
+        outcome.withLock { $0 = result }
+        return result
+    }
+}
