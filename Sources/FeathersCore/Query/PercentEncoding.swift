@@ -36,7 +36,9 @@ enum PercentEncoding {
         var bytes: [UInt8] = []
         var pending = Array(encoded)[...]
         while let byte = pending.popFirst() {
-            if byte == UInt8(ascii: "%"), let high = pending.first.flatMap(hexValue), let low = pending.dropFirst().first.flatMap(hexValue) {
+            if byte == UInt8(ascii: "%"), let high = pending.first.flatMap(hexValue),
+                let low = pending.dropFirst().first.flatMap(hexValue)
+            {
                 bytes.append(high << 4 | low)
                 pending.removeFirst(2)
             } else {
