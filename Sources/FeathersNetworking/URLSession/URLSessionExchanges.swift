@@ -10,9 +10,18 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     private struct State {
         var running: [Int: URLSessionExchange] = [:]
         var isClosed = false
+        var ended: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
+
+    deinit {
+        state.withLock { $0.ended }?()
+    }
+
+    func onEnd(_ ended: @escaping @Sendable () -> Void) {
+        state.withLock { $0.ended = ended }
+    }
 
     /// Makes the task of an exchange and registers it, so that nothing reported about it can come too early.
     /// - Returns: the task, not yet resumed; nil after ``close()``.

@@ -43,6 +43,14 @@ public final class URLSessionHTTPClient: HTTPClient {
         session.invalidateAndCancel()
     }
 
+    /// How many exchanges are under way, for tests.
+    var exchangesUnderWay: Int { exchanges.count }
+
+    /// Calls `ended` when the session has let go of its delegate, for tests.
+    func onDelegateEnd(_ ended: @escaping @Sendable () -> Void) {
+        exchanges.onEnd(ended)
+    }
+
     public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
         let deadline = request.timeout.map { ContinuousClock.now.advanced(by: $0) }
         var request = request
