@@ -202,8 +202,12 @@ class Reply:
             return True
         closed = asyncio.ensure_future(self.incoming.closed())
         done, _ = await asyncio.wait({closed}, timeout=milliseconds / 1000)
+        if done:
+            return False
+        # Cancelling takes effect later; the next read must not begin before.
         closed.cancel()
-        return not done
+        await asyncio.wait({closed})
+        return True
 
 
 def in_chunks(body):
