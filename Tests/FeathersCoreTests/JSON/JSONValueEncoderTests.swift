@@ -136,4 +136,33 @@ struct JSONValueEncoderTests {
         }
         #expect(try JSONValueEncoder().encode(Twice()) == ["a": "last"])
     }
+
+    /// Remembers the encoder that it was given.
+    private final class Witness: Encodable {
+        private(set) weak var encoder: AnyObject?
+        let fails: Bool
+
+        init(fails: Bool) {
+            self.fails = fails
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            self.encoder = encoder as AnyObject
+            var container = encoder.unkeyedContainer()
+            var nested = container.nestedUnkeyedContainer()
+            try nested.encode(fails ? Double.nan : 1)
+            try 2.encode(to: nested.superEncoder())
+        }
+    }
+
+    @Test("Nothing stays in memory, whether encoding succeeds or not", arguments: [false, true])
+    func leavesNothingBehind(fails: Bool) throws {
+        let witness = Witness(fails: fails)
+        if fails {
+            #expect(throws: EncodingError.self) { try JSONValueEncoder().encode([witness]) }
+        } else {
+            #expect(try JSONValueEncoder().encode([witness]) == [[[1, 2]]])
+        }
+        #expect(witness.encoder == nil)
+    }
 }
