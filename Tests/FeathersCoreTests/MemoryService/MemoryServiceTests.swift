@@ -95,4 +95,15 @@ struct MemoryServiceTests {
         let params = Params(query: .where("owner", "a"))
         #expect(try await service.patch(1, with: ["owner": "b"], params) == ["id": 1, "owner": "b"])
     }
+
+    @Test("Requests reach the methods they name")
+    func requests() async throws {
+        let service: any ServiceProtocol = MemoryService(records: [["id": 1, "a": 1]])
+        let get = ServiceRequest(path: "records", method: .get, id: "1")
+        #expect(try await service.respond(to: get) == ["id": 1, "a": 1])
+        let patch = ServiceRequest(path: "records", method: .patch, id: 1, data: ["b": 2])
+        #expect(try await service.respond(to: patch) == ["id": 1, "a": 1, "b": 2])
+        let update = ServiceRequest(path: "records", method: .update, data: ["b": 2])
+        #expect(await failureCode { try await service.respond(to: update) } == .badRequest)
+    }
 }
