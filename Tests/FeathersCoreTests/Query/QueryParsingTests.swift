@@ -69,7 +69,8 @@ struct QueryParsingTests {
         let targets = try Self.recordedTargets()
         #expect(targets.count > 30)
         for (name, text) in targets {
-            #expect(try Query(parsing: text).queryString(Self.withoutLimits) == text, "\(name)")
+            let written = try Query(parsing: text).queryString(Self.withoutLimits)
+            #expect(written == text, "\(name)")
         }
     }
 

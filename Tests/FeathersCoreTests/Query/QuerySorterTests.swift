@@ -25,8 +25,8 @@ struct QuerySorterTests {
     @Test("Strings sort by UTF-16 code units")
     func codeUnits() throws {
         let records: [JSONValue] = ["\u{FFFD}", "😀", "\u{E000}", "é", "z", "e\u{301}"].map { ["v": .string($0)] }
-        let expected = ["e\u{301}", "z", "é", "😀", "\u{E000}", "\u{FFFD}"]
-        #expect(try sort(.sorted(by: "v"), records).compactMap { $0["v"]?.string?.unicodeScalars.first } == expected.compactMap(\.unicodeScalars.first))
+        let expected: [JSONValue] = ["e\u{301}", "z", "é", "😀", "\u{E000}", "\u{FFFD}"].map { ["v": .string($0)] }
+        #expect(try sort(.sorted(by: "v"), records) == expected)
     }
 
     @Test("Properties sort one after the other, equal records keep their order")
