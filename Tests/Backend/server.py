@@ -43,7 +43,7 @@ async def serve(host, port):
     site.router.add_route("*", "/{path:.*}", REST(app).handle)
     site.on_response_prepare.append(without_server_name)
     runner = web.AppRunner(
-        site, access_log=None, max_line_size=MAXIMUM_HEADER, max_field_size=MAXIMUM_HEADER, shutdown_timeout=0.1
+        site, access_log=None, max_line_size=MAXIMUM_HEADER, max_field_size=MAXIMUM_HEADER, handler_cancellation=True
     )
     await runner.setup()
     await web.TCPSite(runner, host, port).start()

@@ -134,7 +134,7 @@ class Realtime:
         eio_sid = self.sockets.manager.eio_sid_from_sid(connection.sid, "/")
         await self.sockets.disconnect(connection.sid)
         if close and eio_sid in self.sockets.eio.sockets:
-            await self.sockets.eio.drop(self.sockets.eio.sockets[eio_sid])
+            await self.sockets.eio.end(self.sockets.eio.sockets[eio_sid])
 
     def kill(self, connection):
         eio_sid = self.sockets.manager.eio_sid_from_sid(connection.sid, "/")

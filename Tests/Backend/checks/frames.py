@@ -35,6 +35,8 @@ def whole(entry):
     text = entry.get("text") if "text" in entry else entry.get("body")
     if text is None or CLIPPED not in text:
         return text
+    if '"text":"' not in text:
+        return text[0] + text[1] * (entry["bodyBytes"] - 1)
     start, end = text[: text.index('"text":"') + 8], text[text.rindex('"}') :]
     size = (entry.get("bytes") or entry["bodyBytes"]) - len(start.encode()) - len(end.encode())
     filling = text[len(start) : len(start) + 2]

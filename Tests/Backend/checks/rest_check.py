@@ -78,10 +78,10 @@ async def connect(url, line, headers, body):
     return reader, writer
 
 
-async def send(url, line, headers, body):
+async def send(url, line, headers, body, patience=15):
     reader, writer = await connect(url, line, headers, body)
     try:
-        return await asyncio.wait_for(receive(reader, line.split()[0]), 15)
+        return await asyncio.wait_for(receive(reader, line.split()[0]), patience)
     finally:
         writer.close()
 

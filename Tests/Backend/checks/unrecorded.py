@@ -47,12 +47,32 @@ SOCKET = {
     "events/event caused by another client (REST)": [("POST", "todos", {"text": text_of_bytes(1000)})],
 }
 
+# The same for socketio-polling.json.
+POLLING = {
+    "connection/connect (polling only)": [("POST", "messages", {"text": "Hello", "n": 1})],
+    "events/own create → ack and event": [
+        ("PUT", "messages/5", {"text": "ev2"}),
+        ("PATCH", "messages/5", {"n": 3}),
+    ],
+    "events/own remove": [("POST", "messages", [{"text": "m1"}, {"text": "m2"}, {"text": "m3"}])],
+    "events/failed call → no event": [("EMIT", 1, ["create", "authentication", LOGIN, {}])],
+}
+
 # What others did while a case ran, in order: each before the event, the disconnect
 # or the end of connection that it caused, or else at the case's end.
 MEANWHILE = {
     "events/event caused by another client (REST)": [("POST", "todos", {"by": "rest"})],
     "events/logout, then no secured event": [("POST", "secured", {"s": 3})],
     "connection/server disconnects the namespace (DISCONNECT packet)": [("POST", "control", {"op": "disconnect", "close": False})],
+    "connection/server disconnects the namespace": [("POST", "control", {"op": "disconnect"})],
+    "events/event with unicode payload": [("POST", "todos", {"text": text_of_bytes(1000)})],
+    "events/arbitrary socket.io event with several arguments": [
+        ("POST", "control", {"op": "raw", "event": "weird", "args": [1, "two", None, {"three": 3}]}),
+    ],
+    "events/many events share one poll response": [("POST", "control", {"op": "burst", "n": 5, "yieldEvery": 1000})],
+    "upgrade/polling → websocket (default transports), then one call, one event, disconnect": [
+        ("POST", "todos", {"after": "upgrade"}),
+    ],
     "connection/server closes the engine connection": [("POST", "control", {"op": "disconnect", "close": True})],
     "connection/transport killed → reconnect → client re-authenticates": [("POST", "control", {"op": "kill"})],
     "connection/calls made while disconnected are buffered": [("POST", "control", {"op": "kill"})],

@@ -166,6 +166,6 @@ extension Task where Success == Never, Failure == Never {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         for await _ in stream {}
         withExtendedLifetime(continuation) {}
-        throw CancellationError()
+        throw _Concurrency.CancellationError()
     }
 }
