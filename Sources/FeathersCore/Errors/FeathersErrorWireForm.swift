@@ -1,26 +1,30 @@
 extension FeathersError {
     /// Reads an error as FeathersJS' `toJSON` writes it.
     ///
-    /// The class is taken from `code`, else from `name` or `className`; unknown ones are kept as they are. An error object without any of
-    /// them (a plain JavaScript `Error` over Socket.IO) becomes a ``Code/generalError`` named `Error`, its other
-    /// properties in ``data``.
+    /// The class is taken from `code`, else from `name` or `className`, else from the status; unknown ones are kept as they are.
+    /// Every class is known by its name, `Gone` included, which FeathersJS' own client misses. An error object without any of them (a plain
+    /// JavaScript `Error` over Socket.IO) becomes a ``Code/generalError`` named `Error`. Properties no field is made
+    /// for are kept in ``data`` where the error brought no data of its own.
     /// - Parameters:
-    ///   - json: the error as it came over the wire.
+    ///   - json: the error as it came over the wire. What is no object is kept in ``data``, a string as ``message``.
     ///   - status: the HTTP status of the answer, used where the body carries no code.
     public init(wire json: JSONValue, status: Int? = nil) {
         guard case .object(let object) = json else {
-            self.init(Code(rawValue: status ?? 500), json.string ?? "The server answered with an error that is no object")
+            let message = json.string ?? ""
+            self.init(Code(rawValue: status ?? 500), message.isEmpty ? "The server answered with an error that is no object" : message)
             if json.string == nil, json != .null { data = json }
+            if status == nil { (name, className) = ("Error", "error") }
             return
         }
         let name = object["name"]?.string
         let className = object["className"]?.string
-        let known = Code.classes.first { $0.name == name || $0.className == className }
-        let number: Int? = if case .integer(let code)? = object["code"] { Int(exactly: code) } else { nil }
+        let known = Code.classes.first { $0.name == name } ?? Code.classes.first { $0.className == className }
+        let number = object["code"]?.integer.flatMap { Int(exactly: $0) }
         let code = number.map(Code.init(rawValue:)) ?? known?.code ?? Code(rawValue: status ?? 500)
+        let isPlain = name == nil && className == nil && number == nil && status == nil
         self.init(code, object["message"]?.string ?? "Error", data: object["data"], errors: object["errors"])
-        self.name = name ?? known?.name ?? (className == nil && number == nil && status == nil ? "Error" : self.name)
-        self.className = className ?? known?.className ?? self.className
+        self.name = name ?? known?.name ?? (isPlain ? "Error" : self.name)
+        self.className = className ?? known?.className ?? (isPlain ? "error" : self.className)
         if data == nil {
             data = Self.leftovers(of: object, codeIsRead: number != nil)
         }

@@ -6,17 +6,14 @@ extension Query {
     package init(parsing text: String) {
         var root = JSONValue.object([:])
         for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
-            let end = Self.endOfKey(in: pair)
-            guard let name = PercentEncoding.decode(pair[..<end]), let value = PercentEncoding.decode(pair[end...].dropFirst()) else { continue }
+            let end = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+            guard let name = PercentEncoding.decode(pair[..<end]), let value = PercentEncoding.decode(pair[end...].dropFirst()) else {
+                continue
+            }
             root.insert(.string(value), at: Self.steps(of: name)[...])
         }
         let json = root.object ?? [:]
         self.init(JSONObject(json.map { ($0.key, $0.value.withNumberedKeysAsArrays) }))
-    }
-
-    /// Where a pair's `=` stands: the one after the last bracket, since a key may hold others.
-    private static func endOfKey(in pair: Substring.UTF8View) -> String.Index {
-        pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
     }
 
     /// `a[b][0]` as `a`, `b`, `0`. A key whose brackets do not match is one step.

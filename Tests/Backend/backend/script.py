@@ -202,8 +202,8 @@ class Reply:
             return True
         closed = asyncio.ensure_future(self.incoming.closed())
         done, _ = await asyncio.wait({closed}, timeout=milliseconds / 1000)
-        closed.cancel()
         # The stream has one reader at a time: this one must be gone before the next begins.
+        closed.cancel()
         await asyncio.gather(closed, return_exceptions=True)
         return not done
 

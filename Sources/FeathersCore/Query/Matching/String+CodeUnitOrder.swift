@@ -23,7 +23,9 @@ extension String {
         while offset < common {
             let (first, second) = (left[offset], right[offset])
             if first != second {
-                let isSurrogateCase = (first >= 0xF0 && second >= 0xEE && second < 0xF0) || (second >= 0xF0 && first >= 0xEE && first < 0xF0)
+                // Moved behind everything else in the one case where the orders differ.
+                let (lower, upper) = (Swift.min(first, second), Swift.max(first, second))
+                let isSurrogateCase = lower >= 0xEE && lower < 0xF0 && upper >= 0xF0
                 return (first < second) != isSurrogateCase ? -1 : 1
             }
             offset += 1

@@ -1,0 +1,78 @@
+/// Why an HTTP exchange gave no complete answer.
+///
+/// It names the host and says whether the request may have been executed; it never prints header values, bodies or queries.
+public struct HTTPClientError: Error, Sendable {
+    /// What went wrong.
+    public enum Kind: Hashable, Sendable {
+        /// The URL cannot be requested: no host, no `http` or `https`, characters that are not percent-encoded.
+        case invalidURL
+        /// A header field or the method cannot be sent as it is.
+        case invalidHeader
+        /// The host's name has no address.
+        case hostNotFound
+        /// Nothing accepts connections there: refused, unreachable or offline.
+        case cannotConnect
+        /// The secure connection could not be made: certificate, host name or protocol.
+        case tls
+        /// The deadline passed.
+        case timeout
+        /// The connection ended before the answer was complete.
+        case connectionLost
+        /// What came back is no HTTP.
+        case badResponse
+        /// More redirects than the request allows.
+        case tooManyRedirects
+        /// A redirect points to something that is neither `http` nor `https`.
+        case invalidRedirect
+        /// The body is larger than the request allows.
+        case responseTooLarge
+        /// The client was closed.
+        case closed
+        /// Anything else.
+        case other
+    }
+
+    /// Whether the server can have seen the request.
+    public enum Delivery: Hashable, Sendable {
+        /// The request never left: repeating it is safe.
+        case neverSent
+        /// The request was sent, wholly or in part: the server may have executed it.
+        case mayHaveExecuted
+    }
+
+    public var kind: Kind
+    public var delivery: Delivery
+    /// What happened, for a human.
+    public var message: String
+    /// The host that was asked, with its port where the URL names one.
+    public var host: String?
+    /// The error underneath, where there was one.
+    public var cause: (any Error)?
+
+    /// - Parameter delivery: nil takes what the kind implies.
+    public init(_ kind: Kind, _ message: String, host: String? = nil, delivery: Delivery? = nil, cause: (any Error)? = nil) {
+        self.kind = kind
+        self.delivery = delivery ?? kind.impliedDelivery
+        self.message = message
+        self.host = host
+        self.cause = cause
+    }
+}
+
+extension HTTPClientError.Kind {
+    var impliedDelivery: HTTPClientError.Delivery {
+        switch self {
+        case .invalidURL, .invalidHeader, .hostNotFound, .cannotConnect, .tls: .neverSent
+        case .timeout, .connectionLost, .badResponse, .tooManyRedirects, .invalidRedirect, .responseTooLarge, .closed, .other:
+            .mayHaveExecuted
+        }
+    }
+}
+
+extension HTTPClientError: CustomStringConvertible {
+    public var description: String {
+        let place = host.map { " (\($0))" } ?? ""
+        let uncertainty = delivery == .neverSent ? "never sent" : "may have been executed"
+        return "\(message)\(place); the request \(delivery == .neverSent ? "was " : "")\(uncertainty)"
+    }
+}

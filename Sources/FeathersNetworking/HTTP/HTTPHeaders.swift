@@ -1,0 +1,63 @@
+/// Header fields in order, with names that compare without regard to case.
+///
+/// Every field set by ``set(_:to:)`` is checked, so a value that came from a user can never smuggle in a second field.
+public struct HTTPHeaders: Sendable {
+    public typealias Field = (name: String, value: String)
+
+    private var fields: [Field] = []
+
+    public init() {}
+
+    /// Fields received from a server, which need no check: they are never sent.
+    package init(received fields: [Field]) {
+        self.fields = fields
+    }
+
+    /// The value of the first field with this name, or nil.
+    public subscript(name: String) -> String? {
+        fields.first { Self.same($0.name, name) }?.value
+    }
+
+    /// Sets a field, in place of every field of that name.
+    /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/invalidHeader`` that names the field, never its value, where the name is
+    ///   no token (RFC 9110 5.6.2), the value holds control characters (5.5), or the field frames the message and
+    ///   is the client's own to set (`Content-Length`, `Transfer-Encoding`).
+    public mutating func set(_ name: String, to value: String) throws(HTTPClientError) {
+        try Self.check(name, value)
+        if let index = fields.firstIndex(where: { Self.same($0.name, name) }) {
+            // The first place is kept, the new spelling wins.
+            fields[index] = (name, value)
+            let tail = fields[(index + 1)...].filter { !Self.same($0.name, name) }
+            fields.replaceSubrange((index + 1)..., with: tail)
+        } else {
+            fields.append((name, value))
+        }
+    }
+
+    /// Removes every field of this name.
+    public mutating func remove(_ name: String) {
+        fields.removeAll { Self.same($0.name, name) }
+    }
+
+    private static func same(_ left: String, _ right: String) -> Bool {
+        let (left, right) = (left.utf8, right.utf8)
+        return left.count == right.count && zip(left, right).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+    }
+}
+
+extension HTTPHeaders: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { fields.count }
+    public subscript(position: Int) -> Field { fields[position] }
+}
+
+extension HTTPHeaders: CustomStringConvertible {
+    /// The names only: values may be secrets.
+    public var description: String {
+        "[" + fields.map(\.name).joined(separator: ", ") + "]"
+    }
+}

@@ -1,0 +1,55 @@
+public import Foundation
+
+/// One HTTP request as a value.
+public struct HTTPRequest: Sendable {
+    /// The method, sent as it is written here: `GET`, `PATCH`.
+    public var method: String
+
+    /// The absolute `http` or `https` URL. Path and query are sent as they are written here: already percent-encoded.
+    public var url: URL
+
+    /// The header fields, in the order they were set.
+    public var headers: HTTPHeaders
+
+    /// The body's bytes; nil sends no body.
+    public var body: [UInt8]?
+
+    /// How long the whole exchange may take, redirects included; nil leaves it to the client.
+    public var timeout: Duration?
+
+    /// What to do with redirects.
+    public var redirects: HTTPRedirectPolicy
+
+    /// How many bytes the answer's body may have after decompression.
+    public var maximumResponseBytes: Int
+
+    /// What ``maximumResponseBytes`` is unless told otherwise: 256 MiB, enough for any sensible answer and less than what
+    /// makes a process fall over.
+    public static let defaultMaximumResponseBytes = 256 * 1024 * 1024
+
+    public init(
+        method: String = "GET",
+        url: URL,
+        headers: HTTPHeaders = HTTPHeaders(),
+        body: [UInt8]? = nil,
+        timeout: Duration? = nil,
+        redirects: HTTPRedirectPolicy = .follow(maximum: 20),
+        maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.timeout = timeout
+        self.redirects = redirects
+        self.maximumResponseBytes = maximumResponseBytes
+    }
+}
+
+/// What a client does with an answer that points elsewhere.
+public enum HTTPRedirectPolicy: Hashable, Sendable {
+    /// Follows at most `maximum` redirects, then fails with ``HTTPClientError/Kind/tooManyRedirects``.
+    case follow(maximum: Int)
+    /// Returns the redirect itself.
+    case never
+}

@@ -1,0 +1,30 @@
+import Foundation
+
+/// Scheme, host and port: what decides whether credentials may follow.
+struct Origin: Equatable {
+    var scheme: String
+    var host: String
+    var port: Int?
+}
+
+extension URL {
+    var origin: Origin {
+        let scheme = scheme?.lowercased() ?? ""
+        let standard = scheme == "https" ? 443 : scheme == "http" ? 80 : nil
+        return Origin(scheme: scheme, host: host?.lowercased() ?? "", port: port ?? standard)
+    }
+
+    /// Whether an HTTP client can request this: `http` or `https`, and a host.
+    package var isRequestable: Bool {
+        guard let scheme = scheme?.lowercased(), scheme == "http" || scheme == "https" else { return false }
+        guard let host, !host.isEmpty else { return false }
+        // libcurl and CFNetwork refuse such ports in words that say nothing.
+        return port.map { (1...65535).contains($0) } ?? true
+    }
+
+    /// The host and its explicit port, for messages.
+    package var hostAndPort: String? {
+        guard let host else { return nil }
+        return port.map { "\(host):\($0)" } ?? host
+    }
+}

@@ -1,0 +1,95 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+/// An HTTP client on `URLSession`.
+///
+/// TLS, proxies, connection limits, caching and cookies are what the session's configuration says. Redirects, deadlines and size limits are
+/// decided here, alike on every platform. The session ends with the client, or with ``close()``.
+public final class URLSessionHTTPClient: HTTPClient {
+    private let session: URLSession
+    private let exchanges: URLSessionExchanges
+
+    /// - Parameter configuration: how the session works; the default keeps nothing on disk, no cookies and no credentials.
+    public init(configuration: URLSessionConfiguration = URLSessionHTTPClient.defaultConfiguration) {
+        exchanges = URLSessionExchanges()
+        session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+    }
+
+    deinit {
+        // The session retains its delegate until told to end: without this both would live for ever.
+        session.finishTasksAndInvalidate()
+    }
+
+    /// A new configuration that keeps nothing on disk and neither cookies nor credentials; change it as you like before handing it over.
+    public static var defaultConfiguration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        return configuration
+    }
+
+    /// Ends the session: exchanges under way fail with ``HTTPClientError/Kind/closed``, and so does every later one.
+    public func close() {
+        let abandoned = exchanges.close()
+        for exchange in abandoned {
+            exchange.fail(HTTPClientError(.closed, "The HTTP client was closed"))
+        }
+        session.invalidateAndCancel()
+    }
+
+    /// How many exchanges are under way, for tests.
+    var exchangesUnderWay: Int { exchanges.count }
+
+    /// Calls `ended` when the session has let go of its delegate, for tests.
+    func onDelegateEnd(_ ended: @escaping @Sendable () -> Void) {
+        exchanges.onEnd(ended)
+    }
+
+    public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let deadline = request.timeout.map { ContinuousClock.now.advanced(by: $0) }
+        var request = request
+        var hops = 0
+        while true {
+            let response: HTTPResponse
+            do {
+                response = try await exchange(request, deadline: deadline)
+            } catch var error as HTTPClientError where hops > 0 {
+                // The server has already answered the first request.
+                error.delivery = .mayHaveExecuted
+                throw error
+            }
+            guard case .follow(let maximum) = request.redirects, let next = try HTTPRedirect.request(after: response, to: request) else {
+                return response
+            }
+            hops += 1
+            guard hops <= maximum else {
+                throw HTTPClientError(.tooManyRedirects, "The server redirected more than \(maximum) times", host: request.url.hostAndPort)
+            }
+            request = next
+        }
+    }
+
+    /// One request and its answer, redirects not followed.
+    private func exchange(_ request: HTTPRequest, deadline: ContinuousClock.Instant?) async throws -> HTTPResponse {
+        try Task.checkCancellation()
+        let urlRequest = try URLRequest(sending: request)
+        let exchange = URLSessionExchange(request)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                guard let task = exchanges.register(exchange, asTaskOf: session, for: urlRequest) else {
+                    continuation.resume(throwing: HTTPClientError(.closed, "The HTTP client was closed", delivery: .neverSent))
+                    return
+                }
+                exchange.begin(task, deadline: deadline, continuation: continuation)
+            }
+        } onCancel: {
+            exchange.cancel()
+        }
+    }
+}

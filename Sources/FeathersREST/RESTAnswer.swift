@@ -1,0 +1,34 @@
+import FeathersCore
+import FeathersNetworking
+
+/// Reads an HTTP answer as the result of a service call, or as its error.
+enum RESTAnswer {
+    /// The service's result: JSON null for an empty answer, which is how FeathersJS sends `null`, `false` and `0` (204).
+    /// - Throws: the server's ``FeathersError``; one with the answer kept where the body is no JSON.
+    static func result(of response: HTTPResponse) throws(FeathersError) -> JSONValue {
+        guard (200..<300).contains(response.status) else { throw error(of: response) }
+        if response.status == 204 || response.body.isEmpty { return .null }
+        do {
+            return try JSONValue(parsing: response.body)
+        } catch {
+            var failure = FeathersError(.generalError, "The server answered \(response.status) with a body that is no JSON", cause: error)
+            failure.answer = FeathersError.Answer(status: response.status, body: response.body)
+            throw failure
+        }
+    }
+
+    private static func error(of response: HTTPResponse) -> FeathersError {
+        if let json = try? JSONValue(parsing: response.body), let object = json.object {
+            var error = FeathersError(wire: json, status: response.status)
+            if object["name"] == nil, object["className"] == nil, object["code"] == nil {
+                // Somebody else's error format: nothing of it should be lost.
+                error.answer = FeathersError.Answer(status: response.status, body: response.body)
+            }
+            return error
+        }
+        let what = response.body.isEmpty ? "without a body" : "with a body that is no Feathers error"
+        var error = FeathersError(FeathersError.Code(rawValue: response.status), "The server answered \(response.status) \(what)")
+        error.answer = FeathersError.Answer(status: response.status, body: response.body)
+        return error
+    }
+}

@@ -1,0 +1,86 @@
+import FeathersCore
+
+/// Writes paths: every part stays inside its segment.
+///
+/// `.`, `..` and empty segments are refused rather than encoded: RFC 3986 (6.2.2.2) reads `%2E` as `.`, so that any client, proxy or server on the
+/// way may still turn `users/%2E%2E` into another resource.
+enum RESTPath {
+    /// Appends a service's path, its `:placeholders` filled from `route`.
+    static func append(_ path: String, route: [String: String], to text: inout String) throws(FeathersError) {
+        var wasEmpty = true
+        for segment in path.split(separator: "/", omittingEmptySubsequences: true) {
+            wasEmpty = false
+            if segment.first == ":", segment.count > 1 {
+                let name = String(segment.dropFirst())
+                guard let value = route[name] else {
+                    throw .refused("The path '\(path)' needs a value for ':\(name)' in params.route")
+                }
+                try append(segment: value, as: "The value of ':\(name)' in params.route", to: &text)
+            } else {
+                try refuseIfItMovesThePath(String(segment), "A segment of the path '\(path)'")
+                text += "/"
+                text += segment.addingEncodingWhereNeeded()
+            }
+        }
+        if wasEmpty { throw .refused("The service's path is empty") }
+    }
+
+    /// Appends a record's id.
+    static func append(_ id: ServiceID, to text: inout String) throws(FeathersError) {
+        if case .number(let number) = id, !number.isFinite {
+            throw .refused("The id is no finite number")
+        }
+        try append(segment: id.description, as: "The id", to: &text)
+    }
+
+    private static func append(segment: String, as what: String, to text: inout String) throws(FeathersError) {
+        try refuseIfItMovesThePath(segment, what)
+        text += "/"
+        text += percentEncoded(component: segment)
+    }
+
+    private static func refuseIfItMovesThePath(_ segment: String, _ what: String) throws(FeathersError) {
+        switch segment {
+        case "": throw .refused("\(what) is empty, which a URL cannot carry")
+        case ".", "..": throw .refused("\(what) is '\(segment)', which a URL cannot carry: it means another path")
+        default: return
+        }
+    }
+}
+
+extension StringProtocol {
+    /// A path segment with what may not stand in a path percent-encoded; what is encoded already stays.
+    fileprivate func addingEncodingWhereNeeded() -> String {
+        let bytes = Array(utf8)
+        if bytes.allSatisfy(\.standsInPath) { return String(self) }
+        var text: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            let isEscape =
+                byte == UInt8(ascii: "%") && index + 2 < bytes.count && bytes[index + 1].isHexDigit && bytes[index + 2].isHexDigit
+            if byte.standsInPath || isEscape {
+                text.append(byte)
+            } else {
+                let digits = Array("0123456789ABCDEF".utf8)
+                text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    /// `pchar` of RFC 3986, without escapes.
+    fileprivate var standsInPath: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "-._~!$&'()*+,;=:@".utf8.contains(self)
+        }
+    }
+
+    fileprivate var isHexDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import FeathersCore
+import FeathersNetworking
+import Foundation
+
+/// Turns a service request into an HTTP request: verb, URL, headers and body as FeathersJS' REST client makes them.
+///
+/// Everything here fails before anything is sent, as ``FeathersError/Code/badRequest`` or as the query's own refusal.
+struct RESTRequestBuilder: Sendable {
+    private let base: RESTBaseURL
+    private let headers: [String: String]
+    private let timeout: Duration?
+    private let queryOptions: QueryStringOptions
+
+    init(baseURL: URL, headers: [String: String], timeout: Duration?, queryOptions: QueryStringOptions) {
+        self.base = RESTBaseURL(baseURL)
+        self.headers = headers
+        self.timeout = timeout
+        self.queryOptions = queryOptions
+    }
+
+    func httpRequest(for request: ServiceRequest) throws -> HTTPRequest {
+        let verb = RESTVerb(request.method)
+        var httpRequest = HTTPRequest(
+            method: verb.rawValue,
+            url: try url(for: request),
+            headers: try fields(for: request, verb),
+            timeout: request.params.timeout ?? timeout
+        )
+        if verb.carriesData, let data = request.data, !data.isNull {
+            // Null is sent as no body at all, which a Feathers server reads as {}.
+            do {
+                httpRequest.body = try data.serialized()
+            } catch {
+                throw FeathersError.refused("The data cannot be written as JSON: \(error)")
+            }
+        }
+        return httpRequest
+    }
+
+    private func url(for request: ServiceRequest) throws -> URL {
+        var text = try base.text()
+        try RESTPath.append(request.path, route: request.params.route, to: &text)
+        if let id = try id(of: request) {
+            try RESTPath.append(id, to: &text)
+        }
+        if !request.params.query.isEmpty {
+            let query = try request.params.query.queryString(queryOptions)
+            if !query.isEmpty { text += "?" + query }
+        }
+        // Nothing may be re-encoded: what is sent is what was built.
+        guard let url = URL(string: text, encodingInvalidCharacters: false) else {
+            throw FeathersError.refused("The path '\(request.path)' does not make a valid URL")
+        }
+        return url
+    }
+
+    private func id(of request: ServiceRequest) throws(FeathersError) -> ServiceID? {
+        switch request.method {
+        case .get:
+            guard let id = request.id else { throw .refused("id for 'get' can not be undefined") }
+            return id
+        case .update, .patch, .remove: return request.id
+        default: return nil
+        }
+    }
+
+    /// Accept, then the app's fields, then what the body needs, then the call's own: later ones win, whatever their case.
+    private func fields(for request: ServiceRequest, _ verb: RESTVerb) throws(FeathersError) -> HTTPHeaders {
+        var fields = HTTPHeaders()
+        do {
+            try fields.set("Accept", to: "application/json")
+            try fields.merge(headers)
+            if verb.carriesData {
+                try fields.set("Content-Type", to: "application/json")
+            }
+            if request.method.isCustom {
+                try fields.set("X-Service-Method", to: request.method.rawValue)
+            }
+            try fields.merge(request.params.headers)
+        } catch {
+            throw FeathersError(error)
+        }
+        return fields
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate mutating func merge(_ headers: [String: String]) throws(HTTPClientError) {
+        // Sorted, so that two spellings of one name give the same result in every run.
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
+            try set(name, to: value)
+        }
+    }
+}

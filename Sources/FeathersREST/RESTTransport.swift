@@ -1,0 +1,54 @@
+public import FeathersCore
+public import FeathersNetworking
+public import Foundation
+
+/// Carries service requests over HTTP, as FeathersJS' REST client does.
+///
+/// One transport serves every service of an app. It holds no state besides its HTTP client's connections.
+public struct RESTTransport: Transport {
+    private let builder: RESTRequestBuilder
+    private let httpClient: any HTTPClient
+
+    /// - Parameters:
+    ///   - baseURL: where the app lives, for example `https://api.example.com/v1`; a trailing slash does not count.
+    ///   - headers: header fields of every request; a call's own win.
+    ///   - timeout: how long a call may take, redirects included, unless it says otherwise; nil for as long as it takes.
+    ///   - queryOptions: how queries become query strings.
+    ///   - httpClient: what executes the requests; nil for a ``URLSessionHTTPClient`` of this transport's own.
+    public init(
+        _ baseURL: URL,
+        headers: [String: String] = [:],
+        timeout: Duration? = .seconds(60),
+        queryOptions: QueryStringOptions = QueryStringOptions(),
+        httpClient: (any HTTPClient)? = nil
+    ) {
+        builder = RESTRequestBuilder(baseURL: baseURL, headers: headers, timeout: timeout, queryOptions: queryOptions)
+        self.httpClient = httpClient ?? URLSessionHTTPClient()
+    }
+
+    public func send(_ request: ServiceRequest) async throws -> JSONValue {
+        let httpRequest = try builder.httpRequest(for: request)
+        let response: HTTPResponse
+        do {
+            response = try await httpClient.execute(httpRequest)
+        } catch let error as HTTPClientError {
+            throw FeathersError(error)
+        }
+        return try RESTAnswer.result(of: response)
+    }
+}
+
+extension Transport where Self == RESTTransport {
+    /// A transport over HTTP: `FeathersApp(transport: .rest(url))`.
+    ///
+    /// The parameters are those of ``RESTTransport/init(_:headers:timeout:queryOptions:httpClient:)``.
+    public static func rest(
+        _ baseURL: URL,
+        headers: [String: String] = [:],
+        timeout: Duration? = .seconds(60),
+        queryOptions: QueryStringOptions = QueryStringOptions(),
+        httpClient: (any HTTPClient)? = nil
+    ) -> RESTTransport {
+        RESTTransport(baseURL, headers: headers, timeout: timeout, queryOptions: queryOptions, httpClient: httpClient)
+    }
+}

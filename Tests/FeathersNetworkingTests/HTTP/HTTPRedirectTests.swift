@@ -1,0 +1,77 @@
+import FeathersNetworking
+import Foundation
+import Testing
+
+@Suite("A redirect")
+struct HTTPRedirectTests {
+    private func follow(_ status: Int, _ method: String = "POST", from: String = "http://a/x/y?q", to location: String?) throws
+        -> HTTPRequest?
+    {
+        var headers = HTTPHeaders()
+        for name in ["Authorization", "Cookie", "Proxy-Authorization", "Content-Type", "X-Kept"] { try headers.set(name, to: "v") }
+        let url = try #require(URL(string: from))
+        let request = HTTPRequest(method: method, url: url, headers: headers, body: [1], timeout: .seconds(1))
+        let fields = location.map { [("location", $0)] } ?? []
+        let response = HTTPResponse(status: status, headers: HTTPHeaders(received: fields.map { ($0.0, $0.1) }), url: url)
+        return try HTTPRedirect.request(after: response, to: request)
+    }
+
+    @Test(
+        "continues with this method and body",
+        arguments: [
+            (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (303, "DELETE", "GET"), (303, "PUT", "GET"),
+            (303, "HEAD", "HEAD"),
+            (303, "GET", "GET"), (301, "PUT", "PUT"), (302, "PATCH", "PATCH"), (302, "GET", "GET"), (307, "POST", "POST"),
+            (308, "DELETE", "DELETE"),
+        ])
+    func method(status: Int, method: String, expected: String) throws {
+        let next = try #require(try follow(status, method, to: "/z"))
+        #expect(next.method == expected)
+        let isDropped = expected == "GET" && method != "GET"
+        #expect(next.body == (isDropped ? nil : [1]))
+        #expect((next.headers["Content-Type"] == nil) == isDropped)
+        #expect(next.headers["X-Kept"] == "v")
+        #expect(next.timeout == .seconds(1))
+    }
+
+    @Test(
+        "leads to this URL",
+        arguments: [
+            ("/z?x=%C3%BC", "http://a/z?x=%C3%BC"), ("z", "http://a/x/z"), ("//b/z", "http://b/z"), ("https://b:1/", "https://b:1/"),
+            ("?r", "http://a/x/y?r"), ("/ü b", "http://a/%C3%BC%20b"), ("../../../z", "http://a/z"),
+        ])
+    func target(location: String, expected: String) throws {
+        #expect(try follow(302, to: location)?.url.absoluteString == expected)
+    }
+
+    @Test(
+        "takes credentials along only within the origin",
+        arguments: [
+            ("http://a/x", "/z", true), ("http://a/x", "http://a:80/z", true), ("https://a/x", "https://A:443/z", true),
+            ("http://a/x", "https://a/z", false), ("http://a/x", "http://a:81/z", false), ("http://a/x", "http://b.a/z", false),
+            ("https://a/x", "http://a/z", false), ("http://a/x", "//b/z", false), ("http://a/x", "http://a@b/z", false),
+        ])
+    func credentials(from: String, location: String, kept: Bool) throws {
+        let next = try #require(try follow(307, from: from, to: location))
+        for name in ["Authorization", "Cookie", "Proxy-Authorization"] {
+            #expect((next.headers[name] != nil) == kept, "\(name)")
+        }
+        #expect(next.headers["X-Kept"] == "v")
+    }
+
+    @Test(
+        "is none without a Location or with another status",
+        arguments: [(302, nil), (200, "/z"), (300, "/z"), (304, "/z"), (201, "/z"), (404, "/z")])
+    func none(status: Int, location: String?) throws {
+        #expect(try follow(status, to: location)?.url == nil)
+    }
+
+    @Test(
+        "to anything but http and https is refused",
+        arguments: ["file:///etc/passwd", "ftp://a/", "javascript:1", "http://", "http://[bad", "data:,x", ""])
+    func refused(location: String) throws {
+        let error = try #require(throws: HTTPClientError.self) { try follow(302, to: location) }
+        #expect(error.kind == .invalidRedirect)
+        #expect(error.delivery == .mayHaveExecuted)
+    }
+}

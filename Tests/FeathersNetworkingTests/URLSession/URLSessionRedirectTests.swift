@@ -1,0 +1,85 @@
+import FeathersNetworking
+import Foundation
+import TestBackend
+import Testing
+
+@Suite("Redirects of the URLSession client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
+struct URLSessionRedirectTests {
+    let client = URLSessionHTTPClient()
+
+    private func request(_ url: URL, _ method: String = "GET", redirects: HTTPRedirectPolicy = .follow(maximum: 20)) throws -> HTTPRequest {
+        var headers = HTTPHeaders()
+        try headers.set("Authorization", to: "Bearer secret")
+        try headers.set("X-Kept", to: "yes")
+        return HTTPRequest(
+            method: method, url: url, headers: headers, body: method == "POST" ? [0x7b, 0x7d] : nil, timeout: .seconds(20),
+            redirects: redirects)
+    }
+
+    private func redirecting(_ status: Int, to location: @escaping (URL) -> String) async throws -> ServerScript {
+        try await ServerScript {
+            [ScriptedResponse(status: status, headers: [["Location", location($0)]], body: "moved"), ScriptedResponse(body: "here")]
+        }
+    }
+
+    @Test("are followed, as GET where they say so", arguments: [(303, "GET"), (302, "GET"), (307, "POST"), (308, "POST")])
+    func followed(status: Int, expected: String) async throws {
+        let script = try await redirecting(status) { $0.path() + "/there?x=%C3%BC" }
+        let response = try await client.execute(try request(script.url, "POST"))
+        #expect(response.status == 200)
+        #expect(response.body == Array("here".utf8))
+        #expect(response.url.absoluteString == script.url.absoluteString + "/there?x=%C3%BC")
+        let requests = try await script.requests()
+        #expect(requests.map(\.line) == ["POST \(script.url.path()) HTTP/1.1", "\(expected) \(script.url.path())/there?x=%C3%BC HTTP/1.1"])
+        #expect(requests.last?.body == (expected == "POST" ? [0x7b, 0x7d] : []))
+        #expect(requests.last?.header("Authorization") == "Bearer secret")
+        #expect(requests.last?.header("X-Kept") == "yes")
+    }
+
+    @Test("to another origin leave the credentials behind")
+    func credentials() async throws {
+        let script = try await redirecting(302) { $0.absoluteString.replacingOccurrences(of: "127.0.0.1", with: "localhost") }
+        _ = try await client.execute(try request(script.url))
+        let requests = try await script.requests()
+        #expect(requests.map { $0.header("Authorization") } == ["Bearer secret", nil])
+        #expect(requests.map { $0.header("X-Kept") } == ["yes", "yes"])
+    }
+
+    @Test("in a circle end")
+    func circle() async throws {
+        let script = try await ServerScript { [ScriptedResponse(status: 302, headers: [["Location", $0.path()]])] }
+        let error = try await #require(throws: HTTPClientError.self) {
+            try await client.execute(try request(script.url, redirects: .follow(maximum: 5)))
+        }
+        #expect(error.kind == .tooManyRedirects)
+        #expect(try await script.requests().count == 6)
+    }
+
+    @Test("are returned where they shall not be followed")
+    func never() async throws {
+        let script = try await redirecting(302) { $0.path() }
+        let response = try await client.execute(try request(script.url, redirects: .never))
+        #expect(response.status == 302)
+        #expect(response.headers["Location"] == script.url.path())
+        #expect(try await script.requests().count == 1)
+    }
+
+    @Test("to where nothing listens may have been executed at first")
+    func unreachable() async throws {
+        let script = try await redirecting(307) { _ in "http://127.0.0.1:1/" }
+        let error = try await #require(throws: HTTPClientError.self) { try await client.execute(try request(script.url, "POST")) }
+        #expect(error.kind == .cannotConnect)
+        #expect(error.delivery == .mayHaveExecuted)
+    }
+
+    @Test("do not extend the deadline")
+    func deadline() async throws {
+        let script = try await ServerScript {
+            [ScriptedResponse(status: 302, headers: [["Location", $0.path()]]).with { $0.delayMs = 60 }]
+        }
+        var request = try request(script.url)
+        request.timeout = .milliseconds(300)
+        let error = try await #require(throws: HTTPClientError.self) { try await client.execute(request) }
+        #expect(error.kind == .timeout)
+    }
+}

@@ -1,0 +1,91 @@
+import FeathersCore
+import FeathersNetworking
+import FeathersREST
+import Foundation
+import Testing
+
+@Suite("An HTTP answer to a service request")
+struct RESTAnswerTests {
+    private func send(_ client: SeamHTTPClient) async throws -> JSONValue {
+        try await RESTTransport(try #require(URL(string: "http://h")), httpClient: client).send(ServiceRequest(path: "m", method: .find))
+    }
+
+    @Test(
+        "is its JSON, or null where there is nothing",
+        arguments: [
+            (200, #"{"a":[1,null]}"#, ["a": [1, nil]]), (201, "[]", []), (206, "1", 1), (200, #""text""#, "text"), (200, "null", nil),
+            (204, "", nil), (200, "", nil), (204, "ignored", nil), (299, " true ", true),
+        ] as [(Int, String, JSONValue)])
+    func result(status: Int, body: String, expected: JSONValue) async throws {
+        #expect(try await send(SeamHTTPClient(status: status, body: body)) == expected)
+    }
+
+    @Test("that succeeds without being JSON is an error that keeps it", arguments: ["<html>", "{", "\u{FEFF}{}", "undefined", "1 2"])
+    func noJSON(body: String) async throws {
+        let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: 200, body: body)) }
+        #expect(error.code == .generalError)
+        #expect(error.message.contains("200"))
+        #expect(error.execution == .answered)
+        #expect(error.answer == FeathersError.Answer(status: 200, body: Array(body.utf8)))
+    }
+
+    @Test("with a Feathers error is that error")
+    func feathersError() async throws {
+        let body = #"{"name":"NotFound","message":"No record","code":404,"className":"not-found","data":{"id":1},"errors":[1]}"#
+        let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: 404, body: body)) }
+        #expect(error.code == .notFound)
+        #expect(error.message == "No record")
+        #expect(error.data == ["id": 1])
+        #expect(error.errors == [1])
+        #expect(error.answer == nil)
+        #expect(error.execution == .answered)
+    }
+
+    @Test(
+        "that fails in another way keeps status and body",
+        arguments: [
+            (404, "<html>", "NotFound"), (502, "", "BadGateway"), (431, "", "Error"), (304, "", "Error"), (300, "[]", "Error"),
+            (500, "null", "GeneralError"),
+            (410, "gone", "Gone"), (999, "{", "Error"), (101, "", "Error"),
+        ])
+    func otherError(status: Int, body: String, name: String) async throws {
+        let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: status, body: body)) }
+        #expect(error.code.rawValue == status)
+        #expect(error.name == name)
+        #expect(error.answer == FeathersError.Answer(status: status, body: Array(body.utf8)))
+    }
+
+    @Test("in somebody else's error format loses nothing of it")
+    func foreignError() async throws {
+        let body = #"{"error":{"reason":"quota"},"message":"Too much"}"#
+        let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: 429, body: body)) }
+        #expect(error.code == .tooManyRequests)
+        #expect(error.message == "Too much")
+        #expect(error.data == ["error": ["reason": "quota"]])
+        #expect(error.answer?.status == 429)
+    }
+
+    @Test(
+        "that never comes is told in Feathers' words",
+        arguments: [
+            (.cannotConnect, .unavailable, .neverSent), (.hostNotFound, .unavailable, .neverSent), (.tls, .unavailable, .neverSent),
+            (.timeout, .timeout, .mayHaveExecuted), (.connectionLost, .unavailable, .mayHaveExecuted),
+            (.badResponse, .badGateway, .mayHaveExecuted),
+            (.tooManyRedirects, .badGateway, .mayHaveExecuted), (.responseTooLarge, .generalError, .mayHaveExecuted),
+            (.invalidURL, .badRequest, .neverSent), (.closed, .unavailable, .mayHaveExecuted), (.other, .generalError, .mayHaveExecuted),
+        ] as [(HTTPClientError.Kind, FeathersError.Code, FeathersError.Execution)])
+    func failure(kind: HTTPClientError.Kind, code: FeathersError.Code, execution: FeathersError.Execution) async throws {
+        let client = SeamHTTPClient { _ in throw HTTPClientError(kind, "What happened", host: "h:80") }
+        let error = try await #require(throws: FeathersError.self) { try await send(client) }
+        #expect(error.code == code)
+        #expect(error.execution == execution)
+        #expect(error.message == "What happened (h:80)")
+        #expect((error.cause as? HTTPClientError)?.kind == kind)
+    }
+
+    @Test("stays away when cancelled, and the cancellation comes through")
+    func cancellation() async throws {
+        let client = SeamHTTPClient { _ in throw CancellationError() }
+        await #expect(throws: CancellationError.self) { try await send(client) }
+    }
+}

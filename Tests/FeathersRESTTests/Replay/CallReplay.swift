@@ -1,0 +1,94 @@
+import FeathersCore
+import FeathersREST
+
+/// Drives one recorded call through our transport and compares both ends.
+struct CallReplay {
+    typealias LaneMaker = @Sendable ([RecordedExchange]) async throws -> any ReplayLane
+
+    let recordedCase: RecordedCase
+    let exchanges: [RecordedExchange]
+    let makeLane: LaneMaker
+    private(set) var findings: [ReplayFinding] = []
+
+    init(_ recordedCase: RecordedCase, _ exchanges: [RecordedExchange], _ makeLane: @escaping LaneMaker) {
+        self.recordedCase = recordedCase
+        self.exchanges = exchanges
+        self.makeLane = makeLane
+    }
+
+    /// Whether the recording ends without an answer.
+    private var isAborted: Bool { exchanges.last?.response == nil }
+
+    /// Replays the call.
+    /// - Returns: What our transport gave its caller.
+    mutating func run() async throws -> Result<JSONValue, any Error> {
+        guard let first = exchanges.first else { throw ReplayFailure("A call without exchanges") }
+        let request = first.request.serviceRequest
+        var lane = try await makeLane(exchanges)
+        var result = await send(request, QueryStringOptions(), lane)
+        if let refusal = refusal(in: result), refusal.message.hasPrefix("Query not sent") {
+            note(.refusedByDefault, first.request.target, refusal.message)
+            lane = try await makeLane(exchanges)
+            result = await send(request, QueryStringOptions(arrayLimit: nil, depthLimit: nil, pairLimit: nil), lane)
+        }
+        if let refusal = refusal(in: result) {
+            note(.refused, "\(first.request.method) \(first.request.target)", refusal.message)
+            // The answer can still be read: some request has to fetch it.
+            lane = try await makeLane(exchanges)
+            result = await send(ServiceRequest(path: "stand-in", method: .find), QueryStringOptions(), lane)
+        } else {
+            compare(try await lane.sent())
+        }
+        findings += AnswerComparison(recordedCase: recordedCase, response: exchanges.last?.response, result: result).findings
+        return result
+    }
+
+    private func send(_ request: ServiceRequest, _ options: QueryStringOptions, _ lane: any ReplayLane) async -> Result<
+        JSONValue, any Error
+    > {
+        let timeout: Duration = isAborted ? .milliseconds(150) : .seconds(30)
+        let transport = RESTTransport(lane.baseURL, timeout: timeout, queryOptions: options, httpClient: lane.httpClient)
+        do { return .success(try await transport.send(request)) } catch { return .failure(error) }
+    }
+
+    private func refusal(in result: Result<JSONValue, any Error>) -> FeathersError? {
+        guard case .failure(let error as FeathersError) = result, error.execution == .neverSent, error.code == .badRequest else {
+            return nil
+        }
+        return error
+    }
+
+    private mutating func compare(_ sent: [SentRequest]) {
+        if sent.count != exchanges.count {
+            note(.target, "\(exchanges.count) requests", "\(sent.count) requests")
+        }
+        for (recorded, ours) in zip(exchanges.map(\.request), sent) {
+            if recorded.method != ours.method { note(.method, recorded.method, ours.method) }
+            if recorded.target != ours.target { note(.target, recorded.target, ours.target) }
+            compareBody(recorded.body, ours.body)
+            compareHeaders(recorded, ours)
+        }
+    }
+
+    private mutating func compareBody(_ recorded: RecordedBody?, _ ours: [UInt8]) {
+        if let recorded, !recorded.isWhole {
+            note(.clipped, recorded.text, "")
+        } else if recorded?.bytes ?? [] != ours {
+            note(.body, recorded?.text ?? "(none)", String(decoding: ours, as: UTF8.self))
+        }
+    }
+
+    private mutating func compareHeaders(_ recorded: RecordedRequest, _ ours: SentRequest) {
+        var names: Set<String> = ["accept", "content-type", "x-service-method", "authorization"]
+        for field in recorded.headers where !RecordedRequest.clientFields.contains(field.name.lowercased()) {
+            names.insert(field.name.lowercased())
+        }
+        for name in names.sorted() where recorded.header(name) != ours.header(name) {
+            note(.header(name), recorded.header(name) ?? "(none)", ours.header(name) ?? "(none)")
+        }
+    }
+
+    private mutating func note(_ aspect: ReplayFinding.Aspect, _ recorded: String, _ ours: String) {
+        findings.append(ReplayFinding(recordedCase: recordedCase, aspect: aspect, recorded: recorded, ours: ours))
+    }
+}

@@ -1,0 +1,76 @@
+import FeathersCore
+import FeathersNetworking
+import FeathersREST
+import Foundation
+import TestBackend
+import Testing
+
+@Suite("The recorded REST traffic")
+struct RESTReplayTests {
+    @Test("is sent and understood as by the JavaScript client, at the seam", arguments: RESTRecording.cases)
+    func seam(recordedCase: RecordedCase) async throws {
+        try await replay(recordedCase) { try SeamLane($0) }
+    }
+
+    @Test("is sent and understood alike over a real connection", .enabled(if: !TestBackend.isSkipped), arguments: RESTRecording.cases)
+    func connection(recordedCase: RecordedCase) async throws {
+        try await replay(recordedCase) { try await ScriptLane($0, Self.client) }
+    }
+
+    private static let client = URLSessionHTTPClient()
+
+    private func replay(_ recordedCase: RecordedCase, _ makeLane: @escaping CallReplay.LaneMaker) async throws {
+        var replay = CaseReplay(recordedCase)
+        try await replay.run(makeLane)
+        for finding in replay.findings where !DeliberateDifference.table.contains(where: { $0.covers(finding) }) {
+            Issue.record("\(finding)")
+        }
+    }
+
+    @Test("is replayed completely, and every deliberate difference has its reason")
+    func summary() async throws {
+        let recording = try RESTRecording.loaded.get()
+        var replayed = 0
+        var counts: [String: Int] = [:]
+        for recordedCase in recording.cases {
+            var replay = CaseReplay(recordedCase)
+            try await replay.run { try SeamLane($0) }
+            for finding in replay.findings {
+                let row = DeliberateDifference.table.first { $0.covers(finding) }
+                counts[row?.reason ?? "NOT EXPLAINED", default: 0] += 1
+            }
+            replayed += 1
+        }
+        print("REST replay: \(replayed) of \(recording.count) recorded cases")
+        for (reason, count) in counts.sorted(by: { $0.key < $1.key }) { print("  \(count) × \(reason)") }
+        #expect(replayed == recording.count)
+        #expect(replayed > 0)
+        #expect(Set(recording.cases.map(\.id)).count == replayed)
+        #expect(counts["NOT EXPLAINED"] == nil)
+    }
+
+    @Test("leaves out what we refuse: an empty list in a query, and get without an id")
+    func refusals() async throws {
+        let client = SeamHTTPClient(status: 204)
+        let transport = RESTTransport(try #require(URL(string: "http://h")), httpClient: client)
+        let find = ServiceRequest(path: "messages", method: .find, params: Params(query: ["id": ["$in": []]]))
+        await #expect(throws: FeathersError.self) { try await transport.send(find) }
+        let error = try await #require(throws: FeathersError.self) {
+            try await transport.send(ServiceRequest(path: "messages", method: .get))
+        }
+        #expect(error.message == "id for 'get' can not be undefined")
+        #expect(client.requests.isEmpty)
+    }
+
+    @Test("is checked with a SHA-256 that knows the standard's examples")
+    func hash() {
+        #expect(SHA256.hexDigest(of: []) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+        #expect(SHA256.hexDigest(of: Array("abc".utf8)) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        let long = Array(repeating: UInt8(ascii: "a"), count: 1_000)
+        #expect(SHA256.hexDigest(of: long) == "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3")
+    }
+}
+
+extension RecordedCase: CustomTestStringConvertible {
+    var testDescription: String { id }
+}

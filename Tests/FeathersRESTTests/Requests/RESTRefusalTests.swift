@@ -1,0 +1,76 @@
+import FeathersCore
+import FeathersNetworking
+import FeathersREST
+import Foundation
+import Testing
+
+@Suite("What REST cannot carry is refused before it is sent")
+struct RESTRefusalTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        var name: String
+        var request: ServiceRequest
+        var mention: String
+        var testDescription: String { name }
+    }
+
+    @Test(
+        "and the error names it:",
+        arguments: [
+            Case(name: "no id for get", request: .init(path: "m", method: .get), mention: "id for 'get' can not be undefined"),
+            Case(name: "an empty id", request: .init(path: "m", method: .get, id: ""), mention: "The id is empty"),
+            Case(name: "the id .", request: .init(path: "m", method: .patch, id: ".", data: [:]), mention: "The id is '.'"),
+            Case(name: "the id ..", request: .init(path: "m", method: .remove, id: ".."), mention: "The id is '..'"),
+            Case(name: "the id NaN", request: .init(path: "m", method: .get, id: .number(.nan)), mention: "no finite number"),
+            Case(
+                name: "no route value", request: .init(path: "a/:team/:b", method: .find, params: .init(route: ["b": "1"])),
+                mention: ":team"),
+            Case(name: "an empty route value", request: .init(path: ":t", method: .find, params: .init(route: ["t": ""])), mention: ":t"),
+            Case(name: "the route value ..", request: .init(path: ":t", method: .find, params: .init(route: ["t": ".."])), mention: ":t"),
+            Case(name: "a path that climbs", request: .init(path: "a/../b", method: .find), mention: "a/../b"),
+            Case(name: "no path", request: .init(path: "//", method: .find), mention: "path is empty"),
+            Case(
+                name: "an empty array in the query", request: .init(path: "m", method: .find, params: .init(query: ["a": []])),
+                mention: "'a'"),
+            Case(name: "NaN in the data", request: .init(path: "m", method: .create, data: .number(.nan)), mention: "NaN"),
+            Case(
+                name: "a line break in a header", request: .init(path: "m", method: .find, params: .init(headers: ["X-A": "1\r\nX-B: 2"])),
+                mention: "X-A"),
+            Case(
+                name: "a NUL in a header", request: .init(path: "m", method: .find, params: .init(headers: ["X-A": "1\0"])), mention: "X-A"),
+            Case(
+                name: "a header name with a space", request: .init(path: "m", method: .find, params: .init(headers: ["X A": "1"])),
+                mention: "X A"),
+            Case(
+                name: "a header name with a line break", request: .init(path: "m", method: .find, params: .init(headers: ["A\r\nB": "1"])),
+                mention: #""A\r\nB""#),
+            Case(
+                name: "an empty header name", request: .init(path: "m", method: .find, params: .init(headers: ["": "1"])), mention: #""""#),
+            Case(
+                name: "a Content-Length of the caller's",
+                request: .init(path: "m", method: .find, params: .init(headers: ["content-length": "5"])),
+                mention: "content-length"),
+            Case(name: "a method name with a line break", request: .init(path: "m", method: "a\nb"), mention: "X-Service-Method"),
+        ] as [Case])
+    func refused(_ refused: Case) async throws {
+        let client = SeamHTTPClient(status: 204)
+        let transport = RESTTransport(try #require(URL(string: "http://h")), httpClient: client)
+        let error = try await #require(throws: FeathersError.self) { try await transport.send(refused.request) }
+        #expect(error.code == .badRequest)
+        #expect(error.execution == .neverSent)
+        #expect(error.message.contains(refused.mention), "\(error.message)")
+        #expect(!error.message.contains("X-B"), "A header's value must not be told")
+        #expect(client.requests.isEmpty)
+    }
+
+    @Test(
+        "and so is a base URL that cannot be one:",
+        arguments: ["ftp://h", "http:///x", "h/x", "http://h?a=1", "http://h#f", "http://h:99999"])
+    func base(text: String) async throws {
+        let client = SeamHTTPClient(status: 204)
+        let transport = RESTTransport(try #require(URL(string: text)), httpClient: client)
+        let error = try await #require(throws: FeathersError.self) { try await transport.send(ServiceRequest(path: "m", method: .find)) }
+        #expect(error.code == .badRequest)
+        #expect(error.execution == .neverSent)
+        #expect(client.requests.isEmpty)
+    }
+}
