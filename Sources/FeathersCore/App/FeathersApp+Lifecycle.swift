@@ -51,21 +51,3 @@ extension FeathersApp {
         }
     }
 }
-
-/// Sets an app up, runs `body` with it, and tears it down whatever happens.
-/// - Throws: what `body` throws, else what the set-up or tear-down throws.
-public func withFeathersApp<Result>(
-    _ app: FeathersApp, _ body: (FeathersApp) async throws -> Result
-) async throws -> Result {
-    try await app.setUp()
-    let result: Result
-    do {
-        result = try await body(app)
-    } catch {
-        // The body's failure is the one to report; the tear-down must still be tried.
-        try? await app.tearDown()
-        throw error
-    }
-    try await app.tearDown()
-    return result
-}

@@ -6,7 +6,11 @@ extension FeathersApp {
     public func service(_ path: String) -> Service {
         let path = Self.stripSlashes(path)
         let entry = registry.entry(at: path) {
-            if let transport { TransportService(transport) } else { MissingService(path: path) }
+            guard let transport else { return ServiceRegistration(path: path, implementation: MissingService(path: path)) }
+            // A server that pushes events pushes those of our own calls too.
+            let pushed = transport is any RealTimeTransport ? Set(EventName.standard) : []
+            return ServiceRegistration(
+                path: path, implementation: TransportService(transport), options: ServiceOptions(serviceEvents: pushed))
         }
         return Service(app: entry.mountedFrom ?? self, registration: entry.registration)
     }

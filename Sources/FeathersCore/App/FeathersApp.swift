@@ -30,6 +30,7 @@ public final class FeathersApp: Sendable {
     /// An app whose unregistered services are reached through `transport`; nil for registered services only.
     public init(transport: (any Transport)? = nil) {
         self.transport = transport
+        if let transport = transport as? any RealTimeTransport { transport.deliver(to: registry.eventSink) }
     }
 
     /// Adds hooks that run around every service's own, for calls that start afterwards.

@@ -23,11 +23,10 @@ final class ServiceRegistry: Sendable {
 
     private let entries = Mutex(Entries())
 
-    /// The entry of a path; made with `makeImplementation` the first time the path is asked for.
-    func entry(at path: String, orMake makeImplementation: () -> any ServiceProtocol) -> Entry {
+    /// The entry of a path; made the first time the path is asked for.
+    func entry(at path: String, orMake makeRegistration: () -> ServiceRegistration) -> Entry {
         if let entry = entries.withLock({ $0.byPath[path] }) { return entry }
-        let made = Entry(
-            registration: ServiceRegistration(path: path, implementation: makeImplementation()), mountedFrom: nil, isRegistered: false)
+        let made = Entry(registration: makeRegistration(), mountedFrom: nil, isRegistered: false)
         return entries.withLock { entries in
             if let entry = entries.byPath[path] { return entry }
             entries.byPath[path] = made
@@ -68,5 +67,27 @@ final class ServiceRegistry: Sendable {
         entries.withLock { entries in
             entries.order.compactMap { path in entries.byPath[path].map { (path, $0) } }
         }
+    }
+}
+
+extension ServiceRegistry {
+    /// Hands a transport's events to the services. It does not hold the registry: the transport is held by it.
+    var eventSink: EventSink {
+        EventSink(
+            onEvent: { [weak self] event in
+                self?.registration(at: event.path)?.events.emit(event)
+            },
+            onGap: { [weak self] reason in
+                for registration in self?.registrations ?? [] { registration.events.emit(EventGap(reason: reason)) }
+            })
+    }
+
+    /// The app's own registration at a path, asked for or registered.
+    private func registration(at path: String) -> ServiceRegistration? {
+        entries.withLock { $0.byPath[path] }.flatMap { $0.mountedFrom == nil ? $0.registration : nil }
+    }
+
+    private var registrations: [ServiceRegistration] {
+        entries.withLock { $0.byPath.values.compactMap { $0.mountedFrom == nil ? $0.registration : nil } }
     }
 }

@@ -1,0 +1,44 @@
+extension FeathersApp {
+    /// Sets the app up, keeps its connection until the task is cancelled, and tears it down: the life of a server's service.
+    /// - Throws: what the set-up or tear-down throws, and why the connection was closed for good.
+    public func run() async throws {
+        try await live {
+            if let transport = realTimeTransport {
+                try await transport.run()
+            } else {
+                let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+                for await _ in stream {}
+                withExtendedLifetime(continuation) {}
+            }
+        }
+    }
+
+    /// Runs `body` between the set-up and the tear-down, which also comes when `body` throws.
+    fileprivate func live<Result>(_ body: () async throws -> Result) async throws -> Result {
+        try await setUp()
+        let result: Result
+        do {
+            result = try await body()
+        } catch {
+            // The body's failure is the one to report; the tear-down must still be tried.
+            try? await tearDown()
+            throw error
+        }
+        try await tearDown()
+        return result
+    }
+}
+
+/// Sets an app up, keeps its connection while `body` runs with it, and tears it down whatever happens.
+///
+/// Calls made before the connection stands wait for it; how it is, ``FeathersApp/connectionStatus`` tells.
+/// - Throws: what `body` throws, else what the set-up or tear-down throws.
+public func withFeathersApp<Result>(
+    _ app: FeathersApp, _ body: (FeathersApp) async throws -> Result
+) async throws -> Result {
+    try await app.live {
+        // Ends with the body. A connection that was closed for good shows in its status and fails the calls that need it.
+        async let _ = app.realTimeTransport?.run()
+        return try await body(app)
+    }
+}

@@ -1,0 +1,21 @@
+/// A transport that keeps a connection, over which the server also pushes events.
+public protocol RealTimeTransport: Transport {
+    /// Says where events go. The app calls it once, before anything connects.
+    func deliver(to sink: EventSink)
+
+    /// Connects, and keeps connected, until the task is cancelled or the connection is closed for good.
+    func run() async throws
+
+    /// Begins what ``run()`` does and returns once the first connection stands.
+    /// - Throws: ``FeathersError`` saying why there is none.
+    func connect() async throws
+
+    /// Ends what ``connect()`` began and returns when it has ended.
+    func disconnect() async
+
+    /// How the connection is right now.
+    var status: ConnectionStatus { get }
+
+    /// How the connection is, and then every change of it.
+    func statusUpdates() -> AsyncStream<ConnectionStatus>
+}
