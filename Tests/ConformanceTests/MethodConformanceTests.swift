@@ -11,7 +11,9 @@ struct MethodConformanceTests {
     @Test("A record is created, read, replaced, patched and removed", arguments: Subject.all)
     func lifeOfARecord(_ subject: Subject) async throws {
         let messages = try await subject.app().service("messages")
-        let created = try await messages.create(["text": "Hi", "room": room, "n": 1.5, "none": nil, "tags": ["a", "b"], "deep": ["x": true]])
+        let created = try await messages.create([
+            "text": "Hi", "room": room, "n": 1.5, "none": nil, "tags": ["a", "b"], "deep": ["x": true],
+        ])
         let id = try #require(created["id"].flatMap { ServiceID($0) })
         var expected: JSONValue = ["text": "Hi", "room": room, "n": 1.5, "none": nil, "tags": ["a", "b"], "deep": ["x": true]]
         expected["id"] = id.json
@@ -48,7 +50,8 @@ struct MethodConformanceTests {
             testDescription: "get of a missing record", request: ServiceRequest(path: "messages", method: .get, id: 999_999),
             code: .notFound, message: "No record found for id '999999'"),
         Refusal(
-            testDescription: "update of a missing record", request: ServiceRequest(path: "messages", method: .update, id: 999_999, data: [:]),
+            testDescription: "update of a missing record",
+            request: ServiceRequest(path: "messages", method: .update, id: 999_999, data: [:]),
             code: .notFound, message: "No record found for id '999999'"),
         Refusal(
             testDescription: "patch of a missing record", request: ServiceRequest(path: "messages", method: .patch, id: 999_999, data: [:]),

@@ -61,7 +61,11 @@ extension ServiceProtocol {
         switch request.method {
         case .find: try await find(request.params)
         case .get:
-            if let id = request.id { try await get(id, request.params) } else { throw FeathersError(.badRequest, "id for 'get' can not be undefined") }
+            if let id = request.id {
+                try await get(id, request.params)
+            } else {
+                throw FeathersError(.badRequest, "id for 'get' can not be undefined")
+            }
         case .create: try await create(request.data ?? .null, request.params)
         case .update: try await update(request.id, with: request.data ?? .null, request.params)
         case .patch: try await patch(request.id, with: request.data ?? .null, request.params)

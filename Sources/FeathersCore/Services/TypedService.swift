@@ -54,7 +54,8 @@ extension TypedService {
     /// Replaces a record.
     @concurrent @discardableResult
     public func update(
-        _ id: some ServiceIDConvertible & Sendable, with data: some Encodable & Sendable, _ query: Query = Query(), params: Params = Params()
+        _ id: some ServiceIDConvertible & Sendable, with data: some Encodable & Sendable, _ query: Query = Query(),
+        params: Params = Params()
     ) async throws -> Model {
         try decode(await untyped.update(id, with: encode(data), query, params: params))
     }
@@ -62,7 +63,8 @@ extension TypedService {
     /// Merges the properties of a dictionary, or of any encodable value, into a record.
     @concurrent @discardableResult
     public func patch(
-        _ id: some ServiceIDConvertible & Sendable, with data: some Encodable & Sendable, _ query: Query = Query(), params: Params = Params()
+        _ id: some ServiceIDConvertible & Sendable, with data: some Encodable & Sendable, _ query: Query = Query(),
+        params: Params = Params()
     ) async throws -> Model {
         try decode(await untyped.patch(id, with: encode(data), query, params: params))
     }

@@ -33,7 +33,12 @@ struct LifecycleTests {
                     try await next()
                     trace.add("<setUp")
                 }
-            ], tearDown: [{ _, next in try await next(); trace.add("<tearDown") }])
+            ],
+            tearDown: [
+                { _, next in
+                    try await next(); trace.add("<tearDown")
+                }
+            ])
         try await withFeathersApp(app) { _ in trace.add("body") }
         #expect(trace.all == ["setUp>", "setUp b", "setUp a", "<setUp", "body", "tearDown b", "tearDown a", "<tearDown"])
     }

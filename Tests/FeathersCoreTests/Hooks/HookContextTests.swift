@@ -83,12 +83,14 @@ struct HookContextTests {
         let notes = try await app.use(Notes(), at: "notes")
         try await app.use(Notes(), at: "authors")
         await notes.addHooks(
-            Hooks(after: [.get: [
-                        { context in
-                            let author = try await context.app.service("authors").get(9)
-                            context.result?["author"] = author["id"]
-                        }
-                    ]]))
+            Hooks(after: [
+                .get: [
+                    { context in
+                        let author = try await context.app.service("authors").get(9)
+                        context.result?["author"] = author["id"]
+                    }
+                ]
+            ]))
         #expect(try await notes.get(1)["author"] == 9)
     }
 
@@ -99,12 +101,14 @@ struct HookContextTests {
         await notes.addHooks(
             Hooks(
                 before: [.all: [{ $0.params[Caller.self] = "Ada" }]],
-                after: ["archive": [
+                after: [
+                    "archive": [
                         { context in
                             let caller = context.params[Caller.self] ?? "-"
                             context.result?["by"] = .string(caller)
                         }
-                    ]]))
+                    ]
+                ]))
         #expect(try await notes.call("archive", with: ["a": 1]) == ["method": "archive", "data": ["a": 1], "by": "Ada"])
         #expect(try await notes.call("other") == ["method": "other", "data": nil])
     }

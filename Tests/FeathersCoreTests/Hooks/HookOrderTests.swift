@@ -132,7 +132,8 @@ struct HookOrderTests {
         for number in 1...3 {
             await service.addHooks(
                 Hooks(
-                    around: [trace.around("around\(number)")], before: [trace.hook("before\(number)")], after: [trace.hook("after\(number)")]))
+                    around: [trace.around("around\(number)")], before: [trace.hook("before\(number)")],
+                    after: [trace.hook("after\(number)")]))
         }
         _ = try await service.get(1)
         #expect(

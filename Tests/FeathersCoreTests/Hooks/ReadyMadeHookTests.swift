@@ -79,7 +79,8 @@ struct ReadyMadeHookTests {
                 testDescription: "a write that was never sent", error: FeathersError(.unavailable, "-", execution: .neverSent),
                 method: .create, attempts: 3),
             RetryCase(
-                testDescription: "a write that may have been executed", error: FeathersError(.unavailable, "-", execution: .mayHaveExecuted),
+                testDescription: "a write that may have been executed",
+                error: FeathersError(.unavailable, "-", execution: .mayHaveExecuted),
                 method: .create, attempts: 1),
             RetryCase(testDescription: "a write the server refused", error: FeathersError(.unavailable, "-"), method: .patch, attempts: 1),
             RetryCase(testDescription: "another failure", error: FeathersError(.notFound, "-"), method: .get, attempts: 1),
