@@ -1,0 +1,53 @@
+import Feathers
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A `get` over REST against the bare URLSession doing the same requests.
+enum RESTBenchmarks {
+    static func group() throws -> BenchmarkGroup {
+        var group = BenchmarkGroup("REST get")
+        let body = #"{"id":1,"text":"Hello","author":"Ada","likes":3,"tags":["a","b"]}"#
+        let server = try LoopbackServer(answering: body)
+        guard let base = URL(string: "http://127.0.0.1:\(server.port)"), let url = URL(string: "\(base)/messages/1") else {
+            throw URLError(.badURL)
+        }
+        let session = URLSession(configuration: .ephemeral)
+        let client = URLSessionHTTPClient()
+        let service = FeathersApp(transport: .rest(base, httpClient: client)).service("messages")
+
+        group.add("bare URLSession, one at a time", operations: 500) {
+            for _ in 0..<500 { try await fetch(url, session) }
+        }
+        group.add("one at a time", operations: 500, comparedWith: "bare URLSession, one at a time") {
+            for _ in 0..<500 { _ = try await service.get(1) }
+        }
+        group.add("bare URLSession, 32 at once", operations: 1024) {
+            try await concurrently(32, each: 32) { try await fetch(url, session) }
+        }
+        group.add("32 at once", operations: 1024, comparedWith: "bare URLSession, 32 at once") {
+            try await concurrently(32, each: 32) { _ = try await service.get(1) }
+        }
+        return group
+    }
+
+    /// The least that gives the same value: the request as our transport sends it, the body parsed by Foundation.
+    private static func fetch(_ url: URL, _ session: URLSession) async throws {
+        var request = URLRequest(url: url)
+        request.setValue("application/json", forHTTPHeaderField: "Accept")
+        let (data, response) = try await session.data(for: request)
+        guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
+        _ = try JSONSerialization.jsonObject(with: data)
+    }
+
+    private static func concurrently(_ tasks: Int, each: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<tasks {
+                group.addTask { for _ in 0..<each { try await body() } }
+            }
+            try await group.waitForAll()
+        }
+    }
+}
