@@ -36,6 +36,7 @@ let package = Package(
             name: "FeathersRESTTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "TestBackend"],
             swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
+        .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         // Compiles what the documentation shows.
         .testTarget(name: "DocumentationTests", dependencies: ["Feathers", "FeathersTesting"], swiftSettings: settings),
     ]

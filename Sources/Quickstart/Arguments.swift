@@ -1,7 +1,7 @@
 import Foundation
 
 /// What the command line asks for.
-enum Arguments {
+enum Arguments: Equatable {
     case help
     /// Run on a server, or in memory where there is none.
     case run(server: URL?)
@@ -21,9 +21,9 @@ enum Arguments {
         let description: String
     }
 
-    init(_ arguments: ArraySlice<String>) throws {
+    init(_ arguments: some Sequence<String>) throws {
         var server: URL?
-        var rest = arguments
+        var rest = ArraySlice(Array(arguments))
         while let argument = rest.popFirst() {
             switch argument {
             case "--help", "-h":

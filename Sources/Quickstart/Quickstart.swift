@@ -25,7 +25,7 @@ struct Quickstart {
         }
     }
 
-    private static func run(on server: URL?, _ screen: Screen) async throws {
+    static func run(on server: URL?, _ screen: Screen) async throws {
         let app: FeathersApp
         if let server {
             app = FeathersApp(transport: .rest(server, timeout: .seconds(10)))
