@@ -21,31 +21,32 @@ final class URLSessionExchange: Sendable {
     private struct Running {
         var task: URLSessionDataTask
         var continuation: CheckedContinuation<HTTPResponse, any Error>
-        var timer: ExchangeTimer?
+        /// The place in the queue of deadlines.
+        var deadline: Int?
         var body: [UInt8] = []
     }
 
     private let request: HTTPRequest
+    private let deadlines: DeadlineQueue
     private let phase = Mutex(Phase.new)
 
-    init(_ request: HTTPRequest) {
+    init(_ request: HTTPRequest, deadlines: DeadlineQueue) {
         self.request = request
+        self.deadlines = deadlines
     }
 
     private var host: String? { request.url.hostAndPort }
 
     /// Starts the task; from here on the continuation is this exchange's to resume.
     func begin(_ task: URLSessionDataTask, deadline: ContinuousClock.Instant?, continuation: CheckedContinuation<HTTPResponse, any Error>) {
-        let timer = deadline.map { deadline in
-            ExchangeTimer(after: ContinuousClock.now.duration(to: deadline)) { [weak self] in self?.timeOut() }
-        }
+        let deadline = deadline.map { deadlines.add(at: $0) { [weak self] in self?.timeOut() } }
         let earlyError: (any Error)? = phase.withLock { phase in
             if case .endedEarly(let error) = phase { return error }
-            phase = .running(Running(task: task, continuation: continuation, timer: timer))
+            phase = .running(Running(task: task, continuation: continuation, deadline: deadline))
             return nil
         }
         if let earlyError {
-            timer?.cancel()
+            if let deadline { deadlines.remove(deadline) }
             task.cancel()
             continuation.resume(throwing: earlyError)
         } else {
@@ -112,7 +113,7 @@ final class URLSessionExchange: Sendable {
                 return nil
             }
         }
-        running?.timer?.cancel()
+        if let deadline = running?.deadline { deadlines.remove(deadline) }
         return running
     }
 }

@@ -12,6 +12,7 @@
 public final class URLSessionHTTPClient: HTTPClient {
     private let session: URLSession
     private let exchanges: URLSessionExchanges
+    private let deadlines = DeadlineQueue()
 
     /// - Parameter configuration: how the session works; the default keeps nothing on disk, no cookies and no credentials.
     public init(configuration: URLSessionConfiguration = URLSessionHTTPClient.defaultConfiguration) {
@@ -79,7 +80,7 @@ public final class URLSessionHTTPClient: HTTPClient {
     private func exchange(_ request: HTTPRequest, deadline: ContinuousClock.Instant?) async throws -> HTTPResponse {
         try Task.checkCancellation()
         let urlRequest = try URLRequest(sending: request)
-        let exchange = URLSessionExchange(request)
+        let exchange = URLSessionExchange(request, deadlines: deadlines)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard let task = exchanges.register(exchange, asTaskOf: session, for: urlRequest) else {
