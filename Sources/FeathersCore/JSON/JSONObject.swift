@@ -71,11 +71,16 @@ public struct JSONObject: Sendable {
                 removeValue(forKey: key)
                 return
             }
-            if let position = position(of: key) {
-                entries[position].value = newValue
-            } else {
-                append(newValue, forNewKey: key)
-            }
+            updateValue(newValue, forKey: key)
+        }
+    }
+
+    /// Sets the value of a key, which takes its place at the end if it is new.
+    mutating func updateValue(_ value: JSONValue, forKey key: String) {
+        if let position = position(of: key) {
+            entries[position].value = value
+        } else {
+            append(value, forNewKey: key)
         }
     }
 
@@ -114,7 +119,7 @@ public struct JSONObject: Sendable {
     private mutating func append(_ value: JSONValue, forNewKey key: String) {
         entries.append(Entry(key: key, value: value))
         if positions == nil {
-            indexIfLarge()
+            if entries.count > Self.indexingThreshold { indexIfLarge() }
         } else {
             positions?[ExactString(key)] = entries.count - 1
         }

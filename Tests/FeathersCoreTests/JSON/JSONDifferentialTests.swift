@@ -63,7 +63,9 @@ extension RandomJSON {
     /// A valid text in which a few bytes were changed, left out, doubled, or swapped for a piece of another.
     mutating func damagedText() throws -> [UInt8] {
         var text = try value().serialized()
-        let pieces: [[UInt8]] = ["[", "]", "{", "}", ",", ":", "\"", "\\", "0", "-", "e", ".", " ", "null", "\\u12", "\n"].map { Array($0.utf8) }
+        let pieces: [[UInt8]] = ["[", "]", "{", "}", ",", ":", "\"", "\\", "0", "-", "e", ".", " ", "null", "\\u12", "\n"].map {
+            Array($0.utf8)
+        }
         for _ in 0..<Int.random(in: 0..<3, using: &random) {
             let position = Int.random(in: 0...text.count, using: &random)
             switch Int.random(in: 0..<4, using: &random) {

@@ -37,9 +37,11 @@ struct JSONFuzzTests {
         #expect(accepted > 30 && accepted < 300)
     }
 
-    @Test("A text that is cut off anywhere is refused", arguments: [
-        #"{"a":[1,-2.5e3,"x\u00e9\n",true,null,{"b":"é€😀"}],"c":{}}"#, #"["0123456789abcdef","\ud83d\ude00"]"#,
-    ])
+    @Test(
+        "A text that is cut off anywhere is refused",
+        arguments: [
+            #"{"a":[1,-2.5e3,"x\u00e9\n",true,null,{"b":"é€😀"}],"c":{}}"#, #"["0123456789abcdef","\ud83d\ude00"]"#,
+        ])
     func refusesEveryPrefix(text: String) throws {
         let bytes = Array(text.utf8)
         #expect(try check(bytes))

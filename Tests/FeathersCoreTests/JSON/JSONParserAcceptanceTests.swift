@@ -9,7 +9,8 @@ struct JSONParserAcceptanceTests {
             ("null", .null), ("true", true), ("false", false), ("0", 0), ("-1", -1), ("42", 42), ("\"\"", ""), ("[]", []), ("{}", [:]),
             (" \t\r\n1 \t\r\n", 1), ("[1,2]", [1, 2]), ("[ 1 , 2 ]", [1, 2]), ("[[],[[]]]", [[], [[]]]), ("[null]", [nil]),
             (#"{"a":1,"b":{"c":[true]}}"#, ["a": 1, "b": ["c": [true]]]), (#"{ "a" : 1 , "b" : 2 }"#, ["a": 1, "b": 2]),
-            (#"{"":0}"#, ["": 0]), (#"{"a\"b":1}"#, ["a\"b": 1]), (#"{"\u0061":1}"#, ["a": 1]), (#"[{},{"a":[]},[]]"#, [[:], ["a": []], []]),
+            (#"{"":0}"#, ["": 0]), (#"{"a\"b":1}"#, ["a\"b": 1]), (#"{"\u0061":1}"#, ["a": 1]),
+            (#"[{},{"a":[]},[]]"#, [[:], ["a": []], []]),
             ("[1e2]", [100]), ("[1E+2]", [100]), ("[1e-2]", [0.01]), ("[0.5]", [0.5]), ("[-0.5]", [-0.5]), ("[0e1]", [0]),
             ("[1.0]", [1]), ("[123.456e78]", [1.23456e80]), ("\"\u{7F}\"", "\u{7F}"), ("\"\u{2028}\u{2029}\"", "\u{2028}\u{2029}"),
             ("\"€😀é\"", "€😀é"), ("\"\u{FEFF}\"", "\u{FEFF}"), ("\"\u{FFFF}\u{10FFFF}\"", "\u{FFFF}\u{10FFFF}"),
@@ -24,8 +25,11 @@ struct JSONParserAcceptanceTests {
         arguments: [
             (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"), (#""\u0000""#, "\0"), (#""\u00e9\u00E9""#, "éé"), (#""\u20AC""#, "€"),
             (#""\ud83d\ude00""#, "😀"), (#""\uDBFF\uDFFF""#, "\u{10FFFF}"), (#""plain \u0041 then é""#, "plain A then é"),
-            (#""é then \n""#, "é then \n"), (#""\u2028""#, "\u{2028}"), (#""long enough to be scanned by words \t and on it goes\\""#,
-                "long enough to be scanned by words \t and on it goes\\"),
+            (#""é then \n""#, "é then \n"), (#""\u2028""#, "\u{2028}"),
+            (
+                #""long enough to be scanned by words \t and on it goes\\""#,
+                "long enough to be scanned by words \t and on it goes\\"
+            ),
         ])
     func unescapes(text: String, expected: String) throws {
         #expect(try JSONValue(parsing: text).string == expected)

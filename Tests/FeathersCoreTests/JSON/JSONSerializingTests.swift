@@ -27,6 +27,14 @@ struct JSONSerializingTests {
         #expect(String(decoding: try JSONValue.number(number).serialized(), as: UTF8.self) == text)
     }
 
+    @Test("An integral Double beyond 2^53 is written with JavaScript's digits, and read as the integer they spell")
+    func writesLargeIntegralNumbers() throws {
+        let number = JSONValue.number(-594_505_494_441_214_720)
+        #expect(number.description == "-594505494441214700")
+        #expect(try JSONValue(parsing: number.serialized()) == -594_505_494_441_214_700)
+        #expect(try JSONValue(parsing: number.serialized()).number == number.number)
+    }
+
     @Test("An integer is written to its last digit", arguments: [0, 7, -7, 10, 9_007_199_254_740_993, Int64.max, Int64.min])
     func writesIntegers(integer: Int64) {
         #expect(JSONValue.integer(integer).description == String(integer))
@@ -36,7 +44,8 @@ struct JSONSerializingTests {
         "A string is escaped where it must be and nowhere else",
         arguments: [
             ("", "\"\""), ("abc", "\"abc\""), ("\"\\/", #""\"\\/""#), ("\u{8}\t\n\u{C}\r", #""\b\t\n\f\r""#),
-            ("\u{0}\u{1}\u{B}\u{1F}", #""\u0000\u0001\u000b\u001f""#), ("\u{7F}", "\"\u{7F}\""), ("\u{2028}\u{2029}", "\"\u{2028}\u{2029}\""),
+            ("\u{0}\u{1}\u{B}\u{1F}", #""\u0000\u0001\u000b\u001f""#), ("\u{7F}", "\"\u{7F}\""),
+            ("\u{2028}\u{2029}", "\"\u{2028}\u{2029}\""),
             ("é€😀", "\"é€😀\""), ("eight by\ntes and more\"", #""eight by\ntes and more\"""#), ("</script>", "\"</script>\""),
         ])
     func escapesStrings(string: String, text: String) throws {
@@ -47,7 +56,8 @@ struct JSONSerializingTests {
     @Test(
         "Containers are written without spaces, keys in their order",
         arguments: [
-            ([], "[]"), ([:], "{}"), ([1, [true, nil], "a"], #"[1,[true,null],"a"]"#), (["b": 1, "a": ["c": false]], #"{"b":1,"a":{"c":false}}"#),
+            ([], "[]"), ([:], "{}"), ([1, [true, nil], "a"], #"[1,[true,null],"a"]"#),
+            (["b": 1, "a": ["c": false]], #"{"b":1,"a":{"c":false}}"#),
             (["2": 1, "1": 2], #"{"2":1,"1":2}"#),
         ] as [(JSONValue, String)])
     func writesContainers(value: JSONValue, text: String) throws {

@@ -40,13 +40,18 @@ struct RandomJSON {
 
     private mutating func number() -> Double {
         let number = Double(bitPattern: random.next())
-        if number.isFinite, Bool.random(using: &random) { return number }
+        // Integral numbers beyond 2^53 come back as the integer that JavaScript's digits spell, see JSONSerializingTests.
+        let isRoundedInteger = number.magnitude >= 0x1p53 && number.magnitude < 0x1p63
+        if number.isFinite, !isRoundedInteger, Bool.random(using: &random) { return number }
         return Double.random(in: -1000...1000, using: &random)
     }
 
     mutating func string() -> String {
-        let alphabet: [Character] = ["a", "Z", "7", " ", "\"", "\\", "/", "\n", "\t", "\u{1}", "\u{7F}", "é", "\u{2028}", "€", "😀", "\u{FFFF}"]
+        let alphabet: [Character] = [
+            "a", "Z", "7", " ", "\"", "\\", "/", "\n", "\t", "\u{1}", "\u{7F}", "é", "\u{2028}", "€", "😀", "\u{FFFF}",
+        ]
         let isPlain = Bool.random(using: &random)
-        return String((0..<Int.random(in: 0..<24, using: &random)).map { _ in isPlain ? "x" : alphabet.randomElement(using: &random) ?? "a" })
+        return String(
+            (0..<Int.random(in: 0..<24, using: &random)).map { _ in isPlain ? "x" : alphabet.randomElement(using: &random) ?? "a" })
     }
 }

@@ -62,30 +62,32 @@ extension DecodingNode {
 
     /// Anything else: the types JSON treats specially, or a model that decodes itself.
     func decode<T: Decodable>(_ type: T.Type, from value: JSONValue, at step: @autoclosure () -> CodingPathStep) throws -> T {
-        if let special = try decodeSpecial(type, from: value, at: step()) { return special }
+        let special = SpecialType(type)
+        guard special == .none else { return try decode(special, as: type, from: value, at: step()) }
         return try T(from: DecodingNode(value: value, parent: self, step: step()))
     }
 
     /// This node's own value as `type`, which needs no further node.
     func decodeWhole<T: Decodable>(_ type: T.Type) throws -> T {
-        if let special = try decodeSpecial(type, from: value, at: .root) { return special }
+        let special = SpecialType(type)
+        guard special == .none else { return try decode(special, as: type, from: value, at: .root) }
         return try T(from: self)
     }
 
-    @inline(__always)
-    private func decodeSpecial<T>(
-        _ type: T.Type, from value: JSONValue, at step: @autoclosure () -> CodingPathStep
-    ) throws -> T? {
-        if type == JSONValue.self { return value as? T }
-        if type == Date.self { return try date(from: value, at: step()) as? T }
-        if type == URL.self { return try url(from: value, at: step()) as? T }
-        if type == Data.self { return try data(from: value, at: step()) as? T }
-        if type == Decimal.self { return try decimal(from: value, at: step()) as? T }
-        if type == JSONObject.self {
-            guard case .object(let object) = value else { throw mismatch(type, value, at: step()) }
-            return object as? T
+    private func decode<T>(_ special: SpecialType, as type: T.Type, from value: JSONValue, at step: CodingPathStep) throws -> T {
+        let decoded: Any
+        switch special {
+        case .jsonValue, .none: decoded = value
+        case .jsonObject:
+            guard case .object(let object) = value else { throw mismatch(type, value, at: step) }
+            decoded = object
+        case .date: decoded = try date(from: value, at: step)
+        case .url: decoded = try url(from: value, at: step)
+        case .data: decoded = try data(from: value, at: step)
+        case .decimal: decoded = try decimal(from: value, at: step)
         }
-        return nil
+        guard let decoded = decoded as? T else { throw mismatch(type, value, at: step) }
+        return decoded
     }
 
     private func date(from value: JSONValue, at step: CodingPathStep) throws -> Date {

@@ -4,6 +4,8 @@ final class DecodingNode: Decoder {
     let options: DecodingOptions
     private let parent: DecodingNode?
     private let step: CodingPathStep
+    /// Where the next key is looked for first.
+    private var expectedPosition = 0
 
     init(value: JSONValue, options: DecodingOptions) {
         self.value = value
@@ -36,6 +38,21 @@ final class DecodingNode: Decoder {
     func path(to step: CodingPathStep) -> [any CodingKey] {
         guard let key = step.codingKey else { return codingPath }
         return codingPath + [key]
+    }
+
+    /// The value of an object's key.
+    ///
+    /// Models mostly ask for keys in the order in which they were written, so the one after the last is tried before a search.
+    @inline(__always)
+    func value(of key: String, in object: JSONObject) -> JSONValue? {
+        let expected = expectedPosition
+        if expected < object.entries.count, object.entries[expected].key.isExactly(key) {
+            expectedPosition = expected + 1
+            return object.entries[expected].value
+        }
+        guard let position = object.position(of: key) else { return nil }
+        expectedPosition = position + 1
+        return object.entries[position].value
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {

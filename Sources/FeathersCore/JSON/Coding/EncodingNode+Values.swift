@@ -43,13 +43,15 @@ extension EncodingNode {
 
     @inline(__always)
     private func encodeSpecial<T>(_ value: T, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue? {
-        if T.self == JSONValue.self { return value as? JSONValue }
-        if T.self == Date.self { return try (value as? Date).map { try date($0, at: step()) } }
-        if T.self == URL.self { return (value as? URL).map { .string($0.absoluteString) } }
-        if T.self == Data.self { return (value as? Data).map { .string($0.base64EncodedString()) } }
-        if T.self == Decimal.self { return try (value as? Decimal).map { try decimal($0, at: step()) } }
-        if T.self == JSONObject.self { return (value as? JSONObject).map(JSONValue.object) }
-        return nil
+        switch SpecialType(T.self) {
+        case .none: nil
+        case .jsonValue: value as? JSONValue
+        case .jsonObject: (value as? JSONObject).map(JSONValue.object)
+        case .date: try (value as? Date).map { try date($0, at: step()) }
+        case .url: (value as? URL).map { .string($0.absoluteString) }
+        case .data: (value as? Data).map { .string($0.base64EncodedString()) }
+        case .decimal: try (value as? Decimal).map { try decimal($0, at: step()) }
+        }
     }
 
     private func date(_ date: Date, at step: CodingPathStep) throws -> JSONValue {

@@ -48,6 +48,8 @@ final class EncodingNode: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { options.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        // Most records have a handful of keys; growing step by step would cost more than they do.
+        if kind == .empty { object = JSONObject(minimumCapacity: 8) }
         become(.object)
         return KeyedEncodingContainer(JSONKeyedEncodingContainer<Key>(node: self))
     }
@@ -90,7 +92,7 @@ final class EncodingNode: Encoder {
 extension EncodingNode {
     @inline(__always)
     func set(_ value: JSONValue, forKey key: String) {
-        object[key] = value
+        object.updateValue(value, forKey: key)
         if !unfinished.isEmpty, let position = object.position(of: key) { unfinished.removeAll { $0.position == position } }
     }
 

@@ -64,7 +64,7 @@ private struct TimestampReader {
         guard position > first else { return nil }
         let count = min(position - first, 15)
         // A single rounding keeps .678 exactly 678.
-        return count <= 3 ? digits * [1000, 100, 10, 1][count] : digits / Self.powerOfTen(count - 3)
+        return count <= 3 ? digits * Self.powerOfTen(3 - count) : digits / Self.powerOfTen(count - 3)
     }
 
     /// Seconds east of Greenwich.

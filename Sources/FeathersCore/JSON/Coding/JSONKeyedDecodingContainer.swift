@@ -14,7 +14,7 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     @inline(__always)
     func value(for key: some CodingKey) throws -> JSONValue {
-        guard let value = object[key.stringValue] else {
+        guard let value = node.value(of: key.stringValue, in: object) else {
             throw DecodingError.keyNotFound(
                 key, DecodingError.Context(codingPath: codingPath, debugDescription: "No value for the key \"\(key.stringValue)\"."))
         }
@@ -24,7 +24,7 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     /// The value of a key; nil where it is missing and where it is null.
     @inline(__always)
     func presentValue(for key: Key) -> JSONValue? {
-        guard let value = object[key.stringValue] else { return nil }
+        guard let value = node.value(of: key.stringValue, in: object) else { return nil }
         if case .null = value { return nil }
         return value
     }

@@ -41,23 +41,20 @@ extension JSONParser {
     mutating func takeArray(of container: OpenContainer) -> [JSONValue] {
         let count = values.count - container.firstValue
         let source = values.giveUp(from: container.firstValue)
-        return [JSONValue](unsafeUninitializedCapacity: count) { target, initialized in
-            // Only an array without elements has no address, and those never come here.
-            target.baseAddress?.moveInitialize(from: source, count: count)
-            initialized = count
-        }
+        var array: [JSONValue] = []
+        array.reserveCapacity(count)
+        for index in 0..<count { array.append((source + index).move()) }
+        return array
     }
 
     mutating func takeObject(of container: OpenContainer) -> JSONObject {
         let count = values.count - container.firstValue
         let sourceValues = values.giveUp(from: container.firstValue)
         let sourceKeys = keys.giveUp(from: container.firstKey)
-        let entries = [JSONObject.Entry](unsafeUninitializedCapacity: count) { target, initialized in
-            for index in 0..<count {
-                target.initializeElement(
-                    at: index, to: JSONObject.Entry(key: (sourceKeys + index).move().string, value: (sourceValues + index).move()))
-            }
-            initialized = count
+        var entries: [JSONObject.Entry] = []
+        entries.reserveCapacity(count)
+        for index in 0..<count {
+            entries.append(JSONObject.Entry(key: (sourceKeys + index).move().string, value: (sourceValues + index).move()))
         }
         let isUnique = count <= JSONObject.indexingThreshold && !container.hasRepeatedKeys
         return isUnique ? JSONObject(uniqueEntries: entries) : JSONObject(mergingEntries: entries)
