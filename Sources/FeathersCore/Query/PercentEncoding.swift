@@ -1,34 +1,31 @@
 /// Percent-encodes a string byte by byte, which is what both of JavaScript's ways into a URL do.
 enum PercentEncoding {
-    /// What `qs` leaves alone: RFC 3986's unreserved characters.
-    static let unreserved = table(keeping: "-._~")
-
-    /// What `encodeURIComponent` leaves alone.
-    static let uriComponent = table(keeping: "-._~!*'()")
-
-    private static let hexDigits = Array("0123456789ABCDEF".utf8)
-
-    /// A table that tells for each byte whether it is written as it is: letters, digits and `others`.
-    private static func table(keeping others: String) -> [Bool] {
-        var table = [Bool](repeating: false, count: 256)
-        for byte in UInt8(ascii: "0")...UInt8(ascii: "9") { table[Int(byte)] = true }
-        for byte in UInt8(ascii: "A")...UInt8(ascii: "Z") { table[Int(byte)] = true }
-        for byte in UInt8(ascii: "a")...UInt8(ascii: "z") { table[Int(byte)] = true }
-        for byte in others.utf8 { table[Int(byte)] = true }
-        return table
+    /// Appends `string`, each byte outside `characters` as `%XX`.
+    static func append(_ string: String, keeping characters: URLCharacters, to bytes: inout [UInt8]) {
+        let isDone: Void? = string.utf8.withContiguousStorageIfAvailable { append($0, keeping: characters, to: &bytes) }
+        if isDone == nil { append(Array(string.utf8), keeping: characters, to: &bytes) }
     }
 
-    /// Appends `string`, each byte outside `table` as `%XX`.
-    static func append(_ string: String, keeping table: [Bool], to bytes: inout [UInt8]) {
-        for byte in string.utf8 {
-            if table[Int(byte)] {
+    private static func append(_ text: some Collection<UInt8>, keeping characters: URLCharacters, to bytes: inout [UInt8]) {
+        // Most keys and values need no escape.
+        if text.allSatisfy(characters.contains) {
+            bytes.append(contentsOf: text)
+            return
+        }
+        for byte in text {
+            if characters.contains(byte) {
                 bytes.append(byte)
             } else {
                 bytes.append(UInt8(ascii: "%"))
-                bytes.append(hexDigits[Int(byte >> 4)])
-                bytes.append(hexDigits[Int(byte & 15)])
+                bytes.append(hexDigit(byte >> 4))
+                bytes.append(hexDigit(byte & 15))
             }
         }
+    }
+
+    @inline(__always)
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") &+ value : UInt8(ascii: "A") &- 10 &+ value
     }
 
     /// The string behind percent-encoded bytes, `+` read as a space, as `qs` does; nil where that is no UTF-8.
@@ -62,6 +59,6 @@ enum PercentEncoding {
 package func percentEncoded(component: String) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(component.utf8.count + 8)
-    PercentEncoding.append(component, keeping: PercentEncoding.uriComponent, to: &bytes)
+    PercentEncoding.append(component, keeping: .uriComponent, to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
 }

@@ -20,7 +20,7 @@ struct QueryStringEncoder {
             // Sorting by nothing is the one empty object that asks for nothing.
             if name == "$sort", value.object?.isEmpty == true { continue }
             key.removeAll(keepingCapacity: true)
-            PercentEncoding.append(name, keeping: PercentEncoding.unreserved, to: &key)
+            PercentEncoding.append(name, keeping: .unreserved, to: &key)
             path = [.key(name)]
             try append(value)
         }
@@ -42,7 +42,7 @@ struct QueryStringEncoder {
         if object.isEmpty { throw QueryStringFailure.emptyObject.error(at: path) }
         for (name, value) in object {
             try descend(.key(name)) { key in
-                PercentEncoding.append(name, keeping: PercentEncoding.unreserved, to: &key)
+                PercentEncoding.append(name, keeping: .unreserved, to: &key)
             } append: { (encoder) throws(FeathersError) in
                 try encoder.append(value)
             }
@@ -90,7 +90,7 @@ struct QueryStringEncoder {
         if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
         bytes.append(contentsOf: key)
         bytes.append(UInt8(ascii: "="))
-        PercentEncoding.append(value, keeping: PercentEncoding.unreserved, to: &bytes)
+        PercentEncoding.append(value, keeping: .unreserved, to: &bytes)
     }
 }
 

@@ -39,17 +39,23 @@ extension JSONValue {
     func member(_ step: QueryPath.Step) -> JSONValue? {
         switch self {
         case .object(let object):
-            object[step.name]
+            return object[step.name]
         case .array(let array):
-            if let index = step.index {
-                index < array.count ? array[index] : nil
-            } else {
-                step.name == "length" ? .integer(Int64(array.count)) : nil
-            }
+            guard let index = step.index else { return step.length(array.count) }
+            guard index < array.count else { return .none }
+            return array[index]
         case .string(let string):
-            step.name == "length" ? .integer(Int64(string.utf16.count)) : nil
+            guard let index = step.index else { return step.length(string.utf16.count) }
+            return string.utf16.dropFirst(index).first.flatMap(Unicode.Scalar.init).map { .string(String($0)) }
         case .null, .bool, .integer, .number:
-            nil
+            return .none
         }
+    }
+}
+
+extension QueryPath.Step {
+    fileprivate func length(_ count: Int) -> JSONValue? {
+        // Not `nil`, which could also be read as JSON's null.
+        name == "length" ? .some(.integer(Int64(count))) : .none
     }
 }

@@ -8,7 +8,7 @@ extension MemoryService {
     ///   ``FeathersError/Code/badRequest`` for what is no object or whose id is neither a string nor a number,
     ///   ``FeathersError/Code/conflict`` where the service's `makeID` gave an id in use. Of several records either all
     ///   are created or none.
-    public func create(_ data: JSONValue, _ params: Params) throws -> JSONValue {
+    public func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
         let selection = try QuerySelection(params.query, keeping: options.id)
         guard case .array(let elements) = data else {
             let record = try add([data])[0]

@@ -4,7 +4,7 @@ extension MemoryService {
     ///
     /// Without `$sort` records come in FeathersJS' order: whole-number ids ascending, then the others as they were added.
     /// A negative `$skip` counts as none.
-    public func find(_ params: Params) throws -> JSONValue {
+    public func find(_ params: Params) async throws -> JSONValue {
         let query = try MemoryQuery(params.query, options)
         let sorter = try QuerySorter(params.query)
         let skip = params.query.json["$skip"].flatMap { ParsedInteger($0).value }.flatMap { $0 > 0 ? $0 : nil } ?? 0

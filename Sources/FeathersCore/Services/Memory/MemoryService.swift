@@ -52,10 +52,13 @@ public actor MemoryService: ServiceProtocol {
     /// How many records the service keeps.
     public var count: Int { store.count }
 
+    // The methods wait for nothing, yet are `async`: a synchronous one would lose against the protocol's default, which
+    // the compiler prefers in asynchronous code.
+
     /// The record with the given id.
     ///
     /// - Throws: ``FeathersError/Code/notFound`` also where the record does not match the query.
-    public func get(_ id: ServiceID, _ params: Params) throws -> JSONValue {
+    public func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
         if params.query.isEmpty { return try record(id).record }
         return try MemoryQuery(params.query, options)(try record(id).record, id)
     }
@@ -64,7 +67,7 @@ public actor MemoryService: ServiceProtocol {
     ///
     /// - Throws: ``FeathersError/Code/badRequest`` for the null id or an array, ``FeathersError/Code/notFound`` where the
     ///   record, as it was, does not match the query. Nothing has changed then.
-    public func update(_ id: ServiceID?, with data: JSONValue, _ params: Params) throws -> JSONValue {
+    public func update(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
         let query = try MemoryQuery(params.query, options)
         guard let id, data.array == nil else {
             throw FeathersError(.badRequest, "You can not replace multiple instances. Did you mean 'patch'?")
@@ -82,7 +85,7 @@ public actor MemoryService: ServiceProtocol {
     /// Several records are answered even where they no longer match; `$limit`, `$skip` and `$sort` are ignored.
     ///
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` for the null id where the service's `multi` lacks it.
-    public func patch(_ id: ServiceID?, with data: JSONValue, _ params: Params) throws -> JSONValue {
+    public func patch(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
         let query = try MemoryQuery(params.query, options)
         var keys: [RecordKey] = []
         if let id {
@@ -103,7 +106,7 @@ public actor MemoryService: ServiceProtocol {
     /// Removes a record, or with a nil id every record that matches the query, and answers with what it removed.
     ///
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` for the null id where the service's `multi` lacks it.
-    public func remove(_ id: ServiceID?, _ params: Params) throws -> JSONValue {
+    public func remove(_ id: ServiceID?, _ params: Params) async throws -> JSONValue {
         let query = try MemoryQuery(params.query, options)
         if let id {
             let (key, record) = try record(id)

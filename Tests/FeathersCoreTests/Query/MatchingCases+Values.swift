@@ -1,0 +1,87 @@
+import FeathersCore
+
+extension MatchingCase {
+    static let equality: [MatchingCase] = [
+        MatchingCase(["a": 1], ["a": 1], true),
+        MatchingCase(["a": 1], ["a": 2], false),
+        MatchingCase(["a": 1], ["a": "1"], false),
+        MatchingCase(["a": 1], ["a": true], false),
+        MatchingCase(["a": 1], [:], false),
+        MatchingCase(["a": 1], ["a": nil], false),
+        MatchingCase(["a": 1], ["a": [0, 1]], true),
+        MatchingCase(["a": 1], ["a": [[1]]], true),
+        MatchingCase(["a": 1], ["a": []], false),
+        MatchingCase(["a": nil], ["a": nil], true),
+        MatchingCase(["a": nil], [:], true),
+        MatchingCase(["a": nil], ["a": 0], false),
+        MatchingCase(["a": nil], ["a": ""], false),
+        MatchingCase(["a": nil], ["a": [nil]], true),
+        MatchingCase(["a": nil], ["a": []], false),
+        MatchingCase(["a": nil], ["a": [1]], false),
+        MatchingCase(["a": "é"], ["a": "é"], true),
+        MatchingCase(["a": "é"], ["a": "é"], false),
+        MatchingCase(["a": [1, 2]], ["a": [1, 2]], true),
+        MatchingCase(["a": [1, 2]], ["a": [2, 1]], false),
+        MatchingCase(["a": [1, 2]], ["a": [[1, 2]]], true),
+        MatchingCase(["a": [1, 2]], ["a": 1], false),
+        MatchingCase(["a": ["b": 1]], ["a": ["b": 1]], true),
+        MatchingCase(["a": ["b": 1]], ["a": ["b": 1, "c": 2]], false),
+        MatchingCase(["a": ["b": 1]], ["a": ["b": "1"]], false),
+        MatchingCase(["a": ["b": 1]], ["a": [["b": 1]]], true),
+        MatchingCase(["a": ["b": 1, "c": 2]], ["a": ["c": 2, "b": 1]], true),
+        MatchingCase(["a": [:]], ["a": [:]], true),
+        MatchingCase(["a": [:]], ["a": ["b": 1]], false),
+        MatchingCase(["a": [:]], [:], false),
+        MatchingCase(["a": 1, "b": 2], ["a": 1, "b": 2], true),
+        MatchingCase(["a": 1, "b": 2], ["a": 1, "b": 3], false),
+    ]
+}
+
+extension MatchingCase {
+    static let negation: [MatchingCase] = [
+        MatchingCase(["a": ["$ne": 1]], ["a": 1], false),
+        MatchingCase(["a": ["$ne": 1]], ["a": 2], true),
+        MatchingCase(["a": ["$ne": 1]], [:], true),
+        MatchingCase(["a": ["$ne": 1]], ["a": [1, 2]], false),
+        MatchingCase(["a": ["$ne": 1]], ["a": [2, 3]], true),
+        MatchingCase(["a": ["$ne": 1]], ["a": []], true),
+        MatchingCase(["a": ["$ne": nil]], [:], false),
+        MatchingCase(["a": ["$ne": nil]], ["a": nil], false),
+        MatchingCase(["a": ["$ne": nil]], ["a": 0], true),
+        MatchingCase(["a": ["$ne": nil]], ["a": [nil, 1]], false),
+        MatchingCase(["a": ["$ne": nil]], ["a": [1]], true),
+        MatchingCase(["a": ["$nin": [1, 2]]], ["a": 1], false),
+        MatchingCase(["a": ["$nin": [1, 2]]], ["a": 3], true),
+        MatchingCase(["a": ["$nin": [1, 2]]], [:], true),
+        MatchingCase(["a": ["$nin": [1, 2]]], ["a": [1, 3]], false),
+        MatchingCase(["a": ["$nin": [1, 2]]], ["a": [3, 4]], true),
+        MatchingCase(["a": ["$nin": [1, 2]]], ["a": []], true),
+        MatchingCase(["a": ["$nin": []]], ["a": 1], true),
+        MatchingCase(["a": ["$nin": []]], [:], true),
+        MatchingCase(["a": ["$nin": [nil]]], [:], false),
+        MatchingCase(["a": ["$nin": [nil]]], ["a": nil], false),
+        MatchingCase(["a": ["$nin": [nil]]], ["a": 1], true),
+        MatchingCase(["a": ["$nin": 1]], ["a": 1], false),
+        MatchingCase(["a": ["$nin": 1]], ["a": 2], true),
+    ]
+}
+
+extension MatchingCase {
+    static let lists: [MatchingCase] = [
+        MatchingCase(["a": ["$in": [1, "b"]]], ["a": 1], true),
+        MatchingCase(["a": ["$in": [1, "b"]]], ["a": "1"], false),
+        MatchingCase(["a": ["$in": [1, "b"]]], ["a": "b"], true),
+        MatchingCase(["a": ["$in": [1, "b"]]], ["a": [5, 1]], true),
+        MatchingCase(["a": ["$in": [1, "b"]]], [:], false),
+        MatchingCase(["a": ["$in": []]], ["a": 1], false),
+        MatchingCase(["a": ["$in": []]], [:], false),
+        MatchingCase(["a": ["$in": [nil]]], [:], true),
+        MatchingCase(["a": ["$in": [nil]]], ["a": nil], true),
+        MatchingCase(["a": ["$in": [nil]]], ["a": 0], false),
+        MatchingCase(["a": ["$in": 1]], ["a": 1], true),
+        MatchingCase(["a": ["$in": 1]], ["a": 2], false),
+        MatchingCase(["a": ["$in": [[1, 2]]]], ["a": [1, 2]], true),
+        MatchingCase(["a": ["$in": [[1, 2]]]], ["a": [1]], false),
+        MatchingCase(["a": ["$in": [["b": 1]]]], ["a": ["b": 1]], true),
+    ]
+}
