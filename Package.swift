@@ -29,7 +29,7 @@ let package = Package(
 
         // Starts the Python server the integration suites talk to.
         .target(name: "TestBackend", path: "Tests/TestBackend", swiftSettings: settings),
-        .testTarget(name: "FeathersCoreTests", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .testTarget(name: "FeathersCoreTests", dependencies: ["FeathersCore", "FeathersTesting"], swiftSettings: settings),
         .testTarget(name: "FeathersNetworkingTests", dependencies: ["FeathersCore", "FeathersNetworking", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "FeathersRESTTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),

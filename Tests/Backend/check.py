@@ -13,11 +13,11 @@ import json
 import pathlib
 import sys
 
-from checks import rest_check
+from checks import polling_check, rest_check, socket_check
 from checks.own_server import Servers
 
 WIRE = pathlib.Path(__file__).parent.parent / "Wire"
-CHECKS = {"rest": rest_check}
+CHECKS = {"rest": rest_check, "socketio-websocket": socket_check, "socketio-polling": polling_check}
 WIDTH = 400
 
 

@@ -29,6 +29,7 @@ from backend.script import ScriptServer
 
 MAXIMUM_HEADER = 1024 * 1024  # The REST server itself refuses what Node refuses.
 MAXIMUM_BODY = 256 * 1024 * 1024
+NESTING = 10_000  # Node parses deeply nested JSON as well.
 
 
 async def serve(host, port):
@@ -43,7 +44,7 @@ async def serve(host, port):
     site.router.add_route("*", "/{path:.*}", REST(app).handle)
     site.on_response_prepare.append(without_server_name)
     runner = web.AppRunner(
-        site, access_log=None, max_line_size=MAXIMUM_HEADER, max_field_size=MAXIMUM_HEADER, shutdown_timeout=0.1
+        site, access_log=None, max_line_size=MAXIMUM_HEADER, max_field_size=MAXIMUM_HEADER, handler_cancellation=True
     )
     await runner.setup()
     await web.TCPSite(runner, host, port).start()
@@ -81,6 +82,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.compress:
         os.environ["COMPRESS"] = "1"
+    sys.setrecursionlimit(NESTING)
     asyncio.run(serve(arguments.host, arguments.port))
 
 

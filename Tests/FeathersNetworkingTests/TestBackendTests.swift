@@ -1,7 +1,6 @@
 import Foundation
+import TestBackend
 import Testing
-
-@testable import TestBackend
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -22,7 +21,7 @@ struct TestBackendTests {
     @Test("uses the server it is told to, without starting one")
     func externalServer() async throws {
         let given = try #require(URL(string: "http://backend.example:3030"))
-        let backend = TestBackend(pythonCandidates: [], externalURL: given)
+        let backend = TestBackend(python: PythonInstallation(candidates: []), externalURL: given)
         #expect(try await backend.url() == given)
     }
 
@@ -53,6 +52,17 @@ struct RunningTestBackendTests {
         async let first = TestBackend.scriptServer()
         async let second = TestBackend.scriptServer()
         #expect(try await first == second)
+    }
+
+    @Test("is started once more, and differently, on request")
+    func variant() async throws {
+        let backend = TestBackend(variables: ["NODE_ENV": "production", "COMPRESS": "1"])
+        let url = try await backend.url()
+        #expect(try await TestBackend.url() != url)
+        var request = URLRequest(url: url.appending(path: "big/5000"))
+        request.setValue("gzip", forHTTPHeaderField: "Accept-Encoding")
+        let (_, response) = try await URLSession.shared.data(for: request)
+        #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Encoding") == "gzip")
     }
 
     @Test("records a request byte for byte and answers with what was scripted")

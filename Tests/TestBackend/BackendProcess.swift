@@ -10,11 +10,12 @@ final class BackendProcess: Sendable {
         private let lifeline: FileHandle
 
         /// Starts the server and waits until it says where it listens.
-        init(python: String, folder: URL, limit: TimeInterval = 60) throws {
+        init(python: String, folder: URL, variables: [String: String], limit: TimeInterval = 60) throws {
             let process = Process()
             let input = Pipe()
             let output = Pipe()
             process.executableURL = URL(filePath: python)
+            process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
             process.arguments = ["-u", folder.appending(path: "server.py").path, "--port", "0"]
             process.standardInput = input
             process.standardOutput = output
@@ -46,7 +47,7 @@ final class BackendProcess: Sendable {
             line.hasPrefix(prefix) ? String(line.dropFirst(prefix.count)) : nil
         }
     #else
-        init(python: String, folder: URL) throws {
+        init(python: String, folder: URL, variables: [String: String]) throws {
             throw BackendUnavailable.python
         }
     #endif

@@ -2,7 +2,7 @@
 public struct BackendUnavailable: Error, CustomStringConvertible {
     public let description: String
 
-    static let python = BackendUnavailable(
+    package static let python = BackendUnavailable(
         description: "The integration tests need Python 3.9 or later with venv: install it "
             + "(Debian: apt-get install python3-venv) or set FEATHERS_SKIP_INTEGRATION=1 to skip them."
     )

@@ -1,9 +1,9 @@
 import Foundation
 
 /// The environment variables this process was started with.
-public enum Environment {
+package enum Environment {
     /// The variable's value; nil if unset or empty.
-    public static func value(_ name: String) -> String? {
+    package static func value(_ name: String) -> String? {
         ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 }

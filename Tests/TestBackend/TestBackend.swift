@@ -33,17 +33,25 @@ public final class TestBackend: Sendable {
 
     private let python: PythonInstallation
     private let externalURL: URL?
+    private let variables: [String: String]
     // Serial: whoever comes second waits for the first one's start, and gets the same outcome.
     private let queue = DispatchQueue(label: "feathers.test-backend")
     private let outcome = Mutex<Result<BackendProcess, any Error>?>(nil)
 
-    /// A backend with its own choice of Python and of server to use instead, for tests of this class itself.
-    public init(
-        pythonCandidates: [String] = PythonInstallation.usualCandidates,
-        externalURL: URL? = Environment.value("FEATHERS_BACKEND_URL").flatMap(URL.init(string:))
+    /// A server of one's own, started with these environment variables (`COMPRESS`, `JWT_EXPIRES`,
+    /// `PING_INTERVAL` …, see `server.py`), whatever `FEATHERS_BACKEND_URL` says. It ends with this object.
+    public convenience init(variables: [String: String]) {
+        self.init(externalURL: nil, variables: variables)
+    }
+
+    package init(
+        python: PythonInstallation = PythonInstallation(),
+        externalURL: URL? = Environment.value("FEATHERS_BACKEND_URL").flatMap(URL.init(string:)),
+        variables: [String: String] = [:]
     ) {
-        self.python = PythonInstallation(candidates: pythonCandidates)
+        self.python = python
         self.externalURL = externalURL
+        self.variables = variables
     }
 
     /// Where the Feathers services are.
@@ -70,7 +78,7 @@ public final class TestBackend: Sendable {
         if let known = outcome.withLock({ $0 }) { return known }
         let result = Result<BackendProcess, any Error> {
             let environment = VirtualEnvironment(package: PackageFolder.url, python: python)
-            return try BackendProcess(python: try environment.prepared(), folder: PackageFolder.backend)
+            return try BackendProcess(python: try environment.prepared(), folder: PackageFolder.backend, variables: variables)
         }
         outcome.withLock { $0 = result }
         return result

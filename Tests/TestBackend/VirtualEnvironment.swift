@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 /// The backend's Python packages, installed under `.build` once per set of pins.
-struct VirtualEnvironment {
+package struct VirtualEnvironment {
     let package: URL
     let python: PythonInstallation
 
@@ -48,7 +48,7 @@ struct VirtualEnvironment {
     }
 
     /// FNV-1a: the same in every process, unlike `Hasher`.
-    static func stableHash(of data: Data) -> String {
+    package static func stableHash(of data: Data) -> String {
         let hash = data.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return String(hash, radix: 16)
     }

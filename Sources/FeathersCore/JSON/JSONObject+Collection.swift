@@ -42,3 +42,10 @@ extension JSONObject: Hashable {
         hasher.combine(combined)
     }
 }
+
+extension JSONObject {
+    /// An object of keys and values; of a repeated key the last value wins, at the place of the first.
+    public init(_ elements: some Sequence<(String, JSONValue)>) {
+        self.init(mergingEntries: elements.map(Entry.init))
+    }
+}

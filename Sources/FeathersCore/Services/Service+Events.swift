@@ -22,3 +22,8 @@ extension Service {
         registration.events.subscribe(to: nil, buffering: limit) { $0 }
     }
 }
+
+extension Service {
+    /// Whether anybody in this process listens to the service's events.
+    public nonisolated var hasEventSubscribers: Bool { registration.events.hasSubscribers }
+}

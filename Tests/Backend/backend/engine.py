@@ -11,13 +11,20 @@ import os
 import engineio
 from aiohttp import web
 from engineio.async_drivers import aiohttp as driver
+from engineio.async_socket import AsyncSocket
+from engineio.exceptions import EngineIOError
 from engineio.packet import NOOP, Packet
+from engineio.payload import Payload
 
 TRANSPORT_UNKNOWN = (0, "Transport unknown")
 SESSION_UNKNOWN = (1, "Session ID unknown")
 BAD_METHOD = (2, "Bad handshake method")
 BAD_REQUEST = (3, "Bad request")
 UNSUPPORTED = (5, "Unsupported protocol version")
+AsyncSocket.polling = False  # Until a poll waits.
+Payload.max_decode_packets = 100_000  # The reference server has no limit.
+NOOP_PACKET = Packet(NOOP).encode()
+FROM_CLIENTS = ("1", "3", "4", "5")
 
 
 class WebSocket(driver.WebSocket):
@@ -29,13 +36,23 @@ class WebSocket(driver.WebSocket):
             max_msg_size=self.server.max_http_buffer_size, compress=os.environ.get("PERMESSAGE_DEFLATE") == "1"
         )
         await self._sock.prepare(request)
-        self.handler.__self__.latest_request = request
+        self.session = self.handler.__self__
+        self.session.latest_request = request
         self.environ = environ
-        try:
-            await self.handler(self)
-        except ValueError:
-            pass  # A frame that is no packet: the reference server just closes.
+        await self.handler(self)
         return self._sock
+
+    async def send(self, message):
+        # What releases a poll at an upgrade is not for this transport.
+        if message != NOOP_PACKET:
+            await super().send(message)
+
+    async def wait(self):
+        data = await super().wait()
+        # Pings are the server's to send, and the rest is no packet at all: that ends the connection.
+        if isinstance(data, str) and not self.session.upgrading and data[:1] not in FROM_CLIENTS:
+            raise OSError
+        return data
 
 
 class EngineServer(engineio.AsyncServer):
@@ -49,7 +66,7 @@ class EngineServer(engineio.AsyncServer):
         if refusal:
             return refuse(refusal, upgrade)
         session = self.sockets.get(request.query.get("sid"))
-        if session is None or upgrade:
+        if session is None or upgrade or session.upgraded or request.method == "OPTIONS":
             return await super().handle_request(request)
         if request.method == "POST":
             return await self.post(request, session)
@@ -60,34 +77,57 @@ class EngineServer(engineio.AsyncServer):
         if transport not in ("polling", "websocket"):
             return TRANSPORT_UNKNOWN
         if sid is not None:
-            return None if sid in self.sockets and not self.sockets[sid].closed else SESSION_UNKNOWN
+            return None if sid in self.sockets and not self.is_over(self.sockets[sid], request) else SESSION_UNKNOWN
         if request.method not in ("GET", "OPTIONS"):
             return BAD_METHOD
         if (transport == "websocket") != upgrade:
             return BAD_REQUEST
         return None if request.query.get("EIO") == "4" else UNSUPPORTED
 
+    def is_over(self, session, request):
+        """A closed session may still be polled for its last packets."""
+        return session.closed and (request.method != "GET" or session.queue.empty())
+
     async def post(self, request, session):
-        if (request.content_length or 0) > self.max_http_buffer_size:
+        # python-engineio's own reading takes the first part of a long body for all of it.
+        body = await request.read()
+        if len(body) > self.max_http_buffer_size:
             return web.Response(status=413)
-        if request.headers.get("Content-Type", "").startswith("application/octet-stream"):
+        try:
+            if request.headers.get("Content-Type", "").startswith("application/octet-stream"):
+                raise ValueError("binary payloads went with Engine.IO 3")
+            for packet in Payload(encoded_payload=body.decode()).packets:
+                await session.receive(packet)
+        except (ValueError, EngineIOError):
             await self.drop(session)
             return web.Response(status=400)
-        response = await super().handle_request(request)
-        if session.closed:
-            session.queue.put_nowait(Packet(NOOP))  # Lets a poll that still waits go.
-        return response
+        if session.closed and session.polling:
+            session.queue.put_nowait(Packet(NOOP))
+        return await self._make_response(self._ok(), driver.translate_request(request))
 
     async def poll(self, request, session):
-        if getattr(session, "polling", False):
+        if session.polling:
             await session.close(wait=False)
             return web.Response(status=400)
         session.polling = True
         session.latest_request = request
         try:
-            return await super().handle_request(request)
+            if not session.closed and not session.upgrading:
+                return await super().handle_request(request)
+            # python-engineio has nothing for a poll in these two states.
+            packets = await session.poll()
+            if session.closed:
+                self.sockets.pop(session.sid, None)
+            return await self._make_response(self._ok(packets), driver.translate_request(request))
         finally:
             session.polling = False
+
+    async def end(self, session):
+        """Ends the session as the reference server's `disconnect(true)` does."""
+        if session.upgraded:
+            await self.drop(session)
+        else:
+            await session.close(wait=False)
 
     async def drop(self, session):
         """Ends the session without an Engine.IO close packet."""

@@ -80,6 +80,8 @@ class Request:
         if head is None:
             return None
         line, *fields = head.decode("latin-1").split("\r\n")
+        if line.count(" ") != 2:
+            raise MalformedRequest("request line without three parts")
         headers = []
         for field in fields:
             name, colon, value = field.partition(":")
@@ -95,7 +97,10 @@ class Request:
 
     async def read_body(self, incoming):
         if (self.header("transfer-encoding") or "").lower() != "chunked":
-            self.body = await incoming.exactly(int(self.header("content-length") or 0))
+            length = self.header("content-length") or "0"
+            if not length.isdecimal():
+                raise MalformedRequest("Content-Length is not a number")
+            self.body = await incoming.exactly(int(length))
             return
         self.chunked = True
         pieces = []

@@ -17,7 +17,27 @@ from .rest import received_headers
 
 # Where the query stands among a call's arguments.
 QUERY_POSITION = {"find": 0, "update": 2, "patch": 2}
+HANDSHAKE = {"sid", "upgrades", "pingInterval", "pingTimeout", "maxPayload"}
+SETTINGS = {"PING_INTERVAL": 25_000, "PING_TIMEOUT": 20_000, "MAX_PAYLOAD": 1_000_000, "CONNECT_TIMEOUT": 45_000}
 RESERVED = ("connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener")
+
+
+def setting(name):
+    return int(os.environ.get(name, SETTINGS[name]))
+
+
+class Wire:
+    """The JSON of both protocols."""
+
+    loads = staticmethod(javascript.loads)
+
+    @staticmethod
+    def dumps(value, **_):
+        if isinstance(value, dict) and value.keys() == HANDSHAKE:
+            # python-engineio knows whole seconds only.
+            milliseconds = {"pingInterval": setting("PING_INTERVAL"), "pingTimeout": setting("PING_TIMEOUT")}
+            value = {"sid": value["sid"], "upgrades": value["upgrades"], **milliseconds, "maxPayload": value["maxPayload"]}
+        return javascript.dumps(value)
 
 
 class SocketServer(socketio.AsyncServer):
@@ -27,7 +47,7 @@ class SocketServer(socketio.AsyncServer):
         return engine.EngineServer
 
     async def _handle_eio_connect(self, eio_sid, environ):
-        timeout = float(os.environ.get("CONNECT_TIMEOUT", 45_000)) / 1000
+        timeout = setting("CONNECT_TIMEOUT") / 1000
         asyncio.get_running_loop().call_later(timeout, lambda: asyncio.ensure_future(self._expect_connected(eio_sid)))
         return await super()._handle_eio_connect(eio_sid, environ)
 
@@ -74,11 +94,11 @@ class Realtime:
         self.connections = {}
         self.sockets = SocketServer(
             async_mode="aiohttp",
-            json=javascript,
+            json=Wire,
             cors_allowed_origins="*",
-            ping_interval=float(os.environ.get("PING_INTERVAL", 25_000)) / 1000,
-            ping_timeout=float(os.environ.get("PING_TIMEOUT", 20_000)) / 1000,
-            max_http_buffer_size=int(os.environ.get("MAX_PAYLOAD", 1_000_000)),
+            ping_interval=setting("PING_INTERVAL") / 1000,
+            ping_timeout=setting("PING_TIMEOUT") / 1000,
+            max_http_buffer_size=setting("MAX_PAYLOAD"),
         )
         self.sockets.attach(site, socketio_path=os.environ.get("IO_PATH", "socket.io").strip("/"))
         self.sockets.on("connect", self.connected)
@@ -114,7 +134,7 @@ class Realtime:
         eio_sid = self.sockets.manager.eio_sid_from_sid(connection.sid, "/")
         await self.sockets.disconnect(connection.sid)
         if close and eio_sid in self.sockets.eio.sockets:
-            await self.sockets.eio.drop(self.sockets.eio.sockets[eio_sid])
+            await self.sockets.eio.end(self.sockets.eio.sockets[eio_sid])
 
     def kill(self, connection):
         eio_sid = self.sockets.manager.eio_sid_from_sid(connection.sid, "/")

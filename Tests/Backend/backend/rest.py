@@ -1,5 +1,6 @@
 """Services over HTTP: @feathersjs/express' routing, status rules and error handler."""
 
+import asyncio
 import sys
 import traceback
 from urllib.parse import quote
@@ -20,6 +21,10 @@ class REST:
         self.app = app
 
     async def handle(self, request):
+        # A client that goes away ends its polls, but what it called runs to its end, as in Node.
+        return await asyncio.shield(self.answer(request))
+
+    async def answer(self, request):
         if sum(len(name) + len(value) for name, value in request.raw_headers) + len(request.raw_path) > HEADER_LIMIT:
             return too_large(request)
         if request.method == "OPTIONS":

@@ -75,8 +75,7 @@ class ScriptServer:
                 if request is None or not await self.answer(request, number, incoming, writer):
                     break
         except MalformedRequest as error:
-            writer.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-            writer.write(f"{error}\n".encode())
+            writer.write(f"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n{error}\n".encode())
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
@@ -169,7 +168,8 @@ class Reply:
         await self.writer.drain()
         if limit is not None:
             return False
-        return not any(name.lower() == "connection" and value.lower() == "close" for name, value in self.headers)
+        both = [*self.headers, *self.request.headers]
+        return not any(name.lower() == "connection" and value.lower() == "close" for name, value in both)
 
     @property
     def status(self):
@@ -202,12 +202,10 @@ class Reply:
             return True
         closed = asyncio.ensure_future(self.incoming.closed())
         done, _ = await asyncio.wait({closed}, timeout=milliseconds / 1000)
-        if done:
-            return False
-        # Cancelling takes effect later; the next read must not begin before.
+        # The stream has one reader at a time: this one must be gone before the next begins.
         closed.cancel()
-        await asyncio.wait({closed})
-        return True
+        await asyncio.gather(closed, return_exceptions=True)
+        return not done
 
 
 def in_chunks(body):

@@ -1,0 +1,62 @@
+import Synchronization
+
+/// State that tasks can wait for: each waits until its own condition holds, or until it is cancelled.
+final class ObservedState<State: Sendable>: Sendable {
+    private struct Waiter {
+        let condition: @Sendable (State) -> Bool
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct Contents {
+        var state: State
+        var waiters: [Int: Waiter] = [:]
+        var nextID = 0
+    }
+
+    private let contents: Mutex<Contents>
+
+    init(_ state: State) {
+        contents = Mutex(Contents(state: state))
+    }
+
+    var current: State { contents.withLock { $0.state } }
+
+    /// Changes the state and wakes, outside the lock, whoever waited for what it has become.
+    func update(_ change: @Sendable (inout State) -> Void) {
+        let satisfied = contents.withLock { contents in
+            change(&contents.state)
+            let satisfied = contents.waiters.filter { $0.value.condition(contents.state) }
+            for id in satisfied.keys { contents.waiters[id] = nil }
+            return satisfied.map(\.value.continuation)
+        }
+        for continuation in satisfied { continuation.resume() }
+    }
+
+    /// Suspends until the condition holds.
+    /// - Throws: `CancellationError` when the task is cancelled.
+    func wait(until condition: @escaping @Sendable (State) -> Bool) async throws {
+        let id = contents.withLock { contents in
+            contents.nextID += 1
+            return contents.nextID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let holds = contents.withLock { contents in
+                    guard !condition(contents.state) else { return true }
+                    contents.waiters[id] = Waiter(condition: condition, continuation: continuation)
+                    return false
+                }
+                if holds { return continuation.resume() }
+                // A cancellation before the registration found nobody to wake.
+                if Task.isCancelled { cancel(id) }
+            }
+        } onCancel: {
+            cancel(id)
+        }
+    }
+
+    private func cancel(_ id: Int) {
+        let waiter = contents.withLock { $0.waiters.removeValue(forKey: id) }
+        waiter?.continuation.resume(throwing: CancellationError())
+    }
+}

@@ -1,0 +1,49 @@
+import Feathers
+import Foundation
+
+/// A small chat in one program: the same code on a service in memory and on a FeathersJS server.
+@main
+struct Quickstart {
+    static func main() async {
+        let screen = Screen()
+        do {
+            switch try Arguments(CommandLine.arguments.dropFirst()) {
+            case .help:
+                screen.line(Arguments.usage)
+            case .run(let server):
+                try await run(on: server, screen)
+            }
+        } catch let mistake as Arguments.Mistake {
+            screen.problem("\(mistake)\n\n\(Arguments.usage)")
+            exit(ExitCode.usage)
+        } catch let error as FeathersError where error.code == .unavailable {
+            screen.problem("The server can not be reached: \(error)\nIs it running, and is the address right?")
+            exit(ExitCode.unavailable)
+        } catch {
+            screen.problem("\(error)")
+            exit(ExitCode.failure)
+        }
+    }
+
+    private static func run(on server: URL?, _ screen: Screen) async throws {
+        let app: FeathersApp
+        if let server {
+            app = FeathersApp(transport: .rest(server, timeout: .seconds(10)))
+            screen.title("feathers-swift quickstart, on \(server.absoluteString) over REST")
+        } else {
+            app = FeathersApp()
+            try await app.use(MemoryService(startID: 1, pagination: Pagination(default: 10, max: 50)), at: "messages")
+            screen.title("feathers-swift quickstart, on a service in memory")
+        }
+        try await withFeathersApp(app) { app in
+            try await Chat(app: app, screen: screen).run()
+        }
+    }
+}
+
+/// Exit codes as `sysexits.h` numbers them.
+enum ExitCode {
+    static let failure: Int32 = 1
+    static let usage: Int32 = 64
+    static let unavailable: Int32 = 69
+}
