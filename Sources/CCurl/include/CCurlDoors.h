@@ -56,7 +56,7 @@ static inline CURLcode ccurl_get_long(CURL *easy, CURLLongInfo info, long *value
     return curl_easy_getinfo(easy, (int)info, value);
 }
 
-static inline CURLcode ccurl_get_pointer(CURL *easy, CURLPointerInfo info, void *_Nullable *value) {
+static inline CURLcode ccurl_get_pointer(CURL *easy, CURLPointerInfo info, void *_Nullable *_Nonnull value) {
     return curl_easy_getinfo(easy, (int)info, value);
 }
 

@@ -24,7 +24,8 @@
             }
             let info = curl_version_info(0).pointee
             guard info.version_num >= oldestVersion else {
-                return .failure(Unusable(description: "libcurl is too old: 7.68 is needed, this is \(info.version.map { String(cString: $0) } ?? "unnamed")"))
+                let found = info.version.map { String(cString: $0) } ?? "one without a name"
+                return .failure(Unusable(description: "libcurl 7.68 or later is needed, this process holds \(found)"))
             }
             return .success(info.version_num)
         }()
