@@ -12,6 +12,7 @@
 public final class URLSessionHTTPClient: HTTPClient {
     private let session: URLSession
     private let exchanges: URLSessionExchanges
+    private let reports: URLSessionReports
 
     /// - Parameter configuration: how the session works; the default keeps nothing on disk, no cookies and no credentials.
     public init(configuration: URLSessionConfiguration = URLSessionHTTPClient.defaultConfiguration) {
@@ -20,7 +21,13 @@ public final class URLSessionHTTPClient: HTTPClient {
             _ = Libcurl.version
         #endif
         exchanges = URLSessionExchanges()
-        session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+        reports = URLSessionReports(exchanges)
+        #if canImport(FoundationNetworking)
+            let queue: OperationQueue? = DirectOperationQueue()
+        #else
+            let queue: OperationQueue? = nil
+        #endif
+        session = URLSession(configuration: configuration, delegate: reports, delegateQueue: queue)
     }
 
     deinit {
@@ -40,11 +47,7 @@ public final class URLSessionHTTPClient: HTTPClient {
 
     /// Ends the session: exchanges under way fail with ``HTTPClientError/Kind/closed``, and so does every later one.
     public func close() {
-        let abandoned = exchanges.close()
-        for exchange in abandoned {
-            exchange.fail(HTTPClientError(.closed, "The HTTP client was closed"))
-        }
-        session.invalidateAndCancel()
+        exchanges.close(session)
     }
 
     /// How many exchanges are under way, for tests.
@@ -52,7 +55,7 @@ public final class URLSessionHTTPClient: HTTPClient {
 
     /// Calls `ended` when the session has let go of its delegate, for tests.
     func onDelegateEnd(_ ended: @escaping @Sendable () -> Void) {
-        exchanges.onEnd(ended)
+        reports.onEnd(ended)
     }
 
     public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -63,14 +66,14 @@ public final class URLSessionHTTPClient: HTTPClient {
     private func exchange(_ request: HTTPRequest, deadline: ContinuousClock.Instant?) async throws -> HTTPResponse {
         try Task.checkCancellation()
         let urlRequest = try URLRequest(sending: request)
-        let exchange = URLSessionExchange(request)
+        let exchange = URLSessionExchange(request, deadline: deadline)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard let task = exchanges.register(exchange, asTaskOf: session, for: urlRequest) else {
                     continuation.resume(throwing: HTTPClientError(.closed, "The HTTP client was closed", delivery: .neverSent))
                     return
                 }
-                exchange.begin(task, deadline: deadline, continuation: continuation)
+                exchange.begin(task, continuation: continuation)
             }
         } onCancel: {
             exchange.cancel()
