@@ -16,6 +16,10 @@ public final class URLSessionHTTPClient: HTTPClient {
 
     /// - Parameter configuration: how the session works; the default keeps nothing on disk, no cookies and no credentials.
     public init(configuration: URLSessionConfiguration = URLSessionHTTPClient.defaultConfiguration) {
+        #if os(Linux)
+            // Before 7.84, libcurl's initialisation is not thread-safe: ours must come before Foundation's.
+            _ = Libcurl.version
+        #endif
         exchanges = URLSessionExchanges()
         reports = URLSessionReports(exchanges)
         #if canImport(FoundationNetworking)
@@ -55,27 +59,7 @@ public final class URLSessionHTTPClient: HTTPClient {
     }
 
     public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let deadline = request.timeout.map { ContinuousClock.now.advanced(by: $0) }
-        var request = request
-        var hops = 0
-        while true {
-            let response: HTTPResponse
-            do {
-                response = try await exchange(request, deadline: deadline)
-            } catch var error as HTTPClientError where hops > 0 {
-                // The server has already answered the first request.
-                error.delivery = .mayHaveExecuted
-                throw error
-            }
-            guard case .follow(let maximum) = request.redirects, let next = try HTTPRedirect.request(after: response, to: request) else {
-                return response
-            }
-            hops += 1
-            guard hops <= maximum else {
-                throw HTTPClientError(.tooManyRedirects, "The server redirected more than \(maximum) times", host: request.url.hostAndPort)
-            }
-            request = next
-        }
+        try await HTTPRedirect.following(request, exchange)
     }
 
     /// One request and its answer, redirects not followed.
