@@ -2,10 +2,12 @@
 
     python server.py --port 0
 
-prints two lines once it listens:
+prints three lines once it listens:
 
     READY http://127.0.0.1:PORT      the services, over REST and Socket.IO
     SCRIPT 127.0.0.1:PORT            the script server, see backend/script.py
+    SCRIPT_TLS localhost:PORT FILE   the same over TLS and the file of its certificate, see backend/certificate.py;
+                                     - where there is no `openssl` command
 
 and stops when its standard input ends or on SIGTERM, so that it never outlives
 whoever started it. Services and behaviour: a FeathersJS 5 application, as recorded
@@ -22,6 +24,7 @@ import threading
 
 from aiohttp import web
 
+from backend import certificate
 from backend.application import Application
 from backend.realtime import Realtime
 from backend.rest import REST
@@ -50,10 +53,15 @@ async def serve(host, port):
     await web.TCPSite(runner, host, port).start()
     script = ScriptServer()
     script_port = await script.start(host)
+    tls = certificate.make()
+    tls_port = await script.start(host, tls[0]) if tls else None
     print(f"READY http://{host}:{runner.addresses[0][1]}")
-    print(f"SCRIPT {host}:{script_port}", flush=True)
+    print(f"SCRIPT {host}:{script_port}")
+    print(f"SCRIPT_TLS localhost:{tls_port} {tls[1]}" if tls else "SCRIPT_TLS -", flush=True)
 
     await stop.wait()
+    if tls:
+        certificate.remove(tls[1])
     # Open connections and timers end with the process: nobody is left to tell.
     sys.stdout.flush()
     os._exit(0)

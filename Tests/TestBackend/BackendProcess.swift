@@ -4,6 +4,8 @@ import Foundation
 final class BackendProcess: Sendable {
     let services: URL
     let script: URL
+    /// nil where the server could make no certificate.
+    let secureScript: SecureScriptServer?
 
     #if os(macOS) || os(Linux)
         // The server stops when its input ends, so this stays open for as long as this process lives.
@@ -28,6 +30,7 @@ final class BackendProcess: Sendable {
             guard
                 let services = lines.next().flatMap({ Self.value(of: "READY ", in: $0) }),
                 let script = lines.next().flatMap({ Self.value(of: "SCRIPT ", in: $0) }),
+                let secureScript = lines.next().flatMap({ Self.value(of: "SCRIPT_TLS ", in: $0) }),
                 let servicesURL = URL(string: services),
                 let scriptURL = URL(string: "http://" + script)
             else {
@@ -37,6 +40,7 @@ final class BackendProcess: Sendable {
             self.lifeline = input.fileHandleForWriting
             self.services = servicesURL
             self.script = scriptURL
+            self.secureScript = SecureScriptServer(secureScript)
         }
 
         deinit {
