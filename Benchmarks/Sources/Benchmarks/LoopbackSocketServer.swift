@@ -25,7 +25,8 @@ struct LoopbackSocketServer {
         }
 
         mutating func run() {
-            guard shakeHands(), send(#"0{"sid":"e","upgrades":[],"pingInterval":600000,"pingTimeout":600000,"maxPayload":100000000}"#) else {
+            guard shakeHands(), send(#"0{"sid":"e","upgrades":[],"pingInterval":600000,"pingTimeout":600000,"maxPayload":100000000}"#)
+            else {
                 return
             }
             while let frame = nextFrame(), frame.opcode != 8 {
@@ -44,7 +45,9 @@ struct LoopbackSocketServer {
                 return send("43\(id)[null,".utf8 + data + "]".utf8)
             }
             if let data = Self.data(of: arguments, to: #"["create","burst","#), let count = Int(String(decoding: data, as: UTF8.self)) {
-                for number in 0..<count where !send(#"42["messages created",{"id":\#(number),"text":"Hello","author":"Ada"}]"#) { return false }
+                for number in 0..<count where !send(#"42["messages created",{"id":\#(number),"text":"Hello","author":"Ada"}]"#) {
+                    return false
+                }
                 return send("43\(id)[null,null]")
             }
             return send(#"43\#(id)[null,{"id":1,"text":"Hello","author":"Ada","likes":3,"tags":["a","b"]}]"#)
@@ -69,7 +72,8 @@ struct LoopbackSocketServer {
             }
             let text = key.trimmingCharacters(in: .whitespaces) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
             let accept = Data(SHA1.digest(Array(text.utf8))).base64EncodedString()
-            let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: \(accept)\r\n\r\n"
+            let answer =
+                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: \(accept)\r\n\r\n"
             return peer.send(Array(answer.utf8))
         }
 
