@@ -22,7 +22,13 @@ let package = Package(
     targets: [
         .target(name: "Feathers", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST"], swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
-        .target(name: "FeathersNetworking", dependencies: ["FeathersCore"], swiftSettings: settings),
+        // Declares the libcurl that FoundationNetworking brings along on Linux; empty elsewhere.
+        .target(name: "CCurl"),
+        .target(
+            name: "FeathersNetworking",
+            dependencies: ["FeathersCore", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
+            swiftSettings: settings
+        ),
         .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
