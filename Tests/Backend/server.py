@@ -29,6 +29,7 @@ from backend.script import ScriptServer
 
 MAXIMUM_HEADER = 1024 * 1024  # The REST server itself refuses what Node refuses.
 MAXIMUM_BODY = 256 * 1024 * 1024
+NESTING = 10_000  # Node parses deeply nested JSON as well.
 
 
 async def serve(host, port):
@@ -81,6 +82,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.compress:
         os.environ["COMPRESS"] = "1"
+    sys.setrecursionlimit(NESTING)
     asyncio.run(serve(arguments.host, arguments.port))
 
 

@@ -42,6 +42,8 @@ typedef enum {
     CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
     CURLOPT_UPLOAD_BUFFERSIZE = 280,
     CURLOPT_HTTP09_ALLOWED = 285,
+    /// Since 7.87.
+    CURLOPT_QUICK_EXIT = 322,
 } CURLLongOption;
 
 /// Options that take a string, which libcurl copies.

@@ -23,15 +23,13 @@ def parse(text):
     """The query object of a query string without its question mark."""
     pairs = {}
     for part in text.split("&")[:PARAMETER_LIMIT]:
-        if part:
+        if part and not part.startswith("="):
             key, value = _split(part)
             pairs[key] = _combine(pairs[key], value) if key in pairs else value
     query = {}
     for key, value in pairs.items():
-        nested = _nest(key, value)
-        query = _merge(query, nested) if query else nested
-    query = _compact(query)
-    return query if isinstance(query, dict) else {}
+        query = _merge(query, _nest(key, value))
+    return _compact(query)
 
 
 def _split(part):
@@ -39,8 +37,7 @@ def _split(part):
     equals = part.find("=") if bracket == -1 else bracket + 1
     if equals == -1:
         return _decode(part), ""
-    value = _decode(part[equals + 1 :])
-    return _decode(part[:equals]), value
+    return _decode(part[:equals]), _decode(part[equals + 1 :])
 
 
 def _decode(text):

@@ -134,6 +134,7 @@ def compare(recorded, answer):
         received = json.loads(answer.text)
         if masked(received) != masked(recorded["json"]):
             differences.append(f"body {json.dumps(masked(recorded['json']))} ≠ {json.dumps(masked(received))}")
+        # A body that names the port was longer before the recording hid it.
         elif answer.text == recorded["body"] and ":PORT" not in answer.text and expected.get("etag") != answer.headers.get("etag"):
             differences.append(f"etag {expected.get('etag')} ≠ {answer.headers.get('etag')}")
     elif (recorded.get("body") or "") != answer.text:
