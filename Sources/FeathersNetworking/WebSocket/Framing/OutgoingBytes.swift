@@ -1,5 +1,7 @@
 /// A queue of bytes on their way out: written at the end, taken from the front, its memory given back once a burst is over.
-struct OutgoingBytes: ~Copyable {
+///
+/// Unchecked: it cannot be copied and is the only one to hold its memory, which it lends for the length of a call.
+struct OutgoingBytes: ~Copyable, @unchecked Sendable {
     /// A larger buffer is not kept while nothing is queued.
     private static let largestKept = 64 << 10
 
