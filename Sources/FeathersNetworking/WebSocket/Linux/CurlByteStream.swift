@@ -5,18 +5,17 @@
     ///
     /// The connection lives in the cache of a multi handle of its own, which `curl_easy_send` and `curl_easy_recv` touch as well.
     ///
-    /// Unchecked: the handles and the staging buffer are used by one thread at a time: by the dialling one until the stream is handed over, then
+    /// Unchecked: the handles and the record are used by one thread at a time: by the dialling one until the stream is handed over, then
     /// under the lock of ``WebSocketLink`` (``ByteStream``).
     final class CurlByteStream: ByteStream, @unchecked Sendable {
         /// The largest TLS record.
-        private static let stageSize = 16 * 1024
+        private static let largestRecord = 16 * 1024
 
         let easy: UnsafeMutableRawPointer
         let multi: UnsafeMutableRawPointer
         /// What was offered to libcurl last and not taken. Up to 8.13, OpenSSL wants the very same memory and no less of it once more,
         /// or it ends the connection.
-        private var stage: UnsafeMutableRawBufferPointer?
-        private var staged = 0
+        private var record: UnsafeMutableRawBufferPointer?
 
         let holdsBytes = true
         /// -1 until ``connected()``.
@@ -47,7 +46,7 @@
                 curl_easy_cleanup(easy)
                 curl_multi_cleanup(multi)
             }
-            stage?.deallocate()
+            record?.deallocate()
         }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) -> ByteStreamProgress {
@@ -59,17 +58,22 @@
         }
 
         func write(_ bytes: UnsafeRawBufferPointer) -> ByteStreamProgress {
-            let stage = stage ?? .allocate(byteCount: Self.stageSize, alignment: 16)
-            self.stage = stage
-            if staged == 0 {
-                staged = min(bytes.count, Self.stageSize)
-                stage.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<staged]))
-            }
-            guard let memory = stage.baseAddress else { return .bytes(0) }
+            let record = record ?? Self.copy(bytes.prefix(Self.largestRecord))
+            self.record = record
+            guard let memory = record.baseAddress else { return .bytes(0) }
             var count = 0
-            let code = BrokenPipeSignal.swallowed { curl_easy_send(easy, memory, staged, &count) }
-            if code == CURLE_OK { staged = 0 }
+            let code = BrokenPipeSignal.swallowed { curl_easy_send(easy, memory, record.count, &count) }
+            if code == CURLE_OK {
+                record.deallocate()
+                self.record = nil
+            }
             return Self.progress(code, count)
+        }
+
+        private static func copy(_ bytes: Slice<UnsafeRawBufferPointer>) -> UnsafeMutableRawBufferPointer {
+            let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+            memory.copyBytes(from: bytes)
+            return memory
         }
 
         private static func progress(_ code: CURLcode, _ count: Int) -> ByteStreamProgress {

@@ -67,7 +67,9 @@
         }
 
         /// Lets the end of the attempt wake this handle for as long as `body` runs.
-        func waking<Result, Failure: Error>(_ multi: UnsafeMutableRawPointer, _ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        func waking<Result, Failure: Error>(
+            _ multi: UnsafeMutableRawPointer, _ body: () throws(Failure) -> Result
+        ) throws(Failure) -> Result {
             setWakeable(Wakeable(multi: multi))
             defer { setWakeable(nil) }
             return try body()
