@@ -50,6 +50,11 @@
             driver.close()
         }
 
+        /// Calls `ended` when thread and handles are gone, for tests.
+        func onDriverEnd(_ ended: @escaping @Sendable () -> Void) {
+            driver.onEnd(ended)
+        }
+
         public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
             try await HTTPRedirect.following(request, exchange)
         }

@@ -46,10 +46,9 @@
             ccurl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
             ccurl_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
             ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-            // HTTP/2 where TLS negotiates it; a build without it refuses the option and stays with 1.1.
+            // HTTP/2 where TLS negotiates it; a build without it refuses the option and stays with 1.1. (CURLOPT_PIPEWAIT would
+            // save connections then, but makes a second request to an HTTP/1.1 server wait for the first one's answer.)
             ccurl_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-            // One more stream on a connection that is being made rather than one more connection.
-            ccurl_set_long(easy, CURLOPT_PIPEWAIT, 1)
             // Without it (before 7.87), giving up a name resolution waits for the resolver.
             ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
             ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(configuration.connectTimeout.milliseconds))
