@@ -20,10 +20,11 @@ let package = Package(
         .library(name: "FeathersTesting", targets: ["FeathersTesting"]),
     ],
     targets: [
-        .target(name: "Feathers", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST"], swiftSettings: settings),
+        .target(name: "Feathers", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO"], swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
         .target(name: "FeathersNetworking", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
+        .target(name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
 
@@ -35,6 +36,9 @@ let package = Package(
         .testTarget(
             name: "FeathersRESTTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "TestBackend"],
             swiftSettings: settings),
+        .testTarget(
+            name: "FeathersSocketIOTests",
+            dependencies: ["FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
     ]
 )
