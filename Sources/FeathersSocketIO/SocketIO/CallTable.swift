@@ -24,6 +24,8 @@ struct CallTable<Waiter> {
 
     var count: Int { calls.count }
     var queued: Int { queuedCount }
+    /// How many deadlines are remembered, those of calls that ended included.
+    var deadlineCount: Int { deadlines.count }
     /// When a call must be looked at next; nil where none has a deadline.
     var nextDeadline: Duration? { deadlines.first }
 
@@ -55,13 +57,13 @@ struct CallTable<Waiter> {
     /// Takes the frames to send, in the order the calls were made; their calls count as sent from now on.
     ///
     /// - Parameter limit: how many bytes a frame may have; calls with larger ones are taken out and returned.
-    mutating func takeQueue(limit: Int) -> (frames: [EngineFrame], oversized: [Waiter]) {
+    mutating func takeQueue(limit: Int) -> (frames: [EngineFrame], oversized: [Call]) {
         var frames: [EngineFrame] = []
-        var oversized: [Waiter] = []
+        var oversized: [Call] = []
         for id in queue {
             guard let call = calls[id], let frame = call.unsent else { continue }
             if frame.size > limit {
-                oversized.append(call.waiter)
+                oversized.append(call)
                 calls[id] = nil
             } else {
                 calls[id]?.unsent = nil
@@ -126,3 +128,6 @@ struct CallTable<Waiter> {
         if queue.count > 2 * queuedCount + 64 { queue.removeAll { calls[$0]?.unsent == nil } }
     }
 }
+
+extension CallTable: Sendable where Waiter: Sendable {}
+extension CallTable.Call: Sendable where Waiter: Sendable {}
