@@ -22,7 +22,19 @@ let package = Package(
     targets: [
         .target(name: "Feathers", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO"], swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
-        .target(name: "FeathersNetworking", dependencies: ["FeathersCore"], swiftSettings: settings),
+        // Declares the libcurl that FoundationNetworking brings along on Linux; empty elsewhere.
+        .target(name: "CCurl"),
+        // epoll for the WebSockets on Linux; empty elsewhere.
+        .target(name: "CLinuxIO"),
+        .target(
+            name: "FeathersNetworking",
+            dependencies: [
+                "FeathersCore",
+                .target(name: "CCurl", condition: .when(platforms: [.linux])),
+                .target(name: "CLinuxIO", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings
+        ),
         .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore"], swiftSettings: settings),

@@ -47,8 +47,8 @@ struct RESTRequestBuilder: Sendable {
             let query = try request.params.query.queryString(queryOptions)
             if !query.isEmpty { text += "?" + query }
         }
-        // Nothing may be re-encoded: what is sent is what was built.
-        guard let url = URL(string: text, encodingInvalidCharacters: false) else {
+        // Nothing may be re-encoded: what is sent is what was built. (Comparing is much faster than asking URL not to encode.)
+        guard let url = URL(string: text), url.absoluteString == text else {
             throw FeathersError.refused("The path '\(request.path)' does not make a valid URL")
         }
         return url

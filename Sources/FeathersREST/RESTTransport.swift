@@ -14,7 +14,7 @@ public struct RESTTransport: Transport {
     ///   - headers: header fields of every request; a call's own win.
     ///   - timeout: how long a call may take, redirects included, unless it says otherwise; nil for as long as it takes.
     ///   - queryOptions: how queries become query strings.
-    ///   - httpClient: what executes the requests; nil for a ``URLSessionHTTPClient`` of this transport's own.
+    ///   - httpClient: what executes the requests; nil for one of this transport's own, ``PlatformHTTPClient/make()``.
     public init(
         _ baseURL: URL,
         headers: [String: String] = [:],
@@ -23,7 +23,7 @@ public struct RESTTransport: Transport {
         httpClient: (any HTTPClient)? = nil
     ) {
         builder = RESTRequestBuilder(baseURL: baseURL, headers: headers, timeout: timeout, queryOptions: queryOptions)
-        self.httpClient = httpClient ?? URLSessionHTTPClient()
+        self.httpClient = httpClient ?? PlatformHTTPClient.make()
     }
 
     public func send(_ request: ServiceRequest) async throws -> JSONValue {

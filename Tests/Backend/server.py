@@ -2,10 +2,12 @@
 
     python server.py --port 0
 
-prints two lines once it listens:
+prints three lines once it listens:
 
     READY http://127.0.0.1:PORT      the services, over REST and Socket.IO
     SCRIPT 127.0.0.1:PORT            the script server, see backend/script.py
+    WEBSOCKET PORT PORT FILE         WebSockets that misbehave, see backend/websockets.py: plain,
+                                     with TLS (0 without openssl), the certificate to trust
 
 and stops when its standard input ends or on SIGTERM, so that it never outlives
 whoever started it. Services and behaviour: a FeathersJS 5 application, as recorded
@@ -26,6 +28,7 @@ from backend.application import Application
 from backend.realtime import Realtime
 from backend.rest import REST
 from backend.script import ScriptServer
+from backend.websockets import WebSocketServer
 
 MAXIMUM_HEADER = 1024 * 1024  # The REST server itself refuses what Node refuses.
 MAXIMUM_BODY = 256 * 1024 * 1024
@@ -50,11 +53,15 @@ async def serve(host, port):
     await web.TCPSite(runner, host, port).start()
     script = ScriptServer()
     script_port = await script.start(host)
+    web_sockets = WebSocketServer()
+    plain_port, secure_port, certificate = await web_sockets.start(host)
     print(f"READY http://{host}:{runner.addresses[0][1]}")
-    print(f"SCRIPT {host}:{script_port}", flush=True)
+    print(f"SCRIPT {host}:{script_port}")
+    print(f"WEBSOCKET {plain_port} {secure_port} {certificate}", flush=True)
 
     await stop.wait()
     # Open connections and timers end with the process: nobody is left to tell.
+    web_sockets.stop()
     sys.stdout.flush()
     os._exit(0)
 

@@ -4,6 +4,7 @@ import Foundation
 final class BackendProcess: Sendable {
     let services: URL
     let script: URL
+    let webSockets: WebSocketServer
 
     #if os(macOS) || os(Linux)
         // The server stops when its input ends, so this stays open for as long as this process lives.
@@ -29,7 +30,8 @@ final class BackendProcess: Sendable {
                 let services = lines.next().flatMap({ Self.value(of: "READY ", in: $0) }),
                 let script = lines.next().flatMap({ Self.value(of: "SCRIPT ", in: $0) }),
                 let servicesURL = URL(string: services),
-                let scriptURL = URL(string: "http://" + script)
+                let scriptURL = URL(string: "http://" + script),
+                let webSockets = lines.next().flatMap({ Self.value(of: "WEBSOCKET ", in: $0) }).flatMap(WebSocketServer.init(line:))
             else {
                 process.terminate()
                 throw BackendUnavailable.start(watchdog.hasFired ? "not within \(Int(limit)) seconds" : "it ended")
@@ -37,6 +39,7 @@ final class BackendProcess: Sendable {
             self.lifeline = input.fileHandleForWriting
             self.services = servicesURL
             self.script = scriptURL
+            self.webSockets = webSockets
         }
 
         deinit {

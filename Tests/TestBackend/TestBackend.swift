@@ -31,6 +31,11 @@ public final class TestBackend: Sendable {
         try await shared.scriptServer()
     }
 
+    /// Where WebSockets behave as badly as a test asks for.
+    public static func webSocketServer() async throws -> WebSocketServer {
+        try await shared.webSocketServer()
+    }
+
     private let python: PythonInstallation
     private let externalURL: URL?
     private let variables: [String: String]
@@ -63,6 +68,11 @@ public final class TestBackend: Sendable {
     /// Where the script server is.
     public func scriptServer() async throws -> URL {
         try await process().script
+    }
+
+    /// Where WebSockets behave as badly as a test asks for.
+    public func webSocketServer() async throws -> WebSocketServer {
+        try await process().webSockets
     }
 
     private func process() async throws -> BackendProcess {

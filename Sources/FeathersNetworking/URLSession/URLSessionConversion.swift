@@ -8,12 +8,7 @@ import Foundation
 extension URLRequest {
     /// - Throws: ``HTTPClientError`` where the URL or method cannot be sent.
     init(sending request: HTTPRequest) throws(HTTPClientError) {
-        guard request.url.isRequestable else {
-            throw HTTPClientError(.invalidURL, "The URL is no http or https URL with host and valid port", host: request.url.hostAndPort)
-        }
-        guard HTTPFieldSyntax.isToken(request.method) else {
-            throw HTTPClientError(.invalidHeader, "The method \(HTTPFieldSyntax.printable(request.method)) is no token")
-        }
+        try request.checkSendable()
         self.init(url: request.url)
         httpMethod = request.method
         for field in request.headers {

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -21,31 +22,29 @@ final class URLSessionExchange: Sendable {
     private struct Running {
         var task: URLSessionDataTask
         var continuation: CheckedContinuation<HTTPResponse, any Error>
-        var timer: ExchangeTimer?
         var body: [UInt8] = []
     }
 
+    /// When the exchange has to be over.
+    let deadline: ContinuousClock.Instant?
     private let request: HTTPRequest
     private let phase = Mutex(Phase.new)
 
-    init(_ request: HTTPRequest) {
+    init(_ request: HTTPRequest, deadline: ContinuousClock.Instant?) {
         self.request = request
+        self.deadline = deadline
     }
 
     private var host: String? { request.url.hostAndPort }
 
     /// Starts the task; from here on the continuation is this exchange's to resume.
-    func begin(_ task: URLSessionDataTask, deadline: ContinuousClock.Instant?, continuation: CheckedContinuation<HTTPResponse, any Error>) {
-        let timer = deadline.map { deadline in
-            ExchangeTimer(after: ContinuousClock.now.duration(to: deadline)) { [weak self] in self?.timeOut() }
-        }
+    func begin(_ task: URLSessionDataTask, continuation: CheckedContinuation<HTTPResponse, any Error>) {
         let earlyError: (any Error)? = phase.withLock { phase in
             if case .endedEarly(let error) = phase { return error }
-            phase = .running(Running(task: task, continuation: continuation, timer: timer))
+            phase = .running(Running(task: task, continuation: continuation))
             return nil
         }
         if let earlyError {
-            timer?.cancel()
             task.cancel()
             continuation.resume(throwing: earlyError)
         } else {
@@ -65,7 +64,7 @@ final class URLSessionExchange: Sendable {
             return false
         }
         if isTooLarge {
-            fail(HTTPClientError(.responseTooLarge, "The answer is larger than \(request.maximumResponseBytes) bytes", host: host))
+            fail(.responseTooLarge, "The answer is larger than \(request.maximumResponseBytes) bytes")
         }
     }
 
@@ -80,27 +79,25 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    func fail(_ error: HTTPClientError) {
-        abandon(error)
+    /// Gives the exchange up for a reason of our own.
+    func fail(_ kind: HTTPClientError.Kind, _ message: String) {
+        abandon(HTTPClientError(kind, message, host: host))
     }
 
     func cancel() {
         abandon(CancellationError())
     }
 
-    private func timeOut() {
-        abandon(HTTPClientError(.timeout, "No complete answer came in time", host: host))
-    }
-
     private func abandon(_ error: any Error) {
         guard let running = end(.endedEarly(error)) else { return }
-        running.task.cancel()
+        // Elsewhere, since this may be the session's own queue (see DirectOperationQueue), for which cancelling may wait.
+        DispatchQueue.global().async { running.task.cancel() }
         running.continuation.resume(throwing: error)
     }
 
     /// Takes what is running out of the lock; where nothing runs yet, `early` is what `begin` will find.
     private func end(_ early: Phase) -> Running? {
-        let running: Running? = phase.withLock { phase in
+        phase.withLock { phase in
             switch phase {
             case .running(let running):
                 phase = .ended
@@ -112,7 +109,5 @@ final class URLSessionExchange: Sendable {
                 return nil
             }
         }
-        running?.timer?.cancel()
-        return running
     }
 }

@@ -5,43 +5,22 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// The session's delegate: hands what URLSession reports to the exchange it belongs to.
-final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
+/// The exchanges under way in one session: finds the one a task belongs to, watches their deadlines, ends them together.
+final class URLSessionExchanges: Sendable {
     private struct State {
         var running: [Int: URLSessionExchange] = [:]
         var isClosed = false
-        var ended: (@Sendable () -> Void)?
+        /// How many callers are just making a task.
+        var makers = 0
+        /// When the timer fires; nil while nothing has a deadline.
+        var nextCheck: ContinuousClock.Instant?
+        var timer: DeadlineTimer?
     }
 
     private let state = Mutex(State())
 
     deinit {
-        state.withLock { $0.ended }?()
-    }
-
-    func onEnd(_ ended: @escaping @Sendable () -> Void) {
-        state.withLock { $0.ended = ended }
-    }
-
-    /// Makes the task of an exchange and registers it, so that nothing reported about it can come too early.
-    /// - Returns: the task, not yet resumed; nil after ``close()``.
-    func register(_ exchange: URLSessionExchange, asTaskOf session: URLSession, for request: URLRequest) -> URLSessionDataTask? {
-        state.withLock { state in
-            // A task made in an invalidated session ends the process, hence inside the lock that `close` takes.
-            guard !state.isClosed else { return nil }
-            let task = session.dataTask(with: request)
-            state.running[task.taskIdentifier] = exchange
-            return task
-        }
-    }
-
-    /// Refuses every later exchange and returns those under way.
-    func close() -> [URLSessionExchange] {
-        state.withLock { state in
-            state.isClosed = true
-            defer { state.running = [:] }
-            return Array(state.running.values)
-        }
+        state.withLock { $0.timer }?.cancel()
     }
 
     /// How many exchanges are under way.
@@ -49,41 +28,73 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         state.withLock { $0.running.count }
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        state.withLock { $0.running[dataTask.taskIdentifier] }?.received(data)
+    /// The exchange a task belongs to.
+    subscript(task: URLSessionTask) -> URLSessionExchange? {
+        state.withLock { $0.running[task.taskIdentifier] }
     }
 
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let exchange = state.withLock { $0.running.removeValue(forKey: task.taskIdentifier) }
-        exchange?.completed(task.response, error)
+    /// The exchange a task belonged to until now.
+    func remove(_ task: URLSessionTask) -> URLSessionExchange? {
+        state.withLock { $0.running.removeValue(forKey: task.taskIdentifier) }
     }
 
-    /// Redirects are followed by the client itself: URLSession's own rules differ between platforms and keep `Authorization` across origins.
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        completionHandler(nil)
+    /// Makes the task of an exchange and registers it, so that nothing reported about it can come too early.
+    /// - Returns: the task, not yet resumed; nil after ``close(_:)``.
+    func register(_ exchange: URLSessionExchange, asTaskOf session: URLSession, for request: URLRequest) -> URLSessionDataTask? {
+        let mayMake = state.withLock { state in
+            if !state.isClosed { state.makers += 1 }
+            return !state.isClosed
+        }
+        guard mayMake else { return nil }
+        // Outside the lock, since it waits for the session's own queue. Nobody invalidates the session meanwhile: a task
+        // made in an invalidated one ends the process.
+        let task = session.dataTask(with: request)
+        let (isRegistered, mustInvalidate) = state.withLock { state in
+            state.makers -= 1
+            if !state.isClosed { state.running[task.taskIdentifier] = exchange }
+            return (!state.isClosed, state.isClosed && state.makers == 0)
+        }
+        if mustInvalidate { session.invalidateAndCancel() }
+        if let deadline = exchange.deadline { watch(deadline) }
+        return isRegistered ? task : nil
     }
 
-    /// Leaves challenges to the configuration: server trust is evaluated as usual, and without credentials a 401 is simply the answer.
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        #if canImport(FoundationNetworking)
-            // Foundation on Linux (before corelibs #5457) never ends a task it finds no credential for, although the whole 401 has arrived by now.
-            if let response = challenge.failureResponse, challenge.proposedCredential == nil || challenge.previousFailureCount > 0 {
-                state.withLock { $0.running.removeValue(forKey: task.taskIdentifier) }?.completed(response, nil)
-                completionHandler(.cancelAuthenticationChallenge, nil)
-                return
+    /// Ends the session and what is under way; every later exchange is refused.
+    func close(_ session: URLSession) {
+        let (abandoned, mayInvalidate) = state.withLock { state in
+            state.isClosed = true
+            defer { state.running = [:] }
+            return (Array(state.running.values), state.makers == 0)
+        }
+        for exchange in abandoned { exchange.fail(.closed, "The HTTP client was closed") }
+        // Otherwise the last one who is making a task does.
+        if mayInvalidate { session.invalidateAndCancel() }
+    }
+
+    private func watch(_ deadline: ContinuousClock.Instant) {
+        let timer: DeadlineTimer? = state.withLock { state in
+            if let nextCheck = state.nextCheck, nextCheck <= deadline { return nil }
+            state.nextCheck = deadline
+            let timer = state.timer ?? DeadlineTimer { [weak self] in self?.checkDeadlines() }
+            state.timer = timer
+            return timer
+        }
+        timer?.schedule(at: deadline)
+    }
+
+    private func checkDeadlines() {
+        let now = ContinuousClock.now
+        let (late, next) = state.withLock { state in
+            var late: [URLSessionExchange] = []
+            var next: ContinuousClock.Instant?
+            for exchange in state.running.values {
+                guard let deadline = exchange.deadline else { continue }
+                if deadline <= now { late.append(exchange) } else if next.map({ deadline < $0 }) ?? true { next = deadline }
             }
-        #endif
-        completionHandler(.performDefaultHandling, nil)
+            state.nextCheck = nil
+            return (late, next)
+        }
+        for exchange in late { exchange.fail(.timeout, "No complete answer came in time") }
+        if let next { watch(next) }
     }
 }

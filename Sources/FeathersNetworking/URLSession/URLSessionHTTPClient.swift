@@ -12,11 +12,22 @@
 public final class URLSessionHTTPClient: HTTPClient {
     private let session: URLSession
     private let exchanges: URLSessionExchanges
+    private let reports: URLSessionReports
 
     /// - Parameter configuration: how the session works; the default keeps nothing on disk, no cookies and no credentials.
     public init(configuration: URLSessionConfiguration = URLSessionHTTPClient.defaultConfiguration) {
+        #if os(Linux)
+            // Before 7.84, libcurl's initialisation is not thread-safe: ours must come before Foundation's.
+            _ = Libcurl.version
+        #endif
         exchanges = URLSessionExchanges()
-        session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+        reports = URLSessionReports(exchanges)
+        #if canImport(FoundationNetworking)
+            let queue: OperationQueue? = DirectOperationQueue()
+        #else
+            let queue: OperationQueue? = nil
+        #endif
+        session = URLSession(configuration: configuration, delegate: reports, delegateQueue: queue)
     }
 
     deinit {
@@ -36,11 +47,7 @@ public final class URLSessionHTTPClient: HTTPClient {
 
     /// Ends the session: exchanges under way fail with ``HTTPClientError/Kind/closed``, and so does every later one.
     public func close() {
-        let abandoned = exchanges.close()
-        for exchange in abandoned {
-            exchange.fail(HTTPClientError(.closed, "The HTTP client was closed"))
-        }
-        session.invalidateAndCancel()
+        exchanges.close(session)
     }
 
     /// How many exchanges are under way, for tests.
@@ -48,45 +55,25 @@ public final class URLSessionHTTPClient: HTTPClient {
 
     /// Calls `ended` when the session has let go of its delegate, for tests.
     func onDelegateEnd(_ ended: @escaping @Sendable () -> Void) {
-        exchanges.onEnd(ended)
+        reports.onEnd(ended)
     }
 
     public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let deadline = request.timeout.map { ContinuousClock.now.advanced(by: $0) }
-        var request = request
-        var hops = 0
-        while true {
-            let response: HTTPResponse
-            do {
-                response = try await exchange(request, deadline: deadline)
-            } catch var error as HTTPClientError where hops > 0 {
-                // The server has already answered the first request.
-                error.delivery = .mayHaveExecuted
-                throw error
-            }
-            guard case .follow(let maximum) = request.redirects, let next = try HTTPRedirect.request(after: response, to: request) else {
-                return response
-            }
-            hops += 1
-            guard hops <= maximum else {
-                throw HTTPClientError(.tooManyRedirects, "The server redirected more than \(maximum) times", host: request.url.hostAndPort)
-            }
-            request = next
-        }
+        try await HTTPRedirect.following(request, exchange)
     }
 
     /// One request and its answer, redirects not followed.
     private func exchange(_ request: HTTPRequest, deadline: ContinuousClock.Instant?) async throws -> HTTPResponse {
         try Task.checkCancellation()
         let urlRequest = try URLRequest(sending: request)
-        let exchange = URLSessionExchange(request)
+        let exchange = URLSessionExchange(request, deadline: deadline)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard let task = exchanges.register(exchange, asTaskOf: session, for: urlRequest) else {
                     continuation.resume(throwing: HTTPClientError(.closed, "The HTTP client was closed", delivery: .neverSent))
                     return
                 }
-                exchange.begin(task, deadline: deadline, continuation: continuation)
+                exchange.begin(task, continuation: continuation)
             }
         } onCancel: {
             exchange.cancel()

@@ -1,0 +1,69 @@
+// Entry points of libcurl, all weak. Call them only where ccurl_is_complete() is true.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include "CCurlOptions.h"
+#include "CCurlResults.h"
+
+#pragma clang assume_nonnull begin
+
+typedef void CURL;
+typedef void CURLM;
+typedef struct curl_slist curl_slist;
+
+/// Receives `size * count` bytes; anything else than their number returned ends the transfer with CURLE_WRITE_ERROR.
+typedef size_t (*curl_write_callback)(char *bytes, size_t size, size_t count, void *_Nullable context);
+
+/// Fills up to `size * count` bytes; 0 ends the body, CURL_READFUNC_ABORT the transfer.
+typedef size_t (*curl_read_callback)(char *bytes, size_t size, size_t count, void *_Nullable context);
+
+/// Moves the body's reading place, which curl does to send it once more; 0 when done.
+typedef int (*curl_seek_callback)(void *_Nullable context, int64_t offset, int origin);
+
+static const size_t CURL_READFUNC_ABORT = 0x10000000;
+
+/// Extra descriptors for curl_multi_poll; events are those of CURL_WAIT_, not of poll.
+struct curl_waitfd {
+    int fd;
+    short events;
+    short revents;
+};
+
+static const short CURL_WAIT_POLLIN = 1;
+static const short CURL_WAIT_POLLOUT = 4;
+
+#define CCURL_WEAK extern __attribute__((weak))
+
+/// SSL and sockets on every platform; the default of curl_global_init.
+static const long CURL_GLOBAL_ALL = 3;
+CCURL_WEAK CURLcode curl_global_init(long flags);
+/// `age`: 0, the oldest layout.
+CCURL_WEAK const curl_version_info_data *curl_version_info(int age);
+
+CCURL_WEAK CURL *_Nullable curl_easy_init(void);
+CCURL_WEAK void curl_easy_reset(CURL *easy);
+CCURL_WEAK void curl_easy_cleanup(CURL *easy);
+CCURL_WEAK CURLcode curl_easy_setopt(CURL *easy, int option, ...);
+CCURL_WEAK CURLcode curl_easy_getinfo(CURL *easy, int info, ...);
+CCURL_WEAK CURLcode curl_easy_send(CURL *easy, const void *bytes, size_t count, size_t *sent);
+CCURL_WEAK CURLcode curl_easy_recv(CURL *easy, void *bytes, size_t count, size_t *received);
+CCURL_WEAK const char *curl_easy_strerror(CURLcode code);
+
+CCURL_WEAK curl_slist *_Nullable curl_slist_append(curl_slist *_Nullable list, const char *text);
+CCURL_WEAK void curl_slist_free_all(curl_slist *_Nullable list);
+
+CCURL_WEAK CURLM *_Nullable curl_multi_init(void);
+CCURL_WEAK CURLMcode curl_multi_cleanup(CURLM *multi);
+CCURL_WEAK CURLMcode curl_multi_setopt(CURLM *multi, int option, ...);
+CCURL_WEAK CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy);
+CCURL_WEAK CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy);
+CCURL_WEAK CURLMcode curl_multi_perform(CURLM *multi, int *running);
+CCURL_WEAK const CURLMsg *_Nullable curl_multi_info_read(CURLM *multi, int *left);
+/// Since 7.66.
+CCURL_WEAK CURLMcode curl_multi_poll(
+    CURLM *multi, struct curl_waitfd *_Nullable extra, unsigned int extra_count, int timeout_ms, int *_Nullable ready);
+/// Since 7.68; the one call on a multi handle that other threads may make.
+CCURL_WEAK CURLMcode curl_multi_wakeup(CURLM *multi);
+
+#pragma clang assume_nonnull end

@@ -1,0 +1,71 @@
+#if os(Linux)
+    /// An HTTP client on the libcurl that Foundation itself works with: several times as fast as `URLSession` on Linux.
+    ///
+    /// Connections are kept and shared by all callers, over HTTP/1.1 or HTTP/2 as TLS negotiates. Cookies are neither kept nor sent. One
+    /// thread, started with the first request, drives all of them; it ends with the client, or with ``close()``.
+    ///
+    /// A request that may change something (RFC 9110, section 9.2.2: neither safe nor idempotent) is never sent twice on its own account. libcurl before
+    /// 7.87 cannot give up a name resolution: the client's other requests then wait for the resolver as well.
+    public final class CurlHTTPClient: HTTPClient {
+        /// How a ``CurlHTTPClient`` connects.
+        public struct Configuration: Sendable {
+            /// How secure connections are made.
+            public var tls: TLSConfiguration
+            /// Which proxy connections go through.
+            public var proxy: NetworkProxy
+            /// How long making a connection may take, name resolution and TLS included, where the request's own timeout leaves as much.
+            public var connectTimeout: Duration
+            /// How many connections to one host are open at a time; more requests than that wait for each other.
+            public var maximumConnectionsPerHost: Int
+
+            public init(
+                tls: TLSConfiguration = TLSConfiguration(),
+                proxy: NetworkProxy = .environment,
+                connectTimeout: Duration = .seconds(60),
+                maximumConnectionsPerHost: Int = 128
+            ) {
+                self.tls = tls
+                self.proxy = proxy
+                self.connectTimeout = connectTimeout
+                self.maximumConnectionsPerHost = maximumConnectionsPerHost
+            }
+        }
+
+        private let driver: CurlDriver
+
+        /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/other`` where this process holds no libcurl, or one before 7.68.
+        public init(configuration: Configuration = Configuration()) throws(HTTPClientError) {
+            if case .failure(let reason) = Libcurl.version {
+                throw HTTPClientError(.other, reason.description, delivery: .neverSent, cause: reason)
+            }
+            driver = CurlDriver(configuration)
+        }
+
+        deinit {
+            driver.close()
+        }
+
+        /// Ends the client: exchanges under way fail with ``HTTPClientError/Kind/closed``, and so does every later one.
+        public func close() {
+            driver.close()
+        }
+
+        public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
+            try await HTTPRedirect.following(request, exchange)
+        }
+
+        /// One request and its answer, redirects not followed.
+        private func exchange(_ request: HTTPRequest, deadline: ContinuousClock.Instant?) async throws -> HTTPResponse {
+            try Task.checkCancellation()
+            try request.checkSendable()
+            let exchange = CurlExchange(request, deadline: deadline)
+            return try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    if exchange.begin(continuation) { driver.start(exchange) }
+                }
+            } onCancel: {
+                if exchange.cancel() { driver.abandon(exchange) }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,129 @@
+#if os(Linux)
+    import CCurl
+
+    /// All transfers of a client: starts, drives, times out and ends them.
+    ///
+    /// Not `Sendable`: it lives on the driver's thread alone.
+    final class CurlMulti {
+        /// How many handles without work are kept for the next exchanges.
+        private static let idleLimit = 64
+
+        private let multi: UnsafeMutableRawPointer
+        private let configuration: CurlHTTPClient.Configuration
+        private var running: [ObjectIdentifier: CurlTransfer] = [:]
+        private var idle: [CurlTransfer] = []
+        /// No running exchange's deadline is earlier. It may be too early, as nothing is searched when an exchange ends.
+        private var earliestDeadline: ContinuousClock.Instant?
+
+        init(_ multi: UnsafeMutableRawPointer, _ configuration: CurlHTTPClient.Configuration) {
+            self.multi = multi
+            self.configuration = configuration
+        }
+
+        deinit {
+            // Connections live in the multi handle, which must outlive the handles that used them.
+            idle.removeAll()
+            curl_multi_cleanup(multi)
+        }
+
+        func start(_ exchange: CurlExchange) {
+            // Cancelled on its way here.
+            guard exchange.isWaiting else { return }
+            guard let transfer = idle.popLast() ?? CurlTransfer(configuration) else {
+                exchange.finish(.failure(HTTPClientError(.other, "libcurl is out of memory", host: exchange.host, delivery: .neverSent)))
+                return
+            }
+            transfer.begin(exchange)
+            guard curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
+                transfer.end(with: .failure(HTTPClientError(.other, "libcurl took no request", host: exchange.host, delivery: .neverSent)))
+                return
+            }
+            running[ObjectIdentifier(exchange)] = transfer
+            if let deadline = exchange.deadline { earliestDeadline = min(earliestDeadline ?? deadline, deadline) }
+        }
+
+        /// Drops an exchange whose caller has gone. Its connection is closed, unless it carries others as well (HTTP/2).
+        func abandon(_ exchange: CurlExchange) {
+            guard let transfer = running.removeValue(forKey: ObjectIdentifier(exchange)) else { return }
+            curl_multi_remove_handle(multi, transfer.easy)
+            transfer.end(CURLE_ABORTED_BY_CALLBACK)
+            keep(transfer)
+        }
+
+        /// Does what can be done now.
+        /// - Returns: false where libcurl cannot go on at all.
+        func perform() -> Bool {
+            var count: Int32 = 0
+            guard curl_multi_perform(multi, &count) == CURLM_OK else { return false }
+            endFinished()
+            expire()
+            return true
+        }
+
+        /// Waits for sockets, libcurl's own timers, the next deadline or `curl_multi_wakeup`.
+        func wait() -> Bool {
+            var milliseconds: Int32 = 3_600_000
+            if let earliestDeadline {
+                milliseconds = ContinuousClock.now.duration(to: earliestDeadline).milliseconds
+            }
+            return curl_multi_poll(multi, nil, 0, milliseconds, nil) == CURLM_OK
+        }
+
+        /// Ends everything under way.
+        func close(_ error: (CurlTransfer) -> HTTPClientError) {
+            let abandoned = running.values
+            running = [:]
+            for transfer in abandoned {
+                let error = error(transfer)
+                curl_multi_remove_handle(multi, transfer.easy)
+                transfer.end(with: .failure(error))
+            }
+        }
+
+        private func endFinished() {
+            var left: Int32 = 0
+            while let message = curl_multi_info_read(multi, &left)?.pointee {
+                guard message.msg == CURLMSG_DONE, let easy = message.easy_handle else { continue }
+                var context: UnsafeMutableRawPointer?
+                guard ccurl_get_pointer(easy, CURLINFO_PRIVATE, &context) == CURLE_OK, let context else { continue }
+                let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+                curl_multi_remove_handle(multi, easy)
+                if let exchange = transfer.exchange { running[ObjectIdentifier(exchange)] = nil }
+                transfer.end(message.data.result)
+                keep(transfer)
+            }
+        }
+
+        private func expire() {
+            guard let earliest = earliestDeadline else { return }
+            let now = ContinuousClock.now
+            guard earliest <= now else { return }
+            earliestDeadline = nil
+            for (key, transfer) in running {
+                guard let exchange = transfer.exchange, let deadline = exchange.deadline else { continue }
+                guard deadline <= now else {
+                    earliestDeadline = min(earliestDeadline ?? deadline, deadline)
+                    continue
+                }
+                running[key] = nil
+                let delivery: HTTPClientError.Delivery = transfer.isSent ? .mayHaveExecuted : .neverSent
+                curl_multi_remove_handle(multi, transfer.easy)
+                let error = HTTPClientError(.timeout, "No complete answer came in time", host: exchange.host, delivery: delivery)
+                transfer.end(with: .failure(error))
+                keep(transfer)
+            }
+        }
+
+        private func keep(_ transfer: CurlTransfer) {
+            if idle.count < Self.idleLimit { idle.append(transfer) }
+        }
+    }
+
+    extension Duration {
+        /// Whole milliseconds, rounded up, within what timers can be set to.
+        var milliseconds: Int32 {
+            let (seconds, attoseconds) = clamped.components
+            return Int32(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        }
+    }
+#endif

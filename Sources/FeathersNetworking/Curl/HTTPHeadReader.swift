@@ -1,0 +1,76 @@
+/// Reads the heads of an answer line by line: status, fields, limits.
+///
+/// libcurl hands over interim answers (1xx), the answer itself and the trailers after its body through one door. Fields of interim
+/// answers and trailers are left out.
+struct HTTPHeadReader {
+    enum Failure: Error {
+        case malformedStatusLine, malformedField, tooLarge
+    }
+
+    private enum Phase {
+        case statusLine, fields, complete
+    }
+
+    /// As much as libcurl itself accepts since 8.3, interim answers and trailers included.
+    static let maximumBytes = 300 * 1024
+
+    /// The status of the latest head; 0 before the first.
+    private(set) var status = 0
+    private(set) var fields: [HTTPHeaders.Field] = []
+    private var phase = Phase.statusLine
+    private var bytes = 0
+
+    /// Whether the head of the final answer has been read.
+    var isComplete: Bool { phase == .complete }
+
+    /// Takes the next line, with or without its line break.
+    mutating func read(_ line: UnsafeRawBufferPointer) throws(Failure) {
+        bytes += line.count
+        guard bytes <= Self.maximumBytes else { throw .tooLarge }
+        switch phase {
+        case .statusLine: try readStatusLine(Self.trimmed(line[...]))
+        case .fields: try readField(line)
+        case .complete: break
+        }
+    }
+
+    private mutating func readStatusLine(_ line: Slice<UnsafeRawBufferPointer>) throws(Failure) {
+        // After an interim answer, libcurl may hand over the blank line of its own reading twice.
+        if line.isEmpty, status != 0 { return }
+        guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: UInt8(ascii: " ")) else { throw .malformedStatusLine }
+        let code = line[(space + 1)...].prefix { $0 != UInt8(ascii: " ") }
+        let digits = code.map { Int($0) - Int(UInt8(ascii: "0")) }
+        guard digits.count == 3, digits.allSatisfy((0...9).contains), digits[0] > 0 else { throw .malformedStatusLine }
+        status = digits[0] * 100 + digits[1] * 10 + digits[2]
+        fields.removeAll(keepingCapacity: true)
+        phase = .fields
+    }
+
+    private mutating func readField(_ whole: UnsafeRawBufferPointer) throws(Failure) {
+        let line = Self.trimmed(whole[...])
+        if line.isEmpty {
+            phase = status < 200 ? .statusLine : .complete
+            return
+        }
+        guard !line.contains(0) else { throw .malformedField }
+        if let first = whole.first, Self.isSpace(first), let last = fields.popLast() {
+            // A folded line (RFC 9112, section 5.2), obsolete and still met.
+            fields.append((last.name, last.value + " " + String(decoding: line, as: UTF8.self)))
+            return
+        }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { throw .malformedField }
+        let name = String(decoding: line[..<colon], as: UTF8.self)
+        fields.append((name, String(decoding: Self.trimmed(line[(colon + 1)...]), as: UTF8.self)))
+    }
+
+    private static func trimmed(_ line: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+        var line = line
+        while let last = line.last, isSpace(last) || last == UInt8(ascii: "\r") || last == UInt8(ascii: "\n") { line.removeLast() }
+        while let first = line.first, isSpace(first) { line.removeFirst() }
+        return line
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+    }
+}

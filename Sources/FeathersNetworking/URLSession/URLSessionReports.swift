@@ -1,0 +1,63 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The session's delegate: hands what URLSession reports to the exchange it belongs to.
+final class URLSessionReports: NSObject, URLSessionDataDelegate {
+    private let exchanges: URLSessionExchanges
+    private let ended = Mutex<(@Sendable () -> Void)?>(nil)
+
+    init(_ exchanges: URLSessionExchanges) {
+        self.exchanges = exchanges
+    }
+
+    deinit {
+        ended.withLock { $0 }?()
+    }
+
+    /// Calls `ended` when the session has let go of its delegate, for tests.
+    func onEnd(_ ended: @escaping @Sendable () -> Void) {
+        self.ended.withLock { $0 = ended }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        exchanges[dataTask]?.received(data)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        exchanges.remove(task)?.completed(task.response, error)
+    }
+
+    /// Redirects are followed by the client itself: URLSession's own rules differ between platforms and keep `Authorization` across origins.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    /// Leaves challenges to the configuration: server trust is evaluated as usual, and without credentials a 401 is simply the answer.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+            // Foundation on Linux (before corelibs #5457) never ends a task it finds no credential for, although the whole 401 has arrived by now.
+            if let response = challenge.failureResponse, challenge.proposedCredential == nil || challenge.previousFailureCount > 0 {
+                exchanges.remove(task)?.completed(response, nil)
+                DispatchQueue.global().async { completionHandler(.cancelAuthenticationChallenge, nil) }
+                return
+            }
+        #endif
+        completionHandler(.performDefaultHandling, nil)
+    }
+}
