@@ -104,7 +104,8 @@ struct WebSocketOpeningConnectionTests {
             let began = ContinuousClock.now
             task.cancel()
             #expect(await task.value is CancellationError)
-            #expect(began.duration(to: .now) < .seconds(2))
+            // It takes milliseconds; other suites keep the processors busy.
+            #expect(began.duration(to: .now) < .seconds(10))
         }
     }
 
