@@ -61,7 +61,7 @@
                 for number in 0..<60 {
                     group.addTask {
                         let url = [server.url("stall"), refusal, server.secureURL("echo")][number % 3]
-                        let attempt = Task { await errorOfConnecting(to: url, timeout: .milliseconds(500)) }
+                        let attempt = Task { await errorOfConnecting(to: url, timeout: .milliseconds(500), by: TestedConnector.make()) }
                         if number % 2 == 0 {
                             for _ in 0..<number { await Task.yield() }
                             attempt.cancel()
