@@ -102,13 +102,11 @@
                 default: try await TestBackend.webSocketServer().url("stall")
                 }
             for round in 0..<20 {
-                let task = Task { await errorOfConnecting(to: url, by: TestedConnector.make()) }
+                // Who waits for the timeout instead runs into the suite's limit.
+                let task = Task { await errorOfConnecting(to: url, timeout: .seconds(300), by: TestedConnector.make()) }
                 for _ in 0..<(round * 20) { await Task.yield() }
-                let began = ContinuousClock.now
                 task.cancel()
                 #expect(await task.value is CancellationError)
-                // It takes milliseconds; other suites keep the processors busy.
-                #expect(began.duration(to: .now) < .seconds(10))
             }
         }
 
