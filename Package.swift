@@ -24,9 +24,15 @@ let package = Package(
         .target(name: "FeathersCore", swiftSettings: settings),
         // Declares the libcurl that FoundationNetworking brings along on Linux; empty elsewhere.
         .target(name: "CCurl"),
+        // epoll for the WebSockets on Linux; empty elsewhere.
+        .target(name: "CLinuxIO"),
         .target(
             name: "FeathersNetworking",
-            dependencies: ["FeathersCore", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
+            dependencies: [
+                "FeathersCore",
+                .target(name: "CCurl", condition: .when(platforms: [.linux])),
+                .target(name: "CLinuxIO", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: settings
         ),
         .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),

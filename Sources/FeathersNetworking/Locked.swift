@@ -7,11 +7,11 @@ import Foundation
 ///
 /// Unchecked: `value` is private and touched in `withLock` alone, between `lock` and `unlock`; as both the value and what leaves the
 /// closure are `Sendable`, no reference to unprotected state can escape.
-final class Locked<Value: Sendable>: @unchecked Sendable {
+final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
 
-    init(_ value: Value) {
+    init(_ value: consuming Value) {
         self.value = value
     }
 

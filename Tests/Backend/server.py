@@ -2,12 +2,14 @@
 
     python server.py --port 0
 
-prints three lines once it listens:
+prints four lines once it listens:
 
     READY http://127.0.0.1:PORT      the services, over REST and Socket.IO
     SCRIPT 127.0.0.1:PORT            the script server, see backend/script.py, and fault proxies, see backend/faults.py
     SCRIPT_TLS localhost:PORT FILE   the same over TLS and the file of its certificate, see backend/certificate.py;
                                      - where there is no `openssl` command
+    WEBSOCKET PORT PORT              WebSockets that misbehave, see backend/websockets.py: plain,
+                                     with TLS and the same certificate (0 where there is none)
 
 and stops when its standard input ends or on SIGTERM, so that it never outlives
 whoever started it. Services and behaviour: a FeathersJS 5 application, as recorded
@@ -30,6 +32,7 @@ from backend.faults import FaultProxies
 from backend.realtime import Realtime
 from backend.rest import REST
 from backend.script import ScriptServer
+from backend.websockets import WebSocketServer
 
 MAXIMUM_HEADER = 1024 * 1024  # The REST server itself refuses what Node refuses.
 MAXIMUM_BODY = 256 * 1024 * 1024
@@ -56,9 +59,13 @@ async def serve(host, port):
     script = ScriptServer(FaultProxies(host, tls[0] if tls else None))
     script_port = await script.start(host)
     tls_port = await script.start(host, tls[0]) if tls else None
+    web_sockets = WebSocketServer()
+    web_socket_port = await web_sockets.start(host)
+    web_socket_tls_port = await web_sockets.start(host, tls[0]) if tls else 0
     print(f"READY http://{host}:{runner.addresses[0][1]}")
     print(f"SCRIPT {host}:{script_port}")
-    print(f"SCRIPT_TLS localhost:{tls_port} {tls[1]}" if tls else "SCRIPT_TLS -", flush=True)
+    print(f"SCRIPT_TLS localhost:{tls_port} {tls[1]}" if tls else "SCRIPT_TLS -")
+    print(f"WEBSOCKET {web_socket_port} {web_socket_tls_port}", flush=True)
 
     await stop.wait()
     if tls:

@@ -26,10 +26,15 @@ struct Subject: Sendable, CustomTestStringConvertible {
         FeathersApp(transport: StubTransport(services: LocalBackend.services()))
     }
 
-    /// The test backend over REST.
+    /// The test backend over REST, with the platform's HTTP client.
     static let rest = Subject(testDescription: "REST", keepsTimeouts: true) {
         FeathersApp(transport: .rest(try await TestBackend.url()))
     }
 
-    static let all: [Subject] = [memory, stub] + (TestBackend.isSkipped ? [] : [rest])
+    /// The test backend over REST, on URLSession.
+    static let restOverURLSession = Subject(testDescription: "REST over URLSession", keepsTimeouts: true) {
+        FeathersApp(transport: .rest(try await TestBackend.url(), httpClient: URLSessionHTTPClient()))
+    }
+
+    static let all: [Subject] = [memory, stub] + (TestBackend.isSkipped ? [] : [rest, restOverURLSession])
 }

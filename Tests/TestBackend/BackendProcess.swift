@@ -6,6 +6,7 @@ final class BackendProcess: Sendable {
     let script: URL
     /// nil where the server could make no certificate.
     let secureScript: SecureScriptServer?
+    let webSockets: WebSocketServer
 
     #if os(macOS) || os(Linux)
         // The server stops when its input ends, so this stays open for as long as this process lives.
@@ -31,8 +32,10 @@ final class BackendProcess: Sendable {
                 let services = lines.next().flatMap({ Self.value(of: "READY ", in: $0) }),
                 let script = lines.next().flatMap({ Self.value(of: "SCRIPT ", in: $0) }),
                 let secureScript = lines.next().flatMap({ Self.value(of: "SCRIPT_TLS ", in: $0) }),
+                let webSockets = lines.next().flatMap({ Self.value(of: "WEBSOCKET ", in: $0) }),
                 let servicesURL = URL(string: services),
-                let scriptURL = URL(string: "http://" + script)
+                let scriptURL = URL(string: "http://" + script),
+                let webSocketServer = WebSocketServer(webSockets, certificate: SecureScriptServer(secureScript)?.certificate)
             else {
                 process.terminate()
                 throw BackendUnavailable.start(watchdog.hasFired ? "not within \(Int(limit)) seconds" : "it ended")
@@ -41,6 +44,7 @@ final class BackendProcess: Sendable {
             self.services = servicesURL
             self.script = scriptURL
             self.secureScript = SecureScriptServer(secureScript)
+            self.webSockets = webSocketServer
         }
 
         deinit {

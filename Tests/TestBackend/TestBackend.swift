@@ -36,6 +36,11 @@ public final class TestBackend: Sendable {
         try await shared.secureScriptServer()
     }
 
+    /// Where WebSockets behave as badly as a test asks for.
+    public static func webSocketServer() async throws -> WebSocketServer {
+        try await shared.webSocketServer()
+    }
+
     private let python: PythonInstallation
     private let externalURL: URL?
     private let variables: [String: String]
@@ -74,6 +79,11 @@ public final class TestBackend: Sendable {
     public func secureScriptServer() async throws -> SecureScriptServer {
         guard let server = try await process().secureScript else { throw BackendUnavailable.certificate }
         return server
+    }
+
+    /// Where WebSockets behave as badly as a test asks for.
+    public func webSocketServer() async throws -> WebSocketServer {
+        try await process().webSockets
     }
 
     private func process() async throws -> BackendProcess {

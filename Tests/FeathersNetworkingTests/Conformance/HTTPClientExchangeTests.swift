@@ -7,7 +7,8 @@ import Testing
 struct HTTPClientExchangeTests {
     @Test(
         "sends the request target byte for byte",
-        arguments: TestedClient.all, [
+        arguments: TestedClient.all,
+        [
             "/a%2Fb", "/a?b%5B0%5D=x&c=%C3%BC", "/!'()*~:@$&+,;=", "/a?$limit=1&x='()*!~", "/a//b/", "/a?x=/../y", "/a?", "/%F0%9F%98%80",
         ])
     func target(tested: TestedClient, target: String) async throws {

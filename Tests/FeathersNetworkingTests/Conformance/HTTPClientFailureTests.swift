@@ -7,7 +7,8 @@ import Testing
 struct HTTPClientFailureTests {
     @Test(
         "to reach the server say that nothing was sent",
-        arguments: TestedClient.all, [("http://127.0.0.1:1/", .cannotConnect), ("http://no-such-host.invalid/", .hostNotFound)]
+        arguments: TestedClient.all,
+        [("http://127.0.0.1:1/", .cannotConnect), ("http://no-such-host.invalid/", .hostNotFound)]
             as [(String, HTTPClientError.Kind)])
     func unreachable(tested: TestedClient, expected: (url: String, kind: HTTPClientError.Kind)) async throws {
         let client = try tested.make()
@@ -47,7 +48,8 @@ struct HTTPClientFailureTests {
 
     static let dripping = ScriptedResponse(body: String(repeating: "x", count: 5000)).with { $0.dripMs = 5 }
 
-    @Test("to be quick enough include deadlines that have passed and absurd ones", arguments: TestedClient.all, [Duration.zero, .seconds(-5)])
+    @Test(
+        "to be quick enough include deadlines that have passed and absurd ones", arguments: TestedClient.all, [Duration.zero, .seconds(-5)])
     func passedDeadline(tested: TestedClient, timeout: Duration) async throws {
         let client = try tested.make()
         let script = try await ServerScript(ScriptedResponse.never)
@@ -58,7 +60,8 @@ struct HTTPClientFailureTests {
 
     @Test(
         "to finish are lost connections",
-        arguments: TestedClient.all, [
+        arguments: TestedClient.all,
+        [
             ScriptedResponse(body: "0123456789").with { $0.closeAfterBytes = 3 },
             ScriptedResponse(body: "0123456789").with { ($0.chunked, $0.closeAfterBytes) = (true, 5) },
             .raw(""),
@@ -72,7 +75,8 @@ struct HTTPClientFailureTests {
 
     @Test(
         "to speak HTTP never end the process",
-        arguments: TestedClient.all, [
+        arguments: TestedClient.all,
+        [
             "HTTP/x 200\r\n\r\nabc", "hello", "HTTP/1.1 000 X\r\n\r\n", "HTTP/1.1 99999 X\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nabc",
             "HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n",
@@ -97,7 +101,8 @@ struct HTTPClientFailureTests {
 
     @Test(
         "are not what odd but readable answers are",
-        arguments: TestedClient.all, [
+        arguments: TestedClient.all,
+        [
             ("HTTP/1.1 999 X\r\nContent-Length: 3\r\n\r\nabc", 999), ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcEXTRA", 200),
             ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 200),
             ("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", 302), ("HTTP/1.0 200 OK\r\n\r\nabc", 200),

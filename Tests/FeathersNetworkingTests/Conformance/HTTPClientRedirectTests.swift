@@ -20,7 +20,8 @@ struct HTTPClientRedirectTests {
         }
     }
 
-    @Test("are followed, as GET where they say so", arguments: TestedClient.all, [(303, "GET"), (302, "GET"), (307, "POST"), (308, "POST")])
+    @Test(
+        "are followed, as GET where they say so", arguments: TestedClient.all, [(303, "GET"), (302, "GET"), (307, "POST"), (308, "POST")])
     func followed(tested: TestedClient, expectation: (status: Int, method: String)) async throws {
         let (status, expected) = expectation
         let client = try tested.make()

@@ -33,7 +33,9 @@
             for await _ in gone {}
         }
 
-        @Test("never sends a second time by itself what may have been executed", arguments: ["POST", "PATCH", "LOCK"], [nil, [1]] as [[UInt8]?])
+        @Test(
+            "never sends a second time by itself what may have been executed", arguments: ["POST", "PATCH", "LOCK"],
+            [nil, [1]] as [[UInt8]?])
         func notRepeated(method: String, body: [UInt8]?) async throws {
             let script = try await ServerScript(ScriptedResponse(body: "ok"), .raw(""))
             let client = try CurlHTTPClient()

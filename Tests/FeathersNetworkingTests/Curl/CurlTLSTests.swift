@@ -7,7 +7,8 @@
 
     @Suite("TLS over libcurl", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
     struct CurlTLSTests {
-        private func client(_ trust: TLSConfiguration.Trust, _ verification: TLSConfiguration.Verification = .full) throws -> CurlHTTPClient {
+        private func client(_ trust: TLSConfiguration.Trust, _ verification: TLSConfiguration.Verification = .full) throws -> CurlHTTPClient
+        {
             try CurlHTTPClient(configuration: CurlHTTPClient.Configuration(tls: TLSConfiguration(trust: trust, verification: verification)))
         }
 

@@ -21,7 +21,8 @@ struct HTTPHeadReaderTests {
         #expect(reader.fields.map(\.value) == ["1", "2", "", "a: b"])
     }
 
-    @Test("accepts every form of status line", arguments: ["HTTP/1.1 200", "HTTP/1.1 200 ", "HTTP/2 200 ", "HTTP/3 200", "HTTP/1.0 200 O K"])
+    @Test(
+        "accepts every form of status line", arguments: ["HTTP/1.1 200", "HTTP/1.1 200 ", "HTTP/2 200 ", "HTTP/3 200", "HTTP/1.0 200 O K"])
     func statusLines(line: String) throws {
         #expect(try read([line, ""]).status == 200)
     }

@@ -1,0 +1,2 @@
+// The target is headers only; a C target needs one source.
+#include "CLinuxIO.h"

@@ -1,0 +1,121 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+
+    /// Opens a connection step by step on the thread of its ``WebSocketDial``: name resolution, proxy, TCP and TLS by libcurl, then the
+    /// opening handshake.
+    struct CurlDialler {
+        let dial: WebSocketDial
+        let target: WebSocketTarget
+        let deadline: ContinuousClock.Instant
+        let configuration: CurlWebSocketConnector.Configuration
+        let stream: CurlByteStream
+
+        /// Connects up to TLS.
+        func connect() throws(WebSocketError) {
+            let details = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+            details.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+            configure(details)
+            defer {
+                ccurl_set_pointer(stream.easy, CURLOPT_ERRORBUFFER, nil)
+                details.deallocate()
+            }
+            guard curl_multi_add_handle(stream.multi, stream.easy) == CURLM_OK else { throw .noMemory }
+            var running: Int32 = 0
+            var left: Int32 = 0
+            while true {
+                guard curl_multi_perform(stream.multi, &running) == CURLM_OK else { throw .noMemory }
+                if let message = curl_multi_info_read(stream.multi, &left)?.pointee {
+                    let code = message.data.result
+                    guard code == CURLE_OK else { throw WebSocketError(curl: code, detail: String(cString: details), target) }
+                    break
+                }
+                try wait()
+            }
+            guard stream.connected() else { throw WebSocketError(.cannotConnect, "libcurl gave no connection to \(target.host)") }
+        }
+
+        /// Asks the server to speak WebSocket.
+        /// - Returns: what arrived together with its answer.
+        func openWebSocket(_ request: WebSocketOpeningRequest) throws(WebSocketError) -> [UInt8] {
+            try send(request.bytes)
+            var response = WebSocketOpeningResponse(to: request)
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
+            defer { buffer.deallocate() }
+            while true {
+                switch stream.read(into: buffer) {
+                case .bytes(let count):
+                    var bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                    if try response.received(&bytes) { return Array(bytes) }
+                case .wouldBlock:
+                    try wait(for: CURL_WAIT_POLLIN)
+                case .ended:
+                    throw WebSocketError(.connectionLost, "\(target.host) ended the connection instead of opening a WebSocket")
+                case .failed(let reason):
+                    throw WebSocketError(.connectionLost, "The connection to \(target.host) was lost: \(reason)")
+                }
+            }
+        }
+
+        private func send(_ bytes: [UInt8]) throws(WebSocketError) {
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                switch rest.withUnsafeBytes({ stream.write($0) }) {
+                case .bytes(let count):
+                    rest = rest.dropFirst(count)
+                case .wouldBlock:
+                    try wait(for: CURL_WAIT_POLLOUT)
+                case .ended, .failed:
+                    throw WebSocketError(.connectionLost, "The connection to \(target.host) was lost")
+                }
+            }
+        }
+
+        private func configure(_ details: UnsafeMutablePointer<CChar>) {
+            let easy = stream.easy
+            ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, details)
+            ccurl_set_string(easy, CURLOPT_URL, target.curlURL)
+            ccurl_set_long(easy, CURLOPT_CONNECT_ONLY, 1)
+            ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
+            ccurl_set_long(easy, CURLOPT_TCP_NODELAY, 1)
+            // Or TLS might negotiate HTTP/2, which this handshake does not speak.
+            ccurl_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+            // Also without TLS a proxy must pass the connection on as it is.
+            ccurl_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1)
+            // The deadline is watched here; libcurl's own is only kept out of its way.
+            ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(ContinuousClock.now.duration(to: deadline).milliseconds) + 60_000)
+            configuration.tls.apply(to: easy)
+            configuration.proxy.apply(to: easy)
+        }
+
+        /// Waits for libcurl's own sockets, for that of the stream, for the deadline or the end of the attempt.
+        private func wait(for events: Int16? = nil) throws(WebSocketError) {
+            guard !dial.isOver else { throw WebSocketError(.closed, "Nobody waits any more") }
+            let remaining = ContinuousClock.now.duration(to: deadline)
+            guard remaining > .zero else { throw WebSocketError(.timeout, "No WebSocket to \(target.host) was open in time") }
+            var extra = curl_waitfd(fd: stream.descriptor, events: events ?? 0, revents: 0)
+            guard curl_multi_poll(stream.multi, &extra, events == nil ? 0 : 1, remaining.milliseconds, nil) == CURLM_OK else {
+                throw .noMemory
+            }
+        }
+    }
+
+    extension WebSocketError {
+        static var noMemory: WebSocketError { WebSocketError(.cannotConnect, "libcurl is out of memory") }
+
+        /// Reads what libcurl reports of a connection that could not be made.
+        fileprivate init(curl code: CURLcode, detail: String, _ target: WebSocketTarget) {
+            let error = HTTPClientError(curl: code, detail: detail, isSent: false, host: target.host)
+            switch error.kind {
+            case .invalidURL: self.init(.invalidURL, "\(error.message) (\(target.host))")
+            case .tls: self.init(.tls, "\(error.message) (\(target.host))")
+            case .timeout: self.init(.timeout, "No WebSocket to \(target.host) was open in time")
+            case .hostNotFound, .cannotConnect: self.init(.cannotConnect, "\(error.message) (\(target.host))")
+            default:
+                // While nothing but connecting is done, whatever else went wrong is that; a proxy's refusal, for one.
+                let reason = detail.isEmpty ? Libcurl.words(for: code) : detail
+                self.init(.cannotConnect, "Could not connect to the server: \(reason) (\(target.host))")
+            }
+        }
+    }
+#endif

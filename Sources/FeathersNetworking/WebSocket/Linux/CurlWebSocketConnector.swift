@@ -1,0 +1,98 @@
+#if os(Linux)
+    import Foundation
+
+    /// Opens WebSockets on Linux: connected by the libcurl that Foundation itself works with, framed by us (RFC 6455).
+    ///
+    /// One thread waits for all connections of the process and delivers their messages; opening takes another for as long as it lasts.
+    public struct CurlWebSocketConnector: WebSocketConnector {
+        /// How a ``CurlWebSocketConnector`` connects and closes.
+        public struct Configuration: Sendable {
+            /// How secure connections are made.
+            public var tls: TLSConfiguration
+            /// Which proxy connections go through.
+            public var proxy: NetworkProxy
+            /// How long the server may take to answer a close frame before the connection is cut.
+            public var closingTimeout: Duration
+            /// How much ``WebSocketConnection/sendNow(_:)`` lets queue up, in bytes; one message may always be larger.
+            public var maximumQueuedBytes: Int
+
+            public init(
+                tls: TLSConfiguration = TLSConfiguration(),
+                proxy: NetworkProxy = .environment,
+                closingTimeout: Duration = .seconds(5),
+                maximumQueuedBytes: Int = 16 << 20
+            ) {
+                self.tls = tls
+                self.proxy = proxy
+                self.closingTimeout = closingTimeout
+                self.maximumQueuedBytes = maximumQueuedBytes
+            }
+        }
+
+        private let configuration: Configuration
+
+        public init(configuration: Configuration = Configuration()) {
+            self.configuration = configuration
+        }
+
+        /// Opens a connection: name resolution, proxy, TCP, TLS, the opening handshake (RFC 6455, section 4).
+        ///
+        /// Redirects are not followed. `Host` and `Sec-WebSocket-Protocol` may be among the request's headers; the handshake's other fields are its own.
+        /// - Throws: ``WebSocketError``, of kind ``WebSocketError/Kind/unsupported`` where this process holds no libcurl or one before
+        ///   7.68; `CancellationError` when the task is cancelled, at once.
+        public func connect(_ request: WebSocketRequest) async throws -> any WebSocketConnection {
+            try Task.checkCancellation()
+            if case .failure(let reason) = Libcurl.version { throw WebSocketError(.unsupported, reason.description) }
+            let target = try WebSocketTarget(request.url)
+            let loop = try SocketLoop.shared()
+            let deadline = ContinuousClock.now.advanced(by: request.timeout.clamped)
+            let dial = WebSocketDial()
+            return try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    dial.start(continuation) { [configuration] dial throws(WebSocketError) in
+                        guard let stream = CurlByteStream() else { throw .noMemory }
+                        let dialler = CurlDialler(
+                            dial: dial, target: target, deadline: deadline, configuration: configuration, stream: stream
+                        )
+                        let early = try dial.waking(stream.multi) { () throws(WebSocketError) in
+                            do throws(WebSocketError) {
+                                try dialler.connect()
+                                return try dialler.openWebSocket(target.openingRequest(request.headers))
+                            } catch {
+                                // Told at once: what follows here, waiting for a resolver to give up for one, may take libcurl seconds.
+                                dial.finish(.failure(error))
+                                throw error
+                            }
+                        }
+                        return CurlWebSocketConnection(
+                            target.isSecure || configuration.proxy.mayApply ? stream : try Self.plain(stream), early: early, on: loop,
+                            host: target.host, maximumMessageSize: request.maximumMessageSize, configuration: configuration
+                        )
+                    }
+                }
+            } onCancel: {
+                dial.cancel()
+            }
+        }
+
+        private static func plain(_ stream: CurlByteStream) throws(WebSocketError) -> any ByteStream {
+            guard let stream = SocketByteStream(duplicating: stream.descriptor) else {
+                throw WebSocketError(.cannotConnect, "The system grants no more descriptors")
+            }
+            return stream
+        }
+    }
+
+    extension NetworkProxy {
+        /// Whether there may be something between the socket and the server, such as TLS with the proxy.
+        fileprivate var mayApply: Bool {
+            switch self {
+            case .none: return false
+            case .url: return true
+            case .environment:
+                let names: Set = ["http_proxy", "https_proxy", "all_proxy"]
+                return ProcessInfo.processInfo.environment.contains { names.contains($0.key.lowercased()) && !$0.value.isEmpty }
+            }
+        }
+    }
+#endif

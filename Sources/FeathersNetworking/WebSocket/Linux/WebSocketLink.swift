@@ -1,0 +1,85 @@
+#if os(Linux)
+    /// One connection as all threads see it: sending from any of them, and the way to the loop's thread, which receives.
+    final class WebSocketLink: Sendable {
+        let loop: SocketLoop
+        let token: SocketLoop.Token
+        let host: String
+        /// How long the peer may take to answer a close frame.
+        let closingTimeout: Duration
+        let outbound: Locked<WebSocketOutbound>
+
+        init(_ stream: any ByteStream, on loop: SocketLoop, host: String, configuration: CurlWebSocketConnector.Configuration) {
+            self.loop = loop
+            self.host = host
+            token = loop.newToken()
+            closingTimeout = configuration.closingTimeout
+            outbound = Locked(WebSocketOutbound(stream, maximumQueuedBytes: configuration.maximumQueuedBytes))
+        }
+
+        /// Hands the socket to the loop.
+        /// - Parameter early: what arrived together with the answer to the opening handshake.
+        func attach(_ stream: any ByteStream, early: [UInt8], maximumMessageSize: Int) {
+            loop.send(.attach(token) { WebSocketPump(self, stream: stream, early: early, maximumMessageSize: maximumMessageSize) })
+        }
+
+        func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) {
+            let closure = outbound.withLock { outbound in
+                outbound.handler = handler
+                return outbound.closure
+            }
+            if let closure {
+                // Over before it began: there is nothing left on the loop to tell it.
+                loop.send(.call { handler(.closed(closure)) })
+            } else {
+                wake()
+            }
+        }
+
+        func sendNow(_ message: WebSocketMessage) throws(WebSocketError) {
+            let progress: WebSocketOutbound.Progress = outbound.withLock { outbound in
+                if let obstacle = outbound.obstacle { return .failed(obstacle) }
+                guard outbound.hasRoom(for: message) else {
+                    return .failed(WebSocketError(.queueFull, "More is queued for the server than the connection keeps"))
+                }
+                return outbound.send(message)
+            }
+            try settle(progress)
+        }
+
+        func close(_ frame: WebSocketCloseFrame) {
+            let isFirst = outbound.withLock { outbound in
+                guard outbound.closure == nil, let frame = outbound.closing.closeRequested(frame).send else { return false }
+                _ = outbound.send(.close, frame.payload)
+                return true
+            }
+            // The deadline is the loop's to set, as is whatever is left to write.
+            if isFirst { wake() }
+        }
+
+        /// The owner has gone.
+        func abandon() {
+            let isOver = outbound.withLock { outbound in
+                outbound.isAbandoned = true
+                return outbound.closure != nil
+            }
+            if !isOver { wake() }
+        }
+
+        /// Leaves to the loop what this thread did not finish.
+        func settle(_ progress: WebSocketOutbound.Progress) throws(WebSocketError) {
+            switch progress {
+            case .settled:
+                return
+            case .unfinished:
+                wake()
+            case .failed(let error):
+                if error.kind == .connectionLost { wake() }
+                throw error
+            }
+        }
+
+        func wake() {
+            loop.send(.wake(token))
+        }
+    }
+#endif

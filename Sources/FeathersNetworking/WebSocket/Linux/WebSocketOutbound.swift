@@ -1,0 +1,118 @@
+#if os(Linux)
+    /// The sending half of a connection: what is queued, who waits for room, and how far the closing handshake has come.
+    ///
+    /// Whenever bytes are queued, either the socket would block, and its next event goes on, or the loop has been woken to go on.
+    struct WebSocketOutbound: ~Copyable, Sendable {
+        /// Who waits for room in the queue.
+        struct Waiter: Sendable {
+            var id: UInt64
+            var message: WebSocketMessage
+            var continuation: CheckedContinuation<Void, any Error>
+        }
+
+        enum Progress: Sendable {
+            /// Everything is on its way, or the socket's next event goes on.
+            case settled
+            /// More could be written, but others want a turn.
+            case unfinished
+            case failed(WebSocketError)
+        }
+
+        /// While more than this is queued, in bytes, ``WebSocketConnection/send(_:)`` waits.
+        static let highWaterMark = 1 << 20
+        /// How much one thread writes in one go, in bytes: as long as it does, nobody else gets the lock.
+        static let turn = 256 << 10
+
+        /// nil once the connection is over.
+        var stream: (any ByteStream)?
+        var closing = WebSocketClosing()
+        /// How the connection ended, once it has.
+        var closure: WebSocketClosure?
+        var handler: (@Sendable (WebSocketEvent) -> Void)?
+        /// Whether the owner has gone.
+        var isAbandoned = false
+        var waiters: [Waiter] = []
+
+        private let maximumQueuedBytes: Int
+        private var queue = OutgoingBytes()
+        private var frames = WebSocketFrameWriter()
+        private var isBlocked = false
+        /// Why nothing more can be written, once writing failed.
+        private var writingError: WebSocketError?
+
+        init(_ stream: any ByteStream, maximumQueuedBytes: Int) {
+            self.stream = stream
+            self.maximumQueuedBytes = maximumQueuedBytes
+        }
+
+        var isEmpty: Bool { queue.isEmpty }
+
+        /// Why nothing can be sent any more; nil while it can.
+        var obstacle: WebSocketError? {
+            guard closure == nil, closing.isOpen else { return WebSocketError(.closed, "The WebSocket is closing or closed") }
+            return writingError
+        }
+
+        /// Whether a message sent without waiting still finds room; an empty queue takes one of any size.
+        func hasRoom(for message: WebSocketMessage) -> Bool {
+            queue.isEmpty || queue.count + message.byteCount <= maximumQueuedBytes
+        }
+
+        /// Whether a sender who can wait may go on.
+        var isBelowHighWater: Bool { queue.count < Self.highWaterMark }
+
+        /// Queues a message, and writes it where nothing is queued before it.
+        mutating func send(_ message: WebSocketMessage) -> Progress {
+            let wasEmpty = queue.isEmpty
+            frames.append(message, to: &queue)
+            return wasEmpty ? flush() : .settled
+        }
+
+        mutating func send(_ opcode: WebSocketOpcode, _ payload: [UInt8]) -> Progress {
+            let wasEmpty = queue.isEmpty
+            frames.append(opcode, payload, to: &queue)
+            return wasEmpty ? flush() : .settled
+        }
+
+        /// The socket takes bytes again, perhaps.
+        mutating func unblock() {
+            isBlocked = false
+        }
+
+        /// Writes what the socket takes.
+        mutating func flush() -> Progress {
+            if let writingError { return .failed(writingError) }
+            guard !isBlocked, let stream else { return .settled }
+            var written = 0
+            while !queue.isEmpty {
+                guard written < Self.turn else { return .unfinished }
+                switch stream.write(UnsafeRawBufferPointer(rebasing: queue.bytes.prefix(Self.turn))) {
+                case .bytes(let count):
+                    queue.removeFirst(count)
+                    written += count
+                case .wouldBlock:
+                    isBlocked = true
+                    return .settled
+                case .ended, .failed:
+                    // Nothing can be sent any more, but what the peer said before may still be read, a close frame above all.
+                    queue.removeAll()
+                    let error = WebSocketError(.connectionLost, "The connection was lost while sending")
+                    writingError = error
+                    return .failed(error)
+                }
+            }
+            return .settled
+        }
+
+        /// Lets waiting senders go on, first come first served, while there is room.
+        mutating func admitWaiters() -> [CheckedContinuation<Void, any Error>] {
+            var admitted = 0
+            while admitted < waiters.count, isBelowHighWater, obstacle == nil {
+                frames.append(waiters[admitted].message, to: &queue)
+                admitted += 1
+            }
+            defer { waiters.removeFirst(admitted) }
+            return waiters.prefix(admitted).map(\.continuation)
+        }
+    }
+#endif

@@ -1,0 +1,76 @@
+import Testing
+
+@testable import FeathersNetworking
+
+@Suite("What the server sends is read")
+struct WebSocketReceiverTests {
+    static let long = String(repeating: "ä", count: 200)
+    static let accepted: [(String, [ServerFrame], [WebSocketIncoming])] = [
+        ("a text message", [.text("hi")], [.message(.text("hi"))]),
+        ("a binary message", [.binary([0, 255])], [.message(.binary([0, 255]))]),
+        ("empty messages", [.text(""), .binary([])], [.message(.text("")), .message(.binary([]))]),
+        ("a length in two bytes", [.text(long)], [.message(.text(long))]),
+        ("a length in eight bytes", [.binary(.init(repeating: 7, count: 70_000))], [.message(.binary(.init(repeating: 7, count: 70_000)))]),
+        ("fragments", [.text("a", isFinal: false), .continuation([98], isFinal: false), .continuation([99])], [.message(.text("abc"))]),
+        (
+            "empty fragments", [.text("", isFinal: false), .continuation([], isFinal: false), .continuation([111, 107])],
+            [.message(.text("ok"))]
+        ),
+        ("nothing but empty fragments", [.binary([], isFinal: false), .continuation([])], [.message(.binary([]))]),
+        (
+            "a character split across fragments", [ServerFrame(opcode: 1, payload: [0xE2, 0x82], isFinal: false), .continuation([0xAC])],
+            [.message(.text("€"))]
+        ),
+        (
+            "control frames between fragments",
+            [.text("hel", isFinal: false), .ping("p"), ServerFrame(opcode: 10, payload: [1]), .continuation(Array("lo".utf8))],
+            [.ping([112]), .pong([1]), .message(.text("hello"))]
+        ),
+        ("a ping of 125 bytes", [.ping(String(repeating: "p", count: 125))], [.ping(.init(repeating: 112, count: 125))]),
+        ("an empty close", [.close(nil)], [.close(closeFrame(nil))]),
+        ("a close with a reason", [.close(4001, Array("bye".utf8))], [.close(closeFrame(4001, "bye"))]),
+        ("a close between fragments", [.text("a", isFinal: false), .close(1001)], [.close(closeFrame(1001))]),
+        ("nothing after a close", [.close(1000), .text("late"), ServerFrame(opcode: 3)], [.close(closeFrame(1000))]),
+    ]
+
+    @Test("whole, and in any two pieces, and byte by byte", arguments: accepted)
+    func accepts(name: String, frames: [ServerFrame], incoming: [WebSocketIncoming]) {
+        let bytes = frames.flatMap(\.bytes)
+        let places = bytes.count < 1000 ? Array(1..<bytes.count) : [1, 2, 9, 10, 11, bytes.count - 1]
+        for pieces in [[Int.max], [1]] + places.map({ [$0, .max] }) {
+            let received = Received(bytes, pieces: pieces)
+            #expect(received.incoming == incoming)
+            #expect(received.violation == nil)
+        }
+    }
+
+    @Test(
+        "not before its last byte",
+        arguments: [ServerFrame.text("hello"), .binary(.init(repeating: 1, count: 300)), .ping("x"), .close(1000)])
+    func incomplete(frame: ServerFrame) {
+        for length in 1..<frame.bytes.count {
+            let received = Received(Array(frame.bytes.prefix(length)))
+            #expect(received.incoming.isEmpty && received.violation == nil)
+        }
+    }
+
+    @Test("messages up to the limit and not a byte more, however fragmented")
+    func limit() {
+        let half = [UInt8](repeating: 1, count: 50)
+        #expect(Received(ServerFrame.binary(half + half).bytes, maximumMessageSize: 100).violation == nil)
+        let whole = Received(ServerFrame.binary(half + half + [1]).bytes, maximumMessageSize: 100)
+        #expect(whole.violation?.closeCode == 1009)
+        let fragments = [ServerFrame.binary(half, isFinal: false), .continuation(half, isFinal: false), .continuation([1])]
+        let received = Received(fragments.flatMap(\.bytes), maximumMessageSize: 100)
+        #expect(received.violation?.closeCode == 1009 && received.incoming.isEmpty)
+        // The next message starts from nothing again.
+        let two = [ServerFrame.binary(half + half), .binary(half, isFinal: false), .continuation(half)]
+        #expect(Received(two.flatMap(\.bytes), maximumMessageSize: 100).incoming.count == 2)
+    }
+
+    private static func closeFrame(_ code: UInt16?, _ reason: String = "") -> WebSocketCloseFrame {
+        var frame = WebSocketCloseFrame(code: code ?? 1000, reason: reason)
+        frame.code = code
+        return frame
+    }
+}
