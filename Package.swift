@@ -20,7 +20,7 @@ let package = Package(
         .library(name: "FeathersTesting", targets: ["FeathersTesting"]),
     ],
     targets: [
-        .target(name: "Feathers", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST"], swiftSettings: settings),
+        .target(name: "Feathers", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO"], swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
         // Declares the libcurl that FoundationNetworking brings along on Linux; empty elsewhere.
         .target(name: "CCurl"),
@@ -36,6 +36,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
+        .target(name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
 
@@ -47,6 +48,9 @@ let package = Package(
         .testTarget(
             name: "FeathersRESTTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "TestBackend"],
             swiftSettings: settings),
+        .testTarget(
+            name: "FeathersSocketIOTests",
+            dependencies: ["FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         // Compiles what the documentation shows.

@@ -2,3 +2,4 @@
 @_exported public import FeathersCore
 @_exported public import FeathersNetworking
 @_exported public import FeathersREST
+@_exported public import FeathersSocketIO

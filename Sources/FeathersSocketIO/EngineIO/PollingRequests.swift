@@ -1,0 +1,72 @@
+import FeathersCore
+import FeathersNetworking
+import Foundation
+
+/// The requests of a polling session.
+struct PollingRequests: Sendable {
+    let address: EngineAddress
+    let headers: HTTPHeaders
+    let client: any HTTPClient
+    /// How many bytes an answer may have.
+    let limit: Int
+
+    /// Waits for packets; without a session opens one.
+    func poll(sid: String?, timeout: Duration?) async throws -> [EnginePacket] {
+        let url = try address.url(transport: "polling", sid: sid)
+        let response = try await execute(
+            HTTPRequest(url: url, headers: headers, timeout: timeout, redirects: .never, maximumResponseBytes: limit))
+        do throws(EngineCodecError) {
+            return try EnginePayload.packets(in: response.body, limit: limit)
+        } catch {
+            throw PollingError("\(error)", isInvalid: true)
+        }
+    }
+
+    /// Sends packets; returns when the server has taken them.
+    func post(_ frames: [EngineFrame], sid: String) async throws {
+        var headers = headers
+        try headers.set("Content-Type", to: "text/plain;charset=UTF-8")
+        let url = try address.url(transport: "polling", sid: sid)
+        _ = try await execute(
+            HTTPRequest(
+                method: "POST", url: url, headers: headers, body: EnginePayload.body(of: frames), redirects: .never,
+                maximumResponseBytes: limit))
+    }
+
+    private func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let response: HTTPResponse
+        do {
+            response = try await client.execute(request)
+        } catch let error as HTTPClientError {
+            throw PollingError("\(error.message) (\(address.place))", neverSent: error.delivery == .neverSent, isTimeout: error.kind == .timeout)
+        }
+        guard response.status == 200 else { throw PollingError(refusal: response) }
+        return response
+    }
+}
+
+/// Why a request of a polling session failed.
+struct PollingError: Error, CustomStringConvertible {
+    let message: String
+    /// Whether the request can not have reached the server.
+    var neverSent = false
+    /// Whether the server sent what is no Engine.IO.
+    var isInvalid = false
+    var isTimeout = false
+
+    init(_ message: String, neverSent: Bool = false, isInvalid: Bool = false, isTimeout: Bool = false) {
+        self.message = message
+        self.neverSent = neverSent
+        self.isInvalid = isInvalid
+        self.isTimeout = isTimeout
+    }
+
+    /// Engine.IO says what it refuses in JSON: `{"code":1,"message":"Session ID unknown"}`.
+    init(refusal response: HTTPResponse) {
+        let json = try? JSONValue(parsing: response.body)
+        let why = json?["message"]?.string ?? (response.status == 413 ? "more was sent at once than the server accepts" : "no reason given")
+        self.init("The server answered \(response.status): \(why)")
+    }
+
+    var description: String { message }
+}

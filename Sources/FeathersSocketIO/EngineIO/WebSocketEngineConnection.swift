@@ -1,0 +1,178 @@
+import FeathersNetworking
+import Synchronization
+
+/// An Engine.IO session over a WebSocket: one packet in each frame.
+final class WebSocketEngineConnection: EngineConnection {
+    private enum Phase {
+        /// Whoever opens the session takes the packets one by one.
+        case opening(received: [EnginePacket], waiting: Promise<EnginePacket>?)
+        case running(@Sendable (EnginePacket) -> Void)
+        case ended
+    }
+
+    private struct State {
+        var phase = Phase.opening(received: [], waiting: nil)
+        var handshake: EngineHandshake?
+        var isClosedByUs = false
+    }
+
+    /// A server that sends this much before its handshake is read sends nothing worth reading.
+    private static let maximumEarlyPackets = 64
+
+    private let socket: any WebSocketConnection
+    private let state = Mutex(State())
+    private let end = Promise<EngineClosure>()
+
+    private init(_ socket: any WebSocketConnection) {
+        self.socket = socket
+    }
+
+    /// Begins to read from an open WebSocket.
+    static func start(_ socket: any WebSocketConnection) -> WebSocketEngineConnection {
+        let connection = WebSocketEngineConnection(socket)
+        socket.start { connection.received($0) }
+        return connection
+    }
+
+    var handshake: EngineHandshake {
+        state.withLock { $0.handshake } ?? EngineHandshake(sid: "", pingInterval: .zero, pingTimeout: .zero, maxPayload: .max)
+    }
+
+    /// Waits for the handshake that opens a session of its own.
+    /// - Throws: ``EngineOpeningError``, `CancellationError`.
+    func open() async throws {
+        switch try await nextPacket() {
+        case .open(let text):
+            do {
+                let handshake = try EngineHandshake(parsing: text)
+                state.withLock { $0.handshake = handshake }
+            } catch {
+                throw EngineOpeningError("\(error)")
+            }
+        default: throw EngineOpeningError("The server's first packet is no handshake")
+        }
+    }
+
+    /// Takes over a session that was opened by polling.
+    func adopt(_ handshake: EngineHandshake) {
+        state.withLock { $0.handshake = handshake }
+    }
+
+    /// The next packet, before ``run(_:)`` is called.
+    func nextPacket() async throws -> EnginePacket {
+        let promise = Promise<EnginePacket>()
+        let early: EnginePacket? = state.withLock { state in
+            guard case .opening(var received, _) = state.phase else { return nil }
+            let first = received.isEmpty ? nil : received.removeFirst()
+            state.phase = .opening(received: received, waiting: first == nil ? promise : nil)
+            return first
+        }
+        if let early { return early }
+        if let closure = end.current { throw EngineOpeningError(closure) }
+        // The end of the connection ends the wait too, see `finish`.
+        return try await promise.value()
+    }
+
+    func run(_ handler: @escaping @Sendable (EnginePacket) -> Void) async -> EngineClosure {
+        // What came in between goes first; what comes meanwhile still queues behind it.
+        while true {
+            let received: [EnginePacket] = state.withLock { state in
+                guard case .opening(let received, _) = state.phase else { return [] }
+                state.phase = received.isEmpty ? .running(handler) : .opening(received: [], waiting: nil)
+                return received
+            }
+            if received.isEmpty { break }
+            received.forEach(handler)
+        }
+        do {
+            return try await end.value()
+        } catch {
+            close()
+            // Nothing is delivered any more, whatever still comes.
+            state.withLock { $0.phase = .ended }
+            return EngineClosure(reason: .closed)
+        }
+    }
+
+    func sendNow(_ frames: [EngineFrame]) throws(EngineSendError) {
+        for (index, frame) in frames.enumerated() {
+            do throws(WebSocketError) {
+                switch frame.content {
+                case .text(let text): try socket.sendNow(.text(text))
+                case .binary(let bytes): try socket.sendNow(.binary(bytes))
+                }
+            } catch {
+                throw EngineSendError(reason: error.kind == .queueFull ? .queueFull : .closed, taken: index)
+            }
+        }
+    }
+
+    func close() {
+        state.withLock { $0.isClosedByUs = true }
+        socket.close(code: 1000, reason: "")
+    }
+
+    private func received(_ event: WebSocketEvent) {
+        switch event {
+        case .message(.text(let text)):
+            do throws(EngineCodecError) {
+                received(try EnginePacket(decoding: text))
+            } catch {
+                finish(.invalid("\(error)"))
+                socket.close(code: 1000, reason: "")
+            }
+        case .message(.binary(let bytes)): received(.binary(bytes))
+        case .closed(let closure): finish(Self.reason(of: closure))
+        }
+    }
+
+    private func received(_ packet: EnginePacket) {
+        enum Recipient {
+            case handler(@Sendable (EnginePacket) -> Void)
+            case promise(Promise<EnginePacket>)
+            case nobody, overflow
+        }
+        let recipient: Recipient = state.withLock { state in
+            switch state.phase {
+            case .running(let handler): return .handler(handler)
+            case .opening(_, let promise?):
+                state.phase = .opening(received: [], waiting: nil)
+                return .promise(promise)
+            case .opening(var received, nil):
+                guard received.count < Self.maximumEarlyPackets else { return .overflow }
+                received.append(packet)
+                state.phase = .opening(received: received, waiting: nil)
+                return .nobody
+            case .ended: return .nobody
+            }
+        }
+        switch recipient {
+        case .handler(let handler): handler(packet)
+        case .promise(let promise): promise.resolve(packet)
+        case .nobody: break
+        case .overflow: finish(.invalid("The server sends before its handshake is read"))
+        }
+    }
+
+    private func finish(_ reason: EngineClosure.Reason) {
+        let (waiting, isClosedByUs): (Promise<EnginePacket>?, Bool) = state.withLock { state in
+            // What came before the end is still to be delivered.
+            if case .opening(let received, nil) = state.phase, !received.isEmpty { return (nil, state.isClosedByUs) }
+            defer { state.phase = .ended }
+            if case .opening(_, let promise) = state.phase { return (promise, state.isClosedByUs) }
+            return (nil, state.isClosedByUs)
+        }
+        let closure = EngineClosure(reason: isClosedByUs ? .closed : reason)
+        end.resolve(closure)
+        waiting?.fail(EngineOpeningError(closure))
+    }
+
+    private static func reason(of closure: WebSocketClosure) -> EngineClosure.Reason {
+        if let error = closure.error, error.kind != .connectionLost { return .failed(error.message) }
+        switch closure.code {
+        case 1000, 1001, 1005, 1006: return .lost
+        case 1009: return .failed("A message was larger than the server accepts (1009)")
+        default: return .failed("The server closed the WebSocket with code \(closure.code)")
+        }
+    }
+}

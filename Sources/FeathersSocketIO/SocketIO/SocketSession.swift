@@ -1,0 +1,103 @@
+import FeathersCore
+
+/// The client's side of one namespace, over any number of connections: joining, events, recovery.
+struct SocketSession: Sendable {
+    enum Action: Sendable, Hashable {
+        case nothing
+        case connected(recovered: Bool, early: [SocketPacket])
+        /// The server refused; it says so in words of its own.
+        case refused(message: String, data: JSONValue?)
+        case event(arguments: [JSONValue], id: Int?)
+        case acknowledged(id: Int, arguments: [JSONValue])
+        case disconnectedByServer
+        /// What came breaks the protocol.
+        case violated(String)
+    }
+
+    private enum State { case offline, joining, joined }
+
+    /// Events that may come before the server's answer to CONNECT (python-socketio sends those of its connect handler so).
+    static let maximumEarlyEvents = 256
+
+    let namespace: String
+    private var state = State.offline
+    private var pid: String?
+    private var lastOffset: String?
+    private var early: [SocketPacket] = []
+    /// The session's id, new with every connection that was not recovered.
+    private(set) var sid: String?
+
+    init(namespace: String = SocketPacket.mainNamespace) {
+        self.namespace = namespace
+    }
+
+    var isJoined: Bool { state == .joined }
+
+    /// The connection stands; joins the namespace.
+    ///
+    /// With a session to recover its id and the last offset go first, as the reference client sends them.
+    mutating func engineOpened(auth: JSONObject?) -> SocketPacket {
+        state = .joining
+        var data = JSONObject()
+        if let pid {
+            data["pid"] = .string(pid)
+            if let lastOffset { data["offset"] = .string(lastOffset) }
+        }
+        for (key, value) in auth ?? [:] { data[key] = value }
+        return SocketPacket(.connect, namespace: namespace, data: pid == nil && auth == nil ? nil : .object(data))
+    }
+
+    /// The connection is gone; what can be recovered is remembered.
+    mutating func engineClosed() {
+        state = .offline
+        early = []
+    }
+
+    mutating func received(_ packet: SocketPacket) -> Action {
+        // Packets of namespaces nobody joined are nobody's.
+        guard packet.namespace == namespace, state != .offline else { return .nothing }
+        switch packet.kind {
+        case .connect: return joined(packet.data)
+        case .connectError:
+            state = .offline
+            return .refused(message: packet.data?["message"]?.string ?? packet.data?.string ?? "", data: packet.data?["data"])
+        case .disconnect:
+            state = .offline
+            // A session the server ended is not one to recover.
+            (pid, lastOffset) = (nil, nil)
+            return .disconnectedByServer
+        case .event, .binaryEvent:
+            guard state == .joined else {
+                guard early.count < Self.maximumEarlyEvents else { return .violated("too many events before the answer to CONNECT") }
+                early.append(packet)
+                return .nothing
+            }
+            return event(packet)
+        case .ack, .binaryAck:
+            guard let id = packet.id else { return .violated("an acknowledgement without an id") }
+            return .acknowledged(id: id, arguments: packet.data?.array ?? [])
+        }
+    }
+
+    /// An event as the application sees it; remembers the offset a recoverable session's server appends.
+    mutating func event(_ packet: SocketPacket) -> Action {
+        let arguments = packet.data?.array ?? []
+        if pid != nil, arguments.count > 1, case .string(let offset) = arguments[arguments.count - 1] { lastOffset = offset }
+        return .event(arguments: arguments, id: packet.id)
+    }
+
+    private mutating func joined(_ data: JSONValue?) -> Action {
+        guard state == .joining else { return .nothing }
+        guard let sid = data?["sid"]?.string else {
+            return .violated("the server answers CONNECT without a session id, as Socket.IO 2 does")
+        }
+        let newPID = data?["pid"]?.string
+        let recovered = newPID != nil && newPID == pid
+        if !recovered { lastOffset = nil }
+        self.sid = sid
+        pid = newPID
+        state = .joined
+        defer { early = [] }
+        return .connected(recovered: recovered, early: early)
+    }
+}

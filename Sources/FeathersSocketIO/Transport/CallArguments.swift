@@ -1,0 +1,82 @@
+import FeathersCore
+
+/// A service request as the arguments of an event: `[method, path, …arguments, query]`, as FeathersJS sends them.
+enum CallArguments {
+    /// - Throws: ``FeathersError/Code/badRequest`` where the path cannot be filled in, or `get` lacks its id.
+    static func array(of request: ServiceRequest) throws(FeathersError) -> JSONValue {
+        let query = JSONValue.object(request.params.query.json)
+        let method = JSONValue.string(request.method.rawValue)
+        let path = JSONValue.string(try path(of: request))
+        // The null id stands where several records are meant.
+        let id = request.id?.json ?? .null
+        switch request.method {
+        case .find: return .array([method, path, query])
+        case .get:
+            guard request.id != nil else { throw .refused("id for 'get' can not be undefined") }
+            return .array([method, path, id, query])
+        case .remove: return .array([method, path, id, query])
+        case .update, .patch: return .array([method, path, id, request.data ?? .null, query])
+        case .create, .custom: return .array([method, path, request.data ?? .null, query])
+        }
+    }
+
+    /// The path with its `:placeholders` filled, each value percent-encoded so that it stays one segment.
+    private static func path(of request: ServiceRequest) throws(FeathersError) -> String {
+        guard request.path.utf8.contains(UInt8(ascii: ":")) else { return request.path }
+        var segments: [String] = []
+        for segment in request.path.split(separator: "/", omittingEmptySubsequences: false) {
+            guard segment.first == ":", segment.count > 1 else {
+                segments.append(String(segment))
+                continue
+            }
+            let name = String(segment.dropFirst())
+            guard let value = request.params.route[name] else {
+                throw .refused("The path '\(request.path)' needs a value for ':\(name)' in params.route")
+            }
+            guard !value.isEmpty else { throw .refused("The value of ':\(name)' in params.route is empty") }
+            segments.append(percentEncoded(component: value))
+        }
+        return segments.joined(separator: "/")
+    }
+}
+
+extension FeathersError {
+    /// Something about the call itself that cannot be sent: the caller has to change it.
+    static func refused(_ message: String) -> FeathersError {
+        FeathersError(.badRequest, message, execution: .neverSent)
+    }
+
+    /// There is no connection to send the call over.
+    static func notConnected(_ why: String) -> FeathersError {
+        FeathersError(.unavailable, why, execution: .neverSent)
+    }
+
+    /// More bytes than the server, or this transport, accepts.
+    static func tooLarge(_ size: Int, limit: Int) -> FeathersError {
+        var error = FeathersError(413, "The call has \(size) bytes, and at most \(limit) are accepted", execution: .neverSent)
+        (error.name, error.className) = ("PayloadTooLarge", "payload-too-large")
+        return error
+    }
+}
+
+/// Reads an acknowledgement as FeathersJS' server writes it: `[error]`, or `[null, result]`.
+enum CallAnswer {
+    static func result(of arguments: [JSONValue]) -> Result<JSONValue, any Error> {
+        if let error = arguments.first, error.isTruthy { return .failure(FeathersError(wire: error)) }
+        return .success(arguments.count > 1 ? arguments[1] : .null)
+    }
+}
+
+extension JSONValue {
+    /// Whether JavaScript takes the value for true.
+    fileprivate var isTruthy: Bool {
+        switch self {
+        case .null: false
+        case .bool(let bool): bool
+        case .integer(let integer): integer != 0
+        case .number(let number): number != 0 && !number.isNaN
+        case .string(let string): !string.isEmpty
+        case .array, .object: true
+        }
+    }
+}

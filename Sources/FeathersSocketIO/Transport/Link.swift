@@ -1,0 +1,58 @@
+import FeathersCore
+import Synchronization
+
+/// One connection of a transport, from the moment it opens to its end.
+final class Link: Sendable {
+    let connection: any EngineConnection
+    /// Settled when the namespace is joined, with whether the session was recovered; fails with the connection.
+    let joined = Promise<Bool>()
+    /// Settled when the connection has ended.
+    let ended = Promise<LinkEnd>()
+    /// Read by the connection's thread alone.
+    let decoder: Mutex<SocketPacketDecoder>
+
+    init(_ connection: any EngineConnection, limits: SocketPacketDecoder.Limits) {
+        self.connection = connection
+        decoder = Mutex(SocketPacketDecoder(limits: limits))
+    }
+}
+
+/// How an attempt to connect, or a connection, ended.
+struct LinkEnd: Sendable {
+    var reason: DisconnectReason
+    var error: FeathersError
+    /// Whether the other side still listens, so that it should be told.
+    var saysGoodbye = false
+
+    init(_ reason: DisconnectReason, saysGoodbye: Bool = false, error: FeathersError? = nil) {
+        self.reason = reason
+        self.saysGoodbye = saysGoodbye
+        self.error = error ?? FeathersError(.unavailable, reason.explanation, execution: .neverSent)
+    }
+}
+
+extension DisconnectReason {
+    /// The reason in a sentence.
+    var explanation: String {
+        switch self {
+        case .serverDisconnect: "The server ended the connection"
+        case .clientDisconnect: "The connection was ended on this side"
+        case .pingTimeout: "The server was silent for longer than it promised"
+        case .transportClose: "The connection was closed"
+        case .transportError(let message): "The connection failed: \(message)"
+        case .parseError(let message): "The server sent what is no Socket.IO: \(message)"
+        case .refused(let message): "The server refused the connection: \(message)"
+        case .attemptsExhausted: "No connection could be made in as many attempts as allowed"
+        }
+    }
+
+    init(_ reason: EngineClosure.Reason) {
+        self =
+            switch reason {
+            case .closed: .clientDisconnect
+            case .lost: .transportClose
+            case .failed(let message): .transportError(message)
+            case .invalid(let message): .parseError(message)
+            }
+    }
+}

@@ -1,0 +1,62 @@
+import Synchronization
+
+/// A value that comes once, for any number of tasks that wait for it.
+final class Promise<Value: Sendable>: Sendable {
+    private struct State {
+        var result: Result<Value, any Error>?
+        var waiters: [Int: CheckedContinuation<Value, any Error>] = [:]
+        var nextID = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// The value; nil while it has not come.
+    var current: Value? { state.withLock { try? $0.result?.get() } }
+
+    /// Whether it has come, as a value or a failure.
+    var isSettled: Bool { state.withLock { $0.result != nil } }
+
+    /// - Returns: whether this settled the promise; false where it was settled before.
+    @discardableResult
+    func resolve(_ value: Value) -> Bool { settle(.success(value)) }
+
+    @discardableResult
+    func fail(_ error: any Error) -> Bool { settle(.failure(error)) }
+
+    /// - Throws: what the promise failed with, `CancellationError` when the task is cancelled.
+    func value() async throws -> Value {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result: Result<Value, any Error>? = state.withLock { state in
+                    if state.result == nil { state.waiters[id] = continuation }
+                    return state.result
+                }
+                if let result { return continuation.resume(with: result) }
+                // A cancellation before the registration found nobody to wake.
+                if Task.isCancelled { cancel(id) }
+            }
+        } onCancel: {
+            cancel(id)
+        }
+    }
+
+    private func settle(_ result: Result<Value, any Error>) -> Bool {
+        let waiters: [CheckedContinuation<Value, any Error>]? = state.withLock { state in
+            guard state.result == nil else { return nil }
+            state.result = result
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        guard let waiters else { return false }
+        for waiter in waiters { waiter.resume(with: result) }
+        return true
+    }
+
+    private func cancel(_ id: Int) {
+        state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(throwing: CancellationError())
+    }
+}

@@ -1,0 +1,147 @@
+import FeathersCore
+import Synchronization
+
+extension SocketIOCore {
+    /// Takes one packet from the connection's thread; what it causes has happened when this returns.
+    func received(_ packet: EnginePacket, over link: Link) {
+        do throws(SocketPacketError) {
+            switch packet {
+            case .message(let text):
+                // Decoding needs no lock of the calls, which other threads want.
+                let socketPacket = try link.decoder.withLock { decoder throws(SocketPacketError) in try decoder.received(text) }
+                if let socketPacket { received(socketPacket, over: link) }
+            case .binary(let bytes):
+                let socketPacket = try link.decoder.withLock { decoder throws(SocketPacketError) in try decoder.received(bytes) }
+                if let socketPacket { received(socketPacket, over: link) }
+            default: receivedControl(packet, over: link)
+            }
+        } catch {
+            violated("\(error)", over: link)
+        }
+    }
+
+    private func receivedControl(_ packet: EnginePacket, over link: Link) {
+        let now = timebase.now
+        // A ping moves the heartbeat's deadline away: the timer may sleep on until it looks again.
+        let action = state.withLock { state in
+            state.link === link ? state.engine?.received(packet, now: now) ?? .nothing : .nothing
+        }
+        switch action {
+        case .send(let packet): send([packet.frame], over: link)
+        case .close(.closedByServer): lose(link, LinkEnd(.transportClose))
+        case .close(.pingTimeout): lose(link, LinkEnd(.pingTimeout))
+        case .close(.unexpected(let what)): violated(what, over: link)
+        case .nothing, .deliver, .deliverBinary: break
+        }
+    }
+
+    private func received(_ packet: SocketPacket, over link: Link) {
+        var waiter: Waiter?
+        var opening = Opening()
+        let action = state.withLock { state in
+            guard state.link === link else { return SocketSession.Action.nothing }
+            let action = state.session.received(packet)
+            switch action {
+            case .acknowledged(let id, _): waiter = state.calls.acknowledged(id)
+            case .connected: opening = open(link, &state)
+            default: break
+            }
+            return action
+        }
+        switch action {
+        case .nothing: break
+        case .acknowledged(let id, let arguments):
+            if let waiter {
+                waiter.resume(with: CallAnswer.result(of: arguments))
+            } else {
+                report(.unknownAcknowledgement, "An answer came to call \(id), for which nobody waits")
+            }
+        case .event(let arguments, let id): deliver(arguments, id, over: link)
+        case .connected(let recovered, let early): connected(over: link, recovered: recovered, early: early, opening)
+        case .refused(let message, let data):
+            let error = FeathersError(.forbidden, message, data: data, execution: .neverSent)
+            lose(link, LinkEnd(.refused(message), saysGoodbye: true, error: error))
+        case .disconnectedByServer: lose(link, LinkEnd(.serverDisconnect, saysGoodbye: true))
+        case .violated(let what): violated(what, over: link)
+        }
+    }
+
+    private func violated(_ what: String, over link: Link) {
+        report(.protocolViolation, what)
+        lose(link, LinkEnd(.parseError(what), saysGoodbye: true))
+    }
+
+    /// What follows from the namespace being joined, once the lock is released.
+    private struct Opening: Sendable {
+        var sink: EventSink?
+        var isReconnected = false
+        var queue = Outcome.waits
+        var oversized: [CallTable<Waiter>.Call] = []
+        var limit = 0
+    }
+
+    /// Sends what has waited, in the same moment in which calls need not wait any more: none may overtake another.
+    private func open(_ link: Link, _ state: inout State) -> Opening {
+        var opening = Opening(sink: state.sink, isReconnected: state.hasConnected)
+        opening.limit = min(link.connection.handshake.maxPayload, options.maximumMessageSize)
+        (state.joinDeadline, state.hasConnected) = (nil, true)
+        let taken = state.calls.takeQueue(limit: opening.limit)
+        opening.oversized = taken.oversized
+        opening.queue = handOver(taken.frames, link, &state)
+        return opening
+    }
+
+    private func connected(over link: Link, recovered: Bool, early: [SocketPacket], _ opening: Opening) {
+        // Before any event of this connection, so that whoever refetches at the gap misses none.
+        if opening.isReconnected, !recovered { opening.sink?.receiveGap(.reconnected) }
+        for packet in early {
+            let action = state.withLock { $0.session.event(packet) }
+            if case .event(let arguments, let id) = action { deliver(arguments, id, over: link) }
+        }
+        if case .drain(let link, let frames) = opening.queue { drain(link, frames) }
+        for call in opening.oversized { call.waiter.resume(throwing: FeathersError.tooLarge(call.frame.size, limit: opening.limit)) }
+        link.joined.resolve(recovered)
+    }
+
+    private func deliver(_ arguments: [JSONValue], _ id: Int?, over link: Link) {
+        let name = arguments.first?.string ?? arguments.first.map { "\($0)" } ?? ""
+        let isObserved = !observers.isEmpty
+        if isObserved {
+            let acknowledgement = id.map { id in
+                SocketIOAcknowledgement { [weak self, weak link] answer in
+                    guard let self, let link else { return }
+                    acknowledge(id, with: answer, over: link)
+                }
+            }
+            observers.deliver(SocketIOEvent(name: name, arguments: Array(arguments.dropFirst()), acknowledgement: acknowledgement))
+        }
+        guard let event = ServiceEvent(name: name, arguments: arguments) else {
+            if !isObserved { report(.unknownEvent, "An event came that is no service's and that nobody observes") }
+            return
+        }
+        state.withLock { $0.sink }?.receive(event)
+    }
+
+    private func acknowledge(_ id: Int, with answer: [JSONValue], over link: Link) {
+        let packet = SocketPacket(.ack, namespace: options.namespace, id: id, data: .array(answer))
+        guard let frame = try? SocketPacketEncoder.frame(of: packet) else {
+            return report(.notSent, "An acknowledgement holds a number JSON cannot express")
+        }
+        let limit = min(options.maximumMessageSize, link.connection.handshake.maxPayload)
+        guard frame.size <= limit else { return report(.notSent, "An acknowledgement has more than \(limit) bytes") }
+        send([frame], over: link)
+    }
+}
+
+extension ServiceEvent {
+    /// A service's event, named `<path> <event>`: the last space divides them. Nil for any other name.
+    init?(name: String, arguments: [JSONValue]) {
+        guard let space = name.utf8.lastIndex(of: UInt8(ascii: " ")) else { return nil }
+        let event = name[name.utf8.index(after: space)...]
+        let path = name[..<space]
+        guard !event.isEmpty, !path.isEmpty else { return nil }
+        // The root service's path is `/` on the wire and empty in an app.
+        self.init(
+            path: path == "/" ? "" : String(path), name: EventName(rawValue: String(event)), data: arguments.count > 1 ? arguments[1] : .null)
+    }
+}

@@ -1,0 +1,42 @@
+import FeathersCore
+import Synchronization
+
+/// The status of a connection, and everybody who wants to know of its changes.
+final class StatusBoard: Sendable {
+    private struct State {
+        var status = ConnectionStatus.offline
+        var readers: [Int: AsyncStream<ConnectionStatus>.Continuation] = [:]
+        var nextID = 0
+    }
+
+    /// A reader that reads nothing costs so many entries, then loses the oldest.
+    private static let buffer = 64
+
+    private let state = Mutex(State())
+
+    var current: ConnectionStatus { state.withLock { $0.status } }
+
+    /// Called by one task at a time, which keeps the order for every reader.
+    func set(_ status: ConnectionStatus) {
+        let readers = state.withLock { state in
+            state.status = status
+            return Array(state.readers.values)
+        }
+        for reader in readers { reader.yield(status) }
+    }
+
+    func updates() -> AsyncStream<ConnectionStatus> {
+        let (stream, continuation) = AsyncStream.makeStream(of: ConnectionStatus.self, bufferingPolicy: .bufferingNewest(Self.buffer))
+        let id = state.withLock { state in
+            state.nextID += 1
+            state.readers[state.nextID] = continuation
+            // Nobody reads yet, so that nobody is woken inside the lock.
+            continuation.yield(state.status)
+            return state.nextID
+        }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.readers.removeValue(forKey: id) }
+        }
+        return stream
+    }
+}

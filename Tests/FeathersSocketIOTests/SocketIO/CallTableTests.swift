@@ -1,0 +1,106 @@
+import Testing
+
+@testable import FeathersSocketIO
+
+@Suite("The table of calls")
+struct CallTableTests {
+    private func frame(_ id: Int) -> EngineFrame { EngineFrame(text: "42\(id)[]", call: id) }
+
+    @Test("gives each acknowledgement to its call, once, in any order")
+    func acknowledgements() {
+        var table = CallTable<String>()
+        for id in 0..<3 { table.addSent(id, waiter: "w\(id)", frame: frame(id), deadline: nil) }
+        #expect(table.acknowledged(2) == "w2")
+        #expect(table.acknowledged(0) == "w0")
+        #expect(table.acknowledged(2) == nil)
+        #expect(table.acknowledged(99) == nil)
+        #expect(table.acknowledged(1) == "w1")
+        #expect(table.count == 0)
+    }
+
+    @Test("queues in order up to its limit, and acknowledges nothing that was not sent")
+    func queue() {
+        var table = CallTable<String>(queueLimit: 2)
+        let isAdded1 = table.addQueued(0, waiter: "a", frame: frame(0), deadline: nil)
+        #expect(isAdded1 == true)
+        let isAdded2 = table.addQueued(1, waiter: "b", frame: frame(1), deadline: nil)
+        #expect(isAdded2 == true)
+        let isAdded3 = table.addQueued(2, waiter: "c", frame: frame(2), deadline: nil)
+        #expect(isAdded3 == false)
+        #expect(table.acknowledged(0) == nil)
+        let taken = table.takeQueue(limit: 100)
+        #expect(taken.frames == [frame(0), frame(1)] && taken.oversized.isEmpty)
+        #expect(table.acknowledged(0) == "a")
+        #expect(table.queued == 0)
+        #expect(table.takeQueue(limit: 100).frames.isEmpty)
+    }
+
+    @Test("takes out what turns out to be too large for the server")
+    func oversized() {
+        var table = CallTable<String>()
+        _ = table.addQueued(0, waiter: "a", frame: EngineFrame(text: "420[123456]", call: 0), deadline: nil)
+        _ = table.addQueued(1, waiter: "b", frame: frame(1), deadline: nil)
+        let taken = table.takeQueue(limit: 8)
+        #expect(taken.frames == [frame(1)] && taken.oversized.map(\.waiter) == ["a"])
+        #expect(table.count == 1)
+    }
+
+    @Test("loses what was sent with its connection and keeps what was not, in order")
+    func connectionLost() {
+        var table = CallTable<String>()
+        for id in 0..<4 { table.addSent(id, waiter: "w\(id)", frame: frame(id), deadline: nil) }
+        _ = table.addQueued(4, waiter: "w4", frame: frame(4), deadline: nil)
+        #expect(table.connectionLost(unsent: [2, 3]) == ["w0", "w1"])
+        #expect(table.takeQueue(limit: 100).frames == [2, 3, 4].map(frame))
+        #expect(table.connectionLost(unsent: []) == ["w2", "w3", "w4"])
+        #expect(table.count == 0)
+    }
+
+    @Test("forgets a cancelled call, queued or sent")
+    func cancellation() {
+        var table = CallTable<String>(queueLimit: 1)
+        table.addSent(0, waiter: "a", frame: frame(0), deadline: nil)
+        _ = table.addQueued(1, waiter: "b", frame: frame(1), deadline: nil)
+        #expect(table.cancelled(0)?.unsent == nil)
+        #expect(table.cancelled(1)?.unsent == frame(1))
+        #expect(table.cancelled(1) == nil)
+        let isAdded4 = table.addQueued(2, waiter: "c", frame: frame(2), deadline: nil)
+        #expect(isAdded4 == true)
+        #expect(table.takeQueue(limit: 100).frames == [frame(2)])
+        #expect(table.acknowledged(0) == nil)
+    }
+
+    @Test("gives up exactly what is overdue, sent or not")
+    func deadlines() {
+        var table = CallTable<String>()
+        table.addSent(0, waiter: "a", frame: frame(0), deadline: .seconds(10))
+        _ = table.addQueued(1, waiter: "b", frame: frame(1), deadline: .seconds(5))
+        table.addSent(2, waiter: "c", frame: frame(2), deadline: nil)
+        table.addSent(3, waiter: "d", frame: frame(3), deadline: .seconds(20))
+        #expect(table.nextDeadline == .seconds(5))
+        #expect(table.expired(at: .seconds(4)).isEmpty)
+        #expect(table.expired(at: .seconds(10)).map(\.waiter) == ["b", "a"])
+        #expect(table.nextDeadline == .seconds(20))
+        #expect(table.acknowledged(3) == "d")
+        #expect(table.expired(at: .seconds(100)).isEmpty)
+        #expect(table.nextDeadline == nil && table.count == 1)
+    }
+
+    @Test("keeps no trace of a million calls that were answered in time")
+    func bounded() {
+        var heap = DeadlineHeap()
+        for id in 0..<1_000 { heap.insert(.milliseconds((id * 7_919) % 1_000), for: id) }
+        var last = Duration.zero
+        while let entry = heap.removeFirst(notAfter: .seconds(2)) {
+            #expect(entry.deadline >= last)
+            last = entry.deadline
+        }
+        #expect(heap.count == 0)
+        var table = CallTable<Int>()
+        for id in 0..<20_000 {
+            table.addSent(id, waiter: id, frame: frame(id), deadline: .seconds(id))
+            _ = table.acknowledged(id)
+        }
+        #expect(table.deadlineCount <= 66)
+    }
+}

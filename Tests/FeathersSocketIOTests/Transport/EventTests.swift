@@ -1,0 +1,127 @@
+import FeathersCore
+import Foundation
+import Testing
+
+@testable import FeathersSocketIO
+
+@Suite("Events over Socket.IO", .timeLimit(.minutes(1)))
+struct EventTests {
+    static let names: [(String, String, String)] = [
+        ("messages created", "messages", "created"), ("teams/:teamId/members patched", "teams/:teamId/members", "patched"), ("/ removed", "", "removed"),
+        ("a b typing", "a b", "typing"),
+    ]
+
+    @Test("are named by path and event, divided at the last space", arguments: names)
+    func named(name: String, path: String, event: String) async throws {
+        try await Scene().connected { scene, socket in
+            socket.deliver(#"42["\#(name)",{"id":1},"more"]"#)
+            #expect(try await scene.deliveries.next() == .event(path, event, ["id": 1]))
+        }
+    }
+
+    @Test("come before the answer to the call that caused them")
+    func beforeAck() async throws {
+        try await Scene().connected { scene, socket in
+            async let call = scene.get(1)
+            _ = try await socket.sent.next()
+            socket.deliver(#"42["m created",1]"#, #"42["m created",2]"#, "430[null,3]")
+            _ = try await call
+            #expect(scene.deliveries.waiting == [.event("m", "created", 1), .event("m", "created", 2)])
+        }
+    }
+
+    @Test("that are no service's go to whoever observes, else to the diagnostics", arguments: ["hello", " created", "messages ", " "])
+    func unknown(name: String) async throws {
+        try await Scene().connected { scene, socket in
+            socket.deliver(#"42["\#(name)",1]"#)
+            #expect(try await scene.diagnostics.next() == .unknownEvent)
+            let events = scene.transport.events()
+            socket.deliver(#"42["\#(name)",2,"x"]"#, #"42["m created"]"#, "42[7]")
+            var seen: [String] = []
+            for await event in events {
+                seen.append("\(event.name) \(event.arguments)")
+                if seen.count == 3 { break }
+            }
+            #expect(seen == ["\(name) [2, \"x\"]", "m created []", "7 []"])
+            #expect(scene.diagnostics.waiting.isEmpty)
+        }
+    }
+
+    @Test("are answered once where the server asks for it")
+    func acknowledged() async throws {
+        try await Scene().connected { scene, socket in
+            let events = scene.transport.events()
+            socket.deliver(#"4212["ask",1]"#, #"42["tell"]"#)
+            var iterator = events.makeAsyncIterator()
+            let asked = await iterator.next()
+            asked?.acknowledgement?("yes", 2)
+            asked?.acknowledgement?("no")
+            #expect(try await socket.sent.next() == #"4312["yes",2]"#)
+            #expect(await iterator.next()?.acknowledgement == nil)
+            #expect(socket.sent.waiting.isEmpty)
+        }
+    }
+
+    @Test("with bytes carry them as base64")
+    func binary() async throws {
+        try await Scene().connected { scene, socket in
+            socket.deliver(#"451-["files created",{"name":"a","bytes":{"_placeholder":true,"num":0}}]"#)
+            socket.deliver([1, 2, 3])
+            #expect(try await scene.deliveries.next() == .event("files", "created", ["name": "a", "bytes": "AQID"]))
+            #expect(JSONValue.string("AQID").base64Data == Data([1, 2, 3]))
+            #expect(JSONValue.string("!").base64Data == nil && JSONValue.integer(1).base64Data == nil)
+        }
+    }
+
+    @Test("that come with a recovered session follow without a gap")
+    func recovered() async throws {
+        let scene = try Scene()
+        async let connecting: Void = scene.transport.connect()
+        let socket = try await scene.sockets.opened.next()
+        try await socket.accept(pid: "p")
+        try await connecting
+        socket.deliver(#"42["m created",1,"o1"]"#)
+        socket.cut()
+        await scene.status { if case .waiting = $0 { true } else { false } }
+        try await scene.clock.waitForSleepers(1)
+        scene.clock.advance(by: .seconds(1))
+        let next = try await scene.sockets.opened.next()
+        #expect(try await next.accept(pid: "p") == #"40{"pid":"p","offset":"o1"}"#)
+        await scene.status { $0 == .connected(recovered: true) }
+        next.deliver(#"42["m created",2,"o2"]"#)
+        #expect(scene.deliveries.waiting == [.event("m", "created", 1), .event("m", "created", 2)])
+        await scene.transport.disconnect()
+    }
+
+    @Test("that come before the answer to CONNECT are delivered after it, and after the gap")
+    func early() async throws {
+        try await Scene().connected { scene, socket in
+            socket.cut()
+            await scene.status { if case .waiting = $0 { true } else { false } }
+            try await scene.clock.waitForSleepers(1)
+            scene.clock.advance(by: .seconds(1))
+            let next = try await scene.sockets.opened.next()
+            next.open()
+            _ = try await next.sent.next()
+            next.deliver(#"42["m created",1]"#)
+            #expect(scene.deliveries.waiting.isEmpty)
+            next.deliver(#"40{"sid":"s"}"#)
+            #expect(scene.deliveries.waiting == [.gap, .event("m", "created", 1)])
+        }
+    }
+
+    @Test("that break the protocol end the connection and are reported, and it comes back", arguments: [
+        "42[]", #"42["connect"]"#, "4x", "9", "", "43[]", "40[]",
+    ])
+    func violations(frame: String) async throws {
+        try await Scene().connected { scene, socket in
+            socket.deliver(frame)
+            #expect(try await socket.sent.next() == "close 1000")
+            await scene.status { if case .waiting = $0 { true } else { false } }
+            try await scene.clock.waitForSleepers(1)
+            scene.clock.advance(by: .seconds(1))
+            try await scene.sockets.opened.next().accept()
+            #expect(try await scene.deliveries.next() == .gap)
+        }
+    }
+}
