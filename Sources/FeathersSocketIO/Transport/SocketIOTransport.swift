@@ -9,7 +9,7 @@ import Synchronization
 /// ``connect()``, and connects again as its policy says. Calls are sent in the order they are made; those made without a connection
 /// wait for one. Every call ends: with its answer, its deadline, its cancellation, or the loss of the connection it was sent over.
 public final class SocketIOTransport: RealTimeTransport {
-    private let core: SocketIOCore
+    let core: SocketIOCore
     /// The one task that is nobody's child: what ``connect()`` began. It holds the core, never the transport or an app.
     private let task = Mutex<Task<Void, Never>?>(nil)
 
@@ -20,10 +20,19 @@ public final class SocketIOTransport: RealTimeTransport {
         let timebase = Timebase(options.clock)
         let opener = Result { () throws(FeathersError) in
             EngineOpener(
-                address: try EngineAddress(url, path: options.path), transports: options.transports, connector: options.webSocketConnector,
-                client: options.httpClient ?? URLSessionHTTPClient(), limit: options.maximumMessageSize, timebase: timebase)
+                address: try EngineAddress(url, path: options.path), transports: options.transports,
+                connector: options.webSocketConnector ?? Self.platformConnector, client: options.httpClient ?? PlatformHTTPClient.make(),
+                limit: options.maximumMessageSize, timebase: timebase)
         }
         core = SocketIOCore(opener: opener, options: options, timebase: timebase)
+    }
+
+    private static var platformConnector: (any WebSocketConnector)? {
+        #if os(Linux)
+            CurlWebSocketConnector()
+        #else
+            nil
+        #endif
     }
 
     deinit {

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersTesting
 import Foundation
 import Testing
 
@@ -24,7 +25,7 @@ struct CallTests {
 
     @Test("go over the wire as FeathersJS sends them", arguments: requests)
     func wire(request: ServiceRequest, frame: String) async throws {
-        try await Scene().connected { scene, socket in
+        try await Scene().connected { scene, socket async throws in
             async let result = scene.transport.send(request)
             #expect(try await socket.sent.next() == frame)
             socket.deliver(#"430[null,{"ok":true}]"#)
@@ -37,7 +38,7 @@ struct CallTests {
         ServiceRequest(path: "a/:b", method: .find, params: Params(route: ["b": ""])), ServiceRequest(path: "m", method: .create, data: .number(.nan)),
     ])
     func refused(request: ServiceRequest) async throws {
-        try await Scene().connected { scene, socket in
+        try await Scene().connected { scene, socket async throws in
             let error = await scene.failure { try await scene.transport.send(request) }
             #expect(error?.code == .badRequest && error?.execution == .neverSent)
             #expect(socket.sent.waiting.isEmpty)
@@ -46,7 +47,7 @@ struct CallTests {
 
     @Test("get their own answers, whatever their order")
     func outOfOrder() async throws {
-        try await Scene().connected { scene, socket in
+        try await Scene().connected { scene, socket async throws in
             async let first = scene.get(1)
             _ = try await socket.sent.next()
             async let second = scene.get(2)
@@ -63,7 +64,7 @@ struct CallTests {
         ("[]", JSONValue.null), ("[null]", .null), ("[null,null]", .null), ("[null,0]", 0), ("[0,1]", 1), (#"["",2]"#, 2), ("[false,3]", 3),
     ])
     func results(ack: String, result: JSONValue) async throws {
-        try await Scene().connected { scene, socket in
+        try await Scene().connected { scene, socket async throws in
             async let call = scene.get(1)
             _ = try await socket.sent.next()
             socket.deliver("430" + ack)
@@ -76,7 +77,7 @@ struct CallTests {
         (#"[{"message":"plain"}]"#, 500, "Error", "plain"), (#"["thrown"]"#, 500, "Error", "thrown"), (#"[{"name":"X","code":418,"message":"t"}]"#, 418, "X", "t"),
     ])
     func errors(ack: String, code: Int, name: String, message: String) async throws {
-        try await Scene().connected { scene, socket in
+        try await Scene().connected { scene, socket async throws in
             async let call = scene.failure { try await scene.get(1) }
             _ = try await socket.sent.next()
             socket.deliver("430" + ack)
@@ -87,7 +88,7 @@ struct CallTests {
 
     @Test("leave nothing behind when they are cancelled, and the connection alone")
     func cancellation() async throws {
-        try await Scene().connected { scene, socket in
+        try await Scene().connected { scene, socket async throws in
             let call = Task { try await scene.get(1) }
             _ = try await socket.sent.next()
             call.cancel()
@@ -104,7 +105,7 @@ struct CallTests {
 
     @Test("are not begun by a task that is cancelled already")
     func cancelledBefore() async throws {
-        try await Scene().connected { scene, socket in
+        try await Scene().connected { scene, socket async throws in
             let call = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
                 return try await scene.get(1)
@@ -116,7 +117,7 @@ struct CallTests {
 
     @Test("end at their deadline, which may have been too late for the server")
     func deadline() async throws {
-        try await Scene().connected { scene, socket in
+        try await Scene().connected { scene, socket async throws in
             async let call = scene.failure { try await scene.get(1, Params(timeout: .seconds(3))) }
             async let other = scene.failure { try await scene.get(2) }
             _ = try await (socket.sent.next(), socket.sent.next())
@@ -133,13 +134,13 @@ struct CallTests {
 
     @Test("that are too large are refused before they are sent")
     func tooLarge() async throws {
-        try await Scene().connected(maxPayload: 100) { scene, socket in
+        try await Scene().connected(maxPayload: 100) { scene, socket async throws in
             let request = ServiceRequest(path: "m", method: .create, data: .string(String(repeating: "x", count: 90)))
             let error = await scene.failure { try await scene.transport.send(request) }
             #expect(error?.code == 413 && error?.execution == .neverSent)
             #expect(socket.sent.waiting.isEmpty && scene.transport.pendingCallCount == 0)
         }
-        try await Scene { $0.maximumMessageSize = 50 }.connected { scene, _ in
+        try await Scene { $0.maximumMessageSize = 50 }.connected { scene, _ async throws in
             let request = ServiceRequest(path: "m", method: .create, data: .string(String(repeating: "x", count: 90)))
             let error = await scene.failure { try await scene.transport.send(request) }
             #expect(error?.code == 413 && error?.execution == .neverSent)
@@ -148,7 +149,7 @@ struct CallTests {
 
     @Test("fail where the connection takes no more")
     func queueFull() async throws {
-        try await Scene().connected { scene, socket in
+        try await Scene().connected { scene, socket async throws in
             socket.failSending(with: WebSocketError(.queueFull, "full"))
             let error = await scene.failure { try await scene.get(1) }
             #expect(error?.code == .unavailable && error?.execution == .neverSent)
@@ -158,7 +159,7 @@ struct CallTests {
 
     @Test("many at once each get their own answer")
     func concurrency() async throws {
-        try await Scene().connected { scene, socket in
+        try await Scene().connected { scene, socket async throws in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<500 {
                     group.addTask {

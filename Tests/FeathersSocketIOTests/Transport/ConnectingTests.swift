@@ -11,7 +11,7 @@ import Testing
 struct ConnectingTests {
     @Test("is opened at the server's path with the transport named")
     func address() async throws {
-        try await Scene().connected { _, socket in
+        try await Scene().connected { _, socket async throws in
             #expect(socket.request.url.absoluteString == "http://127.0.0.1:3030/socket.io/?EIO=4&transport=websocket")
         }
     }
@@ -38,7 +38,7 @@ struct ConnectingTests {
         let scene = try Scene()
         var updates = scene.transport.statusUpdates().makeAsyncIterator()
         #expect(scene.transport.status == .offline)
-        try await scene.connected { scene, _ in
+        try await scene.connected { scene, _ async throws in
             #expect(scene.transport.status == .connected(recovered: false))
         }
         var seen: [ConnectionStatus] = []
@@ -48,7 +48,7 @@ struct ConnectingTests {
 
     @Test("ends with a good-bye")
     func goodbye() async throws {
-        let socket = try await Scene().connected { _, socket in socket }
+        let socket = try await Scene().connected { _, socket async throws in socket }
         #expect(try await socket.sent.next() == "41")
         #expect(try await socket.sent.next() == "close 1000")
     }
@@ -64,7 +64,7 @@ struct ConnectingTests {
             return
         }
         scene.sockets.fail(with: nil)
-        try await scene.connected { _, _ in }
+        try await scene.connected { _, _ async throws in }
     }
 
     @Test("that the server refuses says so in the server's words and is not tried again")
@@ -109,7 +109,7 @@ struct ConnectingTests {
             $0.auth = { ["token": .integer(Int64(attempts.withLock { $0 += 1; return $0 }))] }
             $0.headers = { ["X-Attempt": "\(attempts.withLock(\.self))"] }
         }
-        try await scene.connected { scene, socket in
+        try await scene.connected { scene, socket async throws in
             #expect(socket.request.headers["X-Attempt"] == "1")
             socket.cut()
             await scene.status { if case .waiting = $0 { true } else { false } }
@@ -147,7 +147,8 @@ struct ConnectingTests {
         scene.transport.retryNow()
         try await scene.sockets.opened.next().accept()
         await scene.status { $0 == .connected(recovered: false) }
-        await #expect(throws: FeathersError.Code.conflict) { try await scene.transport.run() }
+        let second = try await #require(throws: FeathersError.self) { try await scene.transport.run() }
+        #expect(second.code == .conflict)
         try await scene.transport.connect()
         running.cancel()
         try await running.value
@@ -183,7 +184,7 @@ struct ConnectingTests {
 
     @Test("answers heartbeats, and is lost without them")
     func heartbeat() async throws {
-        try await Scene().connected { scene, socket in
+        try await Scene().connected { scene, socket async throws in
             socket.deliver("2")
             #expect(try await socket.sent.next() == "3")
             try await scene.clock.waitForSleepers(1)
@@ -195,14 +196,18 @@ struct ConnectingTests {
 
     @Test("lets go of everything when its transport is let go")
     func released() async throws {
-        var scene: Scene? = try Scene()
-        let sockets = try #require(scene?.sockets)
-        async let connecting: Void? = scene?.transport.connect()
-        let socket = try await sockets.opened.next()
-        try await socket.accept()
-        _ = try await connecting
-        scene = nil
+        let sockets = FakeWebSockets()
+        let socket = try await connectedAndForgotten(sockets)
         let frame = try await socket.sent.next()
         #expect(frame == "41" || frame == "close 1000")
+    }
+
+    private func connectedAndForgotten(_ sockets: FakeWebSockets) async throws -> FakeWebSocket {
+        let scene = try Scene { $0.webSocketConnector = sockets }
+        async let connecting: Void = scene.transport.connect()
+        let socket = try await sockets.opened.next()
+        try await socket.accept()
+        try await connecting
+        return socket
     }
 }

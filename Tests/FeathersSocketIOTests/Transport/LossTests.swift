@@ -57,7 +57,7 @@ struct LossTests {
 
     @Test("fail at once when it was lost under them; later ones wait for the next, which begins with a gap")
     func lost() async throws {
-        try await Scene().connected { scene, socket in
+        try await Scene().connected { scene, socket async throws in
             async let sent = scene.failure { try await scene.get(1) }
             _ = try await socket.sent.next()
             socket.cut()
@@ -113,7 +113,7 @@ struct LossTests {
 
     @Test("wait where the server has been silent for too long, which is noticed before they are sent")
     func silence() async throws {
-        try await Scene { $0.callTimeout = nil }.connected { scene, socket in
+        try await Scene { $0.callTimeout = nil }.connected { scene, socket async throws in
             // The clock moves without waking anybody in between, as after a machine's sleep.
             scene.clock.advance(by: .seconds(46))
             async let call = scene.get(1)

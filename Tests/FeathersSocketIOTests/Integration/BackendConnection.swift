@@ -1,0 +1,81 @@
+import FeathersCore
+import Foundation
+import TestBackend
+import Testing
+
+@testable import FeathersSocketIO
+
+/// A way to the backend.
+enum Way: String, Sendable, CaseIterable, CustomTestStringConvertible {
+    case webSocket, polling, upgrade
+
+    var testDescription: String { rawValue }
+
+    var transports: [SocketIOTransport.EngineTransport] {
+        switch self {
+        case .webSocket: [.webSocket]
+        case .polling: [.polling]
+        case .upgrade: [.polling, .webSocket]
+        }
+    }
+}
+
+/// A connected transport, and what it delivered.
+struct BackendConnection: Sendable {
+    enum Delivery: Sendable, Hashable {
+        case event(String, EventName, JSONValue)
+        case gap
+    }
+
+    let transport: SocketIOTransport
+    let deliveries = Mailbox<Delivery>()
+
+    private init(_ url: URL, _ way: Way, _ configure: (inout SocketIOTransport.Options) -> Void) {
+        transport = .socketIO(url) {
+            $0.transports = way.transports
+            $0.reconnection.initialDelay = .milliseconds(20)
+            configure(&$0)
+        }
+        transport.deliver(
+            to: EventSink { [deliveries] in
+                deliveries.put(.event($0.path, $0.name, $0.data))
+            } onGap: { [deliveries] _ in
+                deliveries.put(.gap)
+            })
+    }
+
+    /// Connects, runs the body, and disconnects.
+    static func with<Result: Sendable>(
+        _ way: Way, on backend: TestBackend = .shared, _ configure: (inout SocketIOTransport.Options) -> Void = { _ in },
+        _ body: @Sendable (BackendConnection) async throws -> Result
+    ) async throws -> Result {
+        let connection = BackendConnection(try await backend.url(), way, configure)
+        try await connection.transport.connect()
+        do {
+            let result = try await body(connection)
+            await connection.transport.disconnect()
+            return result
+        } catch {
+            await connection.transport.disconnect()
+            throw error
+        }
+    }
+
+    func call(
+        _ path: String, _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, query: Query = Query(),
+        timeout: Duration? = nil
+    ) async throws -> JSONValue {
+        try await transport.send(
+            ServiceRequest(path: path, method: method, id: id, data: data, params: Params(query: query, timeout: timeout)))
+    }
+
+    /// The error a call ends with.
+    func failure(_ call: () async throws -> JSONValue) async -> FeathersError? {
+        do {
+            _ = try await call()
+            return nil
+        } catch {
+            return error as? FeathersError
+        }
+    }
+}

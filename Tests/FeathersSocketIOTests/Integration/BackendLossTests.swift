@@ -1,0 +1,111 @@
+import FeathersCore
+import FeathersNetworking
+import Foundation
+import Synchronization
+import TestBackend
+import Testing
+
+@testable import FeathersSocketIO
+
+@Suite("The connection to a FeathersJS backend", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(2)))
+struct BackendLossTests {
+    @Test("comes back after it was cut, with a gap, and calls fail that were under way", arguments: Way.allCases)
+    func killed(way: Way) async throws {
+        try await BackendConnection.with(way, on: TestBackend(variables: [:])) { backend async throws in
+            if way == .upgrade { try await upgraded(backend) }
+            let underWay = Task { await backend.failure { try await backend.call("slow", .get, id: 5_000) } }
+            while backend.transport.pendingCallCount == 0 { await Task.yield() }
+            _ = await backend.failure { try await backend.call("control", .create, data: ["op": "kill"]) }
+            let error = await underWay.value
+            #expect(error?.code == .unavailable && error?.execution == .mayHaveExecuted)
+            #expect(try await backend.call("slow", .get, id: 1)["id"] == 1)
+            #expect(try await backend.deliveries.next() == .gap)
+        }
+    }
+
+    @Test("stays away after the server ended it", arguments: Way.allCases)
+    func ended(way: Way) async throws {
+        try await BackendConnection.with(way, on: TestBackend(variables: [:])) { backend async throws in
+            _ = await backend.failure { try await backend.call("control", .create, data: ["op": "disconnect", "close": true]) }
+            for await status in backend.transport.statusUpdates() {
+                if case .closed(let reason) = status {
+                    #expect(reason == .serverDisconnect)
+                    break
+                }
+            }
+            #expect(await backend.failure { try await backend.call("slow", .get, id: 1) }?.code == .unavailable)
+        }
+    }
+
+    @Test("lives on heartbeats", arguments: Way.allCases)
+    func heartbeat(way: Way) async throws {
+        let variables = ["PING_INTERVAL": "300", "PING_TIMEOUT": "1500"]
+        try await BackendConnection.with(way, on: TestBackend(variables: variables)) { backend async throws in
+    
+            #expect(try await backend.call("slow", .get, id: 2_500)["id"] == 2_500)
+            #expect(backend.deliveries.waiting.isEmpty)
+        }
+    }
+
+    @Test("moves from polling to a WebSocket with calls under way")
+    func upgrade() async throws {
+        try await BackendConnection.with(.upgrade) { backend async throws in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 1...40 {
+                    group.addTask {
+                        let answer = try await backend.call("slow", .get, id: ServiceID(number))
+                        #expect(answer["id"] == .integer(Int64(number)))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await upgraded(backend)
+            #expect(try await backend.call("slow", .get, id: 1)["id"] == 1)
+        }
+    }
+
+    @Test("is refused with the server's words where its header is")
+    func refused() async throws {
+        let error = await #expect(throws: FeathersError.self) {
+            try await BackendConnection.with(.webSocket) {
+                $0.headers = { ["Authorization": "Bearer nonsense"] }
+            } _: { _ async throws in
+            }
+        }
+        #expect(error?.code == .forbidden && error?.message.isEmpty == false)
+    }
+
+    @Test("falls back to polling where no WebSocket can be opened")
+    func fallback() async throws {
+        let sockets = FakeWebSockets()
+        sockets.fail(with: .init(.cannotConnect, "no"))
+        try await BackendConnection.with(.polling) {
+            $0.transports = [.webSocket, .polling]
+            $0.webSocketConnector = sockets
+        } _: { backend async throws in
+            #expect(try await backend.call("slow", .get, id: 1)["id"] == 1)
+        }
+    }
+
+    @Test("is at another path and namespace where told so")
+    func path() async throws {
+        try await BackendConnection.with(.polling, on: TestBackend(variables: ["IO_PATH": "/ws/live"])) {
+            $0.path = "/ws/live"
+        } _: { backend async throws in
+            #expect(try await backend.call("slow", .get, id: 1)["id"] == 1)
+        }
+        let error = await #expect(throws: FeathersError.self) {
+            try await BackendConnection.with(.webSocket) {
+                $0.namespace = "/nope"
+            } _: { _ async throws in
+            }
+        }
+        #expect(error?.message == "Invalid namespace")
+    }
+
+    private func upgraded(_ backend: BackendConnection) async throws {
+        let connection = backend.transport.core.state.withLock { $0.link?.connection as? UpgradingConnection }
+        let upgrading = try #require(connection)
+        while !upgrading.isUpgraded { _ = try await backend.call("slow", .get, id: 1) }
+    }
+}
