@@ -24,7 +24,7 @@ struct BackendControl: Sendable {
         let request = HTTPRequest(
             method: "POST", url: server.appending(path: path), headers: headers, body: try data.serialized(), timeout: .seconds(20))
         let response = try await client.execute(request)
-        guard response.status < 300 else { throw FeathersError(FeathersError.Code(response.status), "\(path) answered \(response.status)") }
+        guard response.status < 300 else { throw FeathersError(.generalError, "\(path) answered \(response.status)") }
         return try JSONValue(parsing: response.body)
     }
 }
