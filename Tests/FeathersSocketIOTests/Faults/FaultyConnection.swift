@@ -78,9 +78,9 @@ struct FaultyConnection: Sendable {
         try await transport.send(ServiceRequest(path: path, method: method, id: id, data: data))
     }
 
-    /// A number there and back again.
+    /// A number there and back again, without an event.
     func echo(_ number: Int) async throws -> JSONValue? {
-        try await call("echo", .create, data: ["n": .integer(Int64(number))])["data"]?["n"]
+        try await call("echo", .custom("shout"), data: ["n": .integer(Int64(number))])["data"]?["n"]
     }
 
     /// The error a call ends with.
@@ -100,15 +100,15 @@ struct FaultyConnection: Sendable {
 
     /// Suspends until so many calls wait for their answers.
     func pending(_ count: Int) async {
-        while transport.pendingCallCount != count { await Task.yield() }
+        while transport.pendingCallCount != count, !Task.isCancelled { await Task.yield() }
     }
 
     /// Checks that the connection came back: calls are answered, and the hole in the events is marked once.
     func expectRecovery() async throws {
         #expect(try await echo(42) == 42)
         #expect(transport.status == .connected(recovered: false))
-        #expect(try await deliveries.next() == .gap)
-        #expect(!deliveries.waiting.contains(.gap))
+        // Other tests' events may stand around it.
+        #expect(deliveries.waiting.count { $0 == .gap } == 1)
     }
 }
 

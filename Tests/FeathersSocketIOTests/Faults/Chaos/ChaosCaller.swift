@@ -92,7 +92,7 @@ private enum Kind {
             return Int64(id.dropFirst(prefix.count))
         case .echo(let padding):
             let data: JSONValue = ["n": .integer(number), "padding": .string(String(repeating: "x", count: padding))]
-            let answer = try await app.service("echo").create(data, params: params)
+            let answer = try await app.service("echo").call("shout", with: data, params: params)
             guard answer["data"]?["padding"] == data["padding"] else { return nil }
             return answer["data"]?["n"]?.integer
         case .find:
