@@ -43,7 +43,11 @@ final class ReplayClient: Sendable {
             if let auth, !auth.isEmpty { $0.auth = { auth } }
             $0.headers = { Dictionary(own.map { ($0.name, $0.value) }) { first, _ in first } }
         }
-        transport.deliver(to: EventSink { [events] in events.put($0) } onGap: { _ in })
+        transport.deliver(
+            to: EventSink { [events] in
+                events.put($0)
+            } onGap: { _ in
+            })
         running.withLock { [transport] in $0 = Task { try? await transport.run() } }
     }
 
@@ -83,9 +87,12 @@ final class ReplayClient: Sendable {
     func takeCall(_ id: Int) -> PendingCall? { pending.withLock { $0.removeValue(forKey: id) } }
 
     /// Answers the poll that waits, or the next one.
-    func answerPoll(_ body: String, status: Int = 200) async throws {
+    /// - Returns: what the poll asked for.
+    @discardableResult
+    func answerPoll(_ body: String, status: Int = 200) async throws -> URL {
         let poll = try await network.polls.next()
         poll.answer.resolve(HTTPResponse(status: status, body: Array(body.utf8), url: poll.url))
+        return poll.url
     }
 
     /// Ends the client, whatever state it is in.

@@ -13,6 +13,8 @@ struct SocketCaseReplay {
 
     private var clients: [String: ReplayClient] = [:]
     private var clientOfRequest: [Int: String] = [:]
+    /// What the recorded polls asked for, by their number.
+    private var targets: [Int: String] = [:]
     /// The client whose connection was cut, which comes back with the next one.
     private var cut: ReplayClient?
     private var closedSockets: Set<Int> = []
@@ -28,7 +30,8 @@ struct SocketCaseReplay {
         } catch {
             note(.failure, "", "\(error)")
         }
-        for client in Set(clients.values.map(ObjectIdentifier.init)).compactMap({ id in clients.values.first { ObjectIdentifier($0) == id } }) {
+        var ended: Set<ObjectIdentifier> = []
+        for client in clients.values where ended.insert(ObjectIdentifier(client)).inserted {
             for violation in client.network.violations { note(.polling, "", violation) }
             await client.end()
         }
@@ -109,6 +112,7 @@ struct SocketCaseReplay {
     private mutating func request(
         _ number: Int, _ method: String, _ target: String, _ headers: [(name: String, value: String)], _ body: String?, at index: Int
     ) async throws {
+        targets[number] = target
         guard let sid = Self.sid(of: target) else {
             let upgrades = recordedCase.group == "upgrade"
             let connect = recordedCase.wire[index...].lazy.compactMap { entry in
@@ -157,7 +161,8 @@ struct SocketCaseReplay {
             clients[json["sid"]?.string ?? ""] = client
         }
         let translated = try packets.map { try self.translated($0, for: client) }
-        try await client.answerPoll(translated.joined(separator: "\u{1E}"), status: status)
+        let url = try await client.answerPoll(translated.joined(separator: "\u{1E}"), status: status)
+        if let target = targets[number] { compareTarget(target, with: url) }
         try await check(packets, for: client)
     }
 
@@ -181,7 +186,11 @@ struct SocketCaseReplay {
             defer { answering.cancel() }
             return try await compare(text, with: client, posted: posted)
         } else if let call = RecordedCall(text) {
-            guard call.packet.id != nil else { return note(.noAnswerWanted, text, "") }
+            guard call.packet.id != nil else {
+                // Without the message that was too large nothing of what followed from it happens.
+                isOver = text.utf8.count > 1_000_000
+                return note(.noAnswerWanted, text, "")
+            }
             guard text.utf8.count <= 1_000_000 else { return try await refuse(call, client) }
             if call.request == nil { note(.noCounterpart, text, "sent below the transport") }
             client.begin(call)
@@ -249,11 +258,20 @@ struct SocketCaseReplay {
     private mutating func compareRequest(
         _ target: String, _ headers: [(name: String, value: String)], with url: URL, _ ours: HTTPHeaders
     ) {
-        let ourTarget = String(url.absoluteString.dropFirst("http://127.0.0.1:3030".count))
-        if ourTarget != target { note(.target, target, ourTarget) }
+        compareTarget(target, with: url)
         for (name, value) in headers where ReplayClient.ownFields.contains(name.lowercased()) && ours[name] != value {
             note(.header(name), value, ours[name] ?? "(none)")
         }
+    }
+
+    /// Compares path and query; the session's id is the server's own.
+    private mutating func compareTarget(_ target: String, with url: URL) {
+        let ours = String(url.absoluteString.dropFirst("http://127.0.0.1:3030".count))
+        if Self.withoutSession(ours) != Self.withoutSession(target) { note(.target, target, ours) }
+    }
+
+    private static func withoutSession(_ target: String) -> String {
+        target.replacing(/&sid=[^&]*/, with: "&sid=")
     }
 
     /// A script's case: what the server says must be understood.
