@@ -55,5 +55,8 @@ let package = Package(
             dependencies: ["FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
+        .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
+        // Compiles what the documentation shows.
+        .testTarget(name: "DocumentationTests", dependencies: ["Feathers", "FeathersTesting"], swiftSettings: settings),
     ]
 )

@@ -2,6 +2,9 @@ import Foundation
 
 /// Writes what happens, one thought a line.
 struct Screen: Sendable {
+    /// Where a line goes.
+    var output: @Sendable (String) -> Void = { print($0) }
+
     func title(_ text: String) {
         line("\n  \(text)\n")
     }
@@ -12,7 +15,7 @@ struct Screen: Sendable {
     }
 
     func line(_ text: String) {
-        print(text)
+        output(text)
     }
 
     func problem(_ text: String) {

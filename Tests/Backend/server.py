@@ -2,12 +2,14 @@
 
     python server.py --port 0
 
-prints three lines once it listens:
+prints four lines once it listens:
 
     READY http://127.0.0.1:PORT      the services, over REST and Socket.IO
     SCRIPT 127.0.0.1:PORT            the script server, see backend/script.py
-    WEBSOCKET PORT PORT FILE         WebSockets that misbehave, see backend/websockets.py: plain,
-                                     with TLS (0 without openssl), the certificate to trust
+    SCRIPT_TLS localhost:PORT FILE   the same over TLS and the file of its certificate, see backend/certificate.py;
+                                     - where there is no `openssl` command
+    WEBSOCKET PORT PORT              WebSockets that misbehave, see backend/websockets.py: plain,
+                                     with TLS and the same certificate (0 where there is none)
 
 and stops when its standard input ends or on SIGTERM, so that it never outlives
 whoever started it. Services and behaviour: a FeathersJS 5 application, as recorded
@@ -24,6 +26,7 @@ import threading
 
 from aiohttp import web
 
+from backend import certificate
 from backend.application import Application
 from backend.realtime import Realtime
 from backend.rest import REST
@@ -53,15 +56,20 @@ async def serve(host, port):
     await web.TCPSite(runner, host, port).start()
     script = ScriptServer()
     script_port = await script.start(host)
+    tls = certificate.make()
+    tls_port = await script.start(host, tls[0]) if tls else None
     web_sockets = WebSocketServer()
-    plain_port, secure_port, certificate = await web_sockets.start(host)
+    web_socket_port = await web_sockets.start(host)
+    web_socket_tls_port = await web_sockets.start(host, tls[0]) if tls else 0
     print(f"READY http://{host}:{runner.addresses[0][1]}")
     print(f"SCRIPT {host}:{script_port}")
-    print(f"WEBSOCKET {plain_port} {secure_port} {certificate}", flush=True)
+    print(f"SCRIPT_TLS localhost:{tls_port} {tls[1]}" if tls else "SCRIPT_TLS -")
+    print(f"WEBSOCKET {web_socket_port} {web_socket_tls_port}", flush=True)
 
     await stop.wait()
+    if tls:
+        certificate.remove(tls[1])
     # Open connections and timers end with the process: nobody is left to tell.
-    web_sockets.stop()
     sys.stdout.flush()
     os._exit(0)
 

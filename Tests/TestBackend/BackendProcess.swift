@@ -4,6 +4,8 @@ import Foundation
 final class BackendProcess: Sendable {
     let services: URL
     let script: URL
+    /// nil where the server could make no certificate.
+    let secureScript: SecureScriptServer?
     let webSockets: WebSocketServer
 
     #if os(macOS) || os(Linux)
@@ -29,9 +31,11 @@ final class BackendProcess: Sendable {
             guard
                 let services = lines.next().flatMap({ Self.value(of: "READY ", in: $0) }),
                 let script = lines.next().flatMap({ Self.value(of: "SCRIPT ", in: $0) }),
+                let secureScript = lines.next().flatMap({ Self.value(of: "SCRIPT_TLS ", in: $0) }),
+                let webSockets = lines.next().flatMap({ Self.value(of: "WEBSOCKET ", in: $0) }),
                 let servicesURL = URL(string: services),
                 let scriptURL = URL(string: "http://" + script),
-                let webSockets = lines.next().flatMap({ Self.value(of: "WEBSOCKET ", in: $0) }).flatMap(WebSocketServer.init(line:))
+                let webSocketServer = WebSocketServer(webSockets, certificate: SecureScriptServer(secureScript)?.certificate)
             else {
                 process.terminate()
                 throw BackendUnavailable.start(watchdog.hasFired ? "not within \(Int(limit)) seconds" : "it ended")
@@ -39,7 +43,8 @@ final class BackendProcess: Sendable {
             self.lifeline = input.fileHandleForWriting
             self.services = servicesURL
             self.script = scriptURL
-            self.webSockets = webSockets
+            self.secureScript = SecureScriptServer(secureScript)
+            self.webSockets = webSocketServer
         }
 
         deinit {

@@ -14,6 +14,11 @@ public struct BackendUnavailable: Error, CustomStringConvertible {
         )
     }
 
+    static let certificate = BackendUnavailable(
+        description: "The integration tests of TLS need the openssl command to make a certificate: install it "
+            + "or set FEATHERS_SKIP_INTEGRATION=1 to skip them."
+    )
+
     static func start(_ reason: String) -> BackendUnavailable {
         BackendUnavailable(
             description: "The server of the integration tests did not start (\(reason)): run Tests/Backend/server.py by hand "

@@ -34,6 +34,11 @@ public struct ServerScript: Sendable {
         _ = try await URLSession.shared.data(for: request)
     }
 
+    /// Where requests to this script start over TLS.
+    public func secureURL() async throws -> URL {
+        try await TestBackend.secureScriptServer().url.appending(path: key)
+    }
+
     /// What came in, once that is at least `count` requests of which `aborted` were given up by the client.
     public func requests(count: Int = 0, aborted: Int = 0) async throws -> [ScriptedRequest] {
         let url = server.appending(path: "__recorded/\(key)").appending(queryItems: [
@@ -56,6 +61,7 @@ public struct ScriptedResponse: Encodable, Sendable {
     public var dripMs: Int?
     public var dripBytes: Int?
     public var closeAfterBytes: Int?
+    public var reset: Bool?
     public var never: Bool?
     public var raw: String?
 

@@ -31,6 +31,11 @@ public final class TestBackend: Sendable {
         try await shared.scriptServer()
     }
 
+    /// Where the script server is over TLS.
+    public static func secureScriptServer() async throws -> SecureScriptServer {
+        try await shared.secureScriptServer()
+    }
+
     /// Where WebSockets behave as badly as a test asks for.
     public static func webSocketServer() async throws -> WebSocketServer {
         try await shared.webSocketServer()
@@ -68,6 +73,12 @@ public final class TestBackend: Sendable {
     /// Where the script server is.
     public func scriptServer() async throws -> URL {
         try await process().script
+    }
+
+    /// Where the script server is over TLS.
+    public func secureScriptServer() async throws -> SecureScriptServer {
+        guard let server = try await process().secureScript else { throw BackendUnavailable.certificate }
+        return server
     }
 
     /// Where WebSockets behave as badly as a test asks for.

@@ -4,20 +4,17 @@ public import Foundation
 public struct WebSocketServer: Sendable {
     private let plainPort: Int
     private let securePort: Int
-    /// The self-signed certificate of ``secureURL(_:host:)``, for `localhost`, as a PEM file.
-    public let certificate: URL
+    /// What ``secureURL(_:host:)`` shows, for `localhost`, as a PEM file; nil where there is no TLS.
+    public let certificate: URL?
 
-    /// - Parameter line: what the server says when it starts.
-    init?(line: String) {
-        let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-        guard words.count == 3, let plain = Int(words[0]), let secure = Int(words[1]) else { return nil }
+    /// - Parameter ports: what the server says when it starts.
+    init?(_ ports: String, certificate: URL?) {
+        let words = ports.split(separator: " ")
+        guard words.count == 2, let plain = Int(words[0]), let secure = Int(words[1]) else { return nil }
         plainPort = plain
         securePort = secure
-        certificate = URL(filePath: String(words[2]))
+        self.certificate = certificate
     }
-
-    /// Whether there is TLS: the server makes its certificate with `openssl`.
-    public var hasTLS: Bool { securePort != 0 }
 
     public func url(_ path: String) -> URL {
         Self.url("ws://127.0.0.1:\(plainPort)/\(path)")

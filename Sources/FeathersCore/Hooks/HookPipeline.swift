@@ -8,38 +8,36 @@
 /// Error hooks enclose what they hear: those of a method the before hooks of that method and all inside, those of all methods
 /// the before hooks of all methods too. Immutable, so that every call may share it.
 struct HookPipeline: Sendable {
-    /// The outermost link, or nil where there is no hook at all.
-    private let first: HookLink?
+    /// The outermost step, or nil where there is no hook at all: such a call needs no context, since nobody would look at it.
+    let first: HookStep?
 
     init(app: Hooks, service: Hooks, method: ServiceMethod, implementation: any ServiceProtocol) {
-        let inner = Self.link(service, for: method, before: nil, implementation: implementation)
-        first = Self.link(app, for: method, before: inner, implementation: implementation)
+        let inner = Self.steps(of: service, for: method, around: nil, implementation)
+        first = Self.steps(of: app, for: method, around: inner, implementation)
     }
 
-    /// Whether a call needs no context, since nobody would look at it.
-    var isEmpty: Bool { first == nil }
-
-    func run(_ context: inout HookContext) async throws {
-        try await first?.run(&context)
-    }
-
-    /// Puts one level of hooks, from the inside out, before what is there.
-    private static func link(
-        _ hooks: Hooks, for method: ServiceMethod, before inner: HookLink?, implementation: any ServiceProtocol
-    ) -> HookLink? {
-        guard !hooks.isEmpty else { return inner }
+    /// Puts one level of hooks, from the inside out, around what is there.
+    private static func steps(
+        of hooks: Hooks, for method: ServiceMethod, around inner: HookStep?, _ implementation: any ServiceProtocol
+    ) -> HookStep? {
+        guard hooks.concern(method) else { return inner }
         let named = HookScope.method(method)
-        var link: HookLink = inner ?? MethodLink(implementation: implementation)
-        func put<Function>(_ functions: [Function], _ make: ([Function], HookLink) -> HookLink) {
-            if !functions.isEmpty { link = make(functions, link) }
+        let (errorOfAll, errorOfMethod) = (hooks.error[.all], hooks.error[named])
+        let after = hooks.after[.all] + hooks.after[named]
+        // Without error hooks of the method nothing comes between the before hooks of all methods and its own.
+        let outer = errorOfMethod.isEmpty ? [] : hooks.before[.all]
+        let before = (errorOfMethod.isEmpty ? hooks.before[.all] : []) + hooks.before[named]
+
+        var step: HookStep? = inner
+        if inner == nil || !before.isEmpty || !after.isEmpty {
+            step = .beforeAndAfter(before, after, inside: inner.map(HookStep.Inside.step) ?? .method(implementation))
         }
-        put(hooks.after[.all] + hooks.after[named], AfterLink.init)
-        put(hooks.before[named], BeforeLink.init)
-        put(hooks.error[named], ErrorLink.init)
-        put(hooks.before[.all], BeforeLink.init)
-        put(hooks.error[.all], ErrorLink.init)
-        for hook in (hooks.around[.all] + hooks.around[named]).reversed() { link = AroundLink(hook: hook, next: link) }
-        for deadline in (hooks.deadlines[.all] + hooks.deadlines[named]).reversed() { link = DeadlineLink(deadline: deadline, next: link) }
-        return link
+        guard var step else { return nil }
+        if !errorOfMethod.isEmpty { step = .error(errorOfMethod, inside: step) }
+        if !outer.isEmpty { step = .beforeAndAfter(outer, [], inside: .step(step)) }
+        if !errorOfAll.isEmpty { step = .error(errorOfAll, inside: step) }
+        for hook in (hooks.around[.all] + hooks.around[named]).reversed() { step = .around(hook, inside: step) }
+        for deadline in (hooks.deadlines[.all] + hooks.deadlines[named]).reversed() { step = .deadline(deadline, inside: step) }
+        return step
     }
 }

@@ -32,6 +32,12 @@ public struct Hooks: Sendable {
         around.isEmpty && before.isEmpty && after.isEmpty && error.isEmpty && deadlines.isEmpty
     }
 
+    /// Whether any of the hooks runs for a method.
+    func concern(_ method: ServiceMethod) -> Bool {
+        let scopes = around.scopes.union(before.scopes).union(after.scopes).union(error.scopes).union(deadlines.scopes)
+        return scopes.contains(.all) || scopes.contains(.method(method))
+    }
+
     /// Adds other hooks behind the present ones.
     public mutating func append(_ other: Hooks) {
         around.append(other.around)

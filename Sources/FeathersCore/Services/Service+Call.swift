@@ -12,15 +12,17 @@ extension Service {
     /// The same without leaving the caller's executor: the public methods have left it already.
     nonisolated func perform(_ request: consuming ServiceRequest) async throws -> JSONValue {
         let plan = registration.plan(for: request.method, in: app)
-        guard plan.pipeline.isEmpty else { return try await run(plan, request) }
+        if let pipeline = plan.pipeline.first { return try await run(pipeline, request, event: plan.event) }
         let result = try await plan.implementation.respond(to: request)
         if let event = plan.event { emit(event, of: result) }
         return result
     }
 
-    private nonisolated func run(_ plan: CallPlan, _ request: consuming ServiceRequest) async throws -> JSONValue {
-        var context = HookContext(service: self, request: request, event: plan.event)
-        try await plan.pipeline.run(&context)
+    private nonisolated func run(
+        _ pipeline: HookStep, _ request: consuming ServiceRequest, event: EventName?
+    ) async throws -> JSONValue {
+        var context = HookContext(service: self, request: request, event: event)
+        try await pipeline.run(&context)
         let result = context.result ?? .null
         if let event = context.event { emit(event, of: context.dispatch ?? result) }
         return result

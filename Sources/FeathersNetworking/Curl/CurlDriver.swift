@@ -29,6 +29,7 @@
         private struct Mailbox: Sendable {
             var phase = Phase.resting
             var commands: [Command] = []
+            var ended: (@Sendable () -> Void)?
         }
 
         private let configuration: CurlHTTPClient.Configuration
@@ -36,6 +37,15 @@
 
         init(_ configuration: CurlHTTPClient.Configuration) {
             self.configuration = configuration
+        }
+
+        deinit {
+            mailbox.withLock { $0.ended }?()
+        }
+
+        /// Calls `ended` when the driver has ended with its thread, for tests.
+        func onEnd(_ ended: @escaping @Sendable () -> Void) {
+            mailbox.withLock { $0.ended = ended }
         }
 
         /// Hands an exchange over; where that is impossible, it ends with an error.

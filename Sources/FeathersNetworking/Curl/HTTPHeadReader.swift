@@ -38,10 +38,13 @@ struct HTTPHeadReader {
         // After an interim answer, libcurl may hand over the blank line of its own reading twice.
         if line.isEmpty, status != 0 { return }
         guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: UInt8(ascii: " ")) else { throw .malformedStatusLine }
+        let version = line[..<space].dropFirst(5)
+        guard let major = version.first, Self.isDigit(major), version.allSatisfy({ Self.isDigit($0) || $0 == UInt8(ascii: ".") }) else {
+            throw .malformedStatusLine
+        }
         let code = line[(space + 1)...].prefix { $0 != UInt8(ascii: " ") }
-        let digits = code.map { Int($0) - Int(UInt8(ascii: "0")) }
-        guard digits.count == 3, digits.allSatisfy((0...9).contains), digits[0] > 0 else { throw .malformedStatusLine }
-        status = digits[0] * 100 + digits[1] * 10 + digits[2]
+        guard code.count == 3, code.first != UInt8(ascii: "0"), code.allSatisfy(Self.isDigit) else { throw .malformedStatusLine }
+        status = code.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         fields.removeAll(keepingCapacity: true)
         phase = .fields
     }
@@ -68,6 +71,10 @@ struct HTTPHeadReader {
         while let last = line.last, isSpace(last) || last == UInt8(ascii: "\r") || last == UInt8(ascii: "\n") { line.removeLast() }
         while let first = line.first, isSpace(first) { line.removeFirst() }
         return line
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool {

@@ -24,7 +24,7 @@ extension HTTPClientError {
             if words.hasPrefix("transfer closed") || words.hasPrefix("Empty reply") {
                 return meaning(of: .networkConnectionLost)
             }
-            if words.hasPrefix("SSL") {
+            if words.contains("SSL") {
                 return meaning(of: .secureConnectionFailed)
             }
             if error.code == .unknown || error.code == .unsupportedURL {

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Synchronization
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -28,7 +27,7 @@ final class URLSessionExchange: Sendable {
     /// When the exchange has to be over.
     let deadline: ContinuousClock.Instant?
     private let request: HTTPRequest
-    private let phase = Mutex(Phase.new)
+    private let phase = Locked(Phase.new)
 
     init(_ request: HTTPRequest, deadline: ContinuousClock.Instant?) {
         self.request = request

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Synchronization
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -9,7 +8,7 @@ import Synchronization
 /// The session's delegate: hands what URLSession reports to the exchange it belongs to.
 final class URLSessionReports: NSObject, URLSessionDataDelegate {
     private let exchanges: URLSessionExchanges
-    private let ended = Mutex<(@Sendable () -> Void)?>(nil)
+    private let ended = Locked<(@Sendable () -> Void)?>(nil)
 
     init(_ exchanges: URLSessionExchanges) {
         self.exchanges = exchanges

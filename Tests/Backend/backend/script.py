@@ -16,6 +16,7 @@ A response, every member optional:
     dripMs, dripBytes (1)            pause after every so many bytes of the body
     closeAfterBytes                  the connection ends after so many bytes of the body, as sent
     never                            no answer at all, until the client goes away
+    reset                            that end is a TCP reset
     raw (base64)                     exactly these bytes, then the connection ends
 
 Requests to a key without a script get a 599 and are recorded all the same. `connection`
@@ -25,6 +26,8 @@ numbers the TCP connections a request came over, so that reuse can be seen.
 import asyncio
 import base64
 import json
+import socket
+import struct
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
@@ -61,8 +64,8 @@ class ScriptServer:
         self.keys = {}
         self.connections = 0
 
-    async def start(self, host):
-        server = await asyncio.start_server(self.serve, host, 0)
+    async def start(self, host, tls=None):
+        server = await asyncio.start_server(self.serve, host, 0, ssl=tls)
         return server.sockets[0].getsockname()[1]
 
     async def serve(self, reader, writer):
@@ -167,6 +170,9 @@ class Reply:
                 return None
         await self.writer.drain()
         if limit is not None:
+            if self.script.get("reset"):
+                # With nothing to linger for, closing is a reset.
+                self.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             return False
         both = [*self.headers, *self.request.headers]
         return not any(name.lower() == "connection" and value.lower() == "close" for name, value in both)

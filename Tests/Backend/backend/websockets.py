@@ -21,13 +21,8 @@ Every path but the last takes ?key=…, under which the client's close code is k
 import asyncio
 import base64
 import hashlib
-import pathlib
-import shutil
 import socket
-import ssl
 import struct
-import subprocess
-import tempfile
 from collections import defaultdict
 from urllib.parse import parse_qs, urlsplit
 
@@ -60,21 +55,10 @@ class WebSocketServer:
     def __init__(self):
         self.closes = defaultdict(asyncio.Future)
         self.releases = defaultdict(asyncio.Event)
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="feathers-tls-"))
 
-    async def start(self, host):
-        """The plain port, the one with TLS (0 without openssl), and the file of the authority to trust."""
-        plain = await asyncio.start_server(self.serve, host, 0, limit=BUFFER, backlog=1024)
-        certificate = make_certificate(self.folder)
-        if certificate is None:
-            return port(plain), 0, ""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(*certificate)
-        secure = await asyncio.start_server(self.serve, host, 0, limit=BUFFER, backlog=1024, ssl=context)
-        return port(plain), port(secure), certificate[0]
-
-    def stop(self):
-        shutil.rmtree(self.folder, ignore_errors=True)
+    async def start(self, host, tls=None):
+        server = await asyncio.start_server(self.serve, host, 0, limit=BUFFER, backlog=1024, ssl=tls)
+        return server.sockets[0].getsockname()[1]
 
     async def serve(self, reader, writer):
         try:
@@ -231,18 +215,3 @@ class Connection:
         raw = self.writer.get_extra_info("socket")
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.writer.transport.abort()
-
-
-def port(server):
-    return server.sockets[0].getsockname()[1]
-
-
-def make_certificate(folder):
-    """Certificate and key for localhost, signed by itself, valid from now on; None without openssl."""
-    if shutil.which("openssl") is None:
-        return None
-    certificate, key = folder / "certificate.pem", folder / "key.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
-    command += ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
-    made = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    return (str(certificate), str(key)) if made.returncode == 0 else None

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TestBackend
 import Testing
 
@@ -7,70 +6,6 @@ import Testing
 
 @Suite("The URLSession client's lifetime", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
 struct URLSessionLifetimeTests {
-    @Test("cancelling a caller ends its exchange at once and leaves the others alone")
-    func cancellation() async throws {
-        let client = URLSessionHTTPClient()
-        let script = try await ServerScript(.never)
-        let cancelled = Task { try await client.execute(HTTPRequest(url: script.url.appending(path: "cancelled"))) }
-        let other = Task { try await client.execute(HTTPRequest(url: script.url.appending(path: "other"))) }
-        _ = try await script.requests(count: 2)
-        cancelled.cancel()
-        await #expect(throws: CancellationError.self) { try await cancelled.value }
-        let requests = try await script.requests(count: 2, aborted: 1)
-        #expect(requests.filter(\.aborted).map { $0.line.contains("cancelled") } == [true])
-        other.cancel()
-        await #expect(throws: CancellationError.self) { try await other.value }
-    }
-
-    @Test("a cancelled caller sends nothing")
-    func cancelledBefore() async throws {
-        let script = try await ServerScript(ScriptedResponse())
-        let client = URLSessionHTTPClient()
-        let task = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            return try await client.execute(HTTPRequest(url: script.url))
-        }
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(try await script.requests().isEmpty)
-    }
-
-    @Test("cancellation at any moment resumes the caller exactly once")
-    func races() async throws {
-        let script = try await ServerScript(ScriptedResponse(body: "ok"))
-        let client = URLSessionHTTPClient()
-        await withTaskGroup(of: Void.self) { group in
-            for round in 0..<300 {
-                group.addTask {
-                    let call = Task { try await client.execute(HTTPRequest(url: script.url, timeout: .milliseconds(round % 7))) }
-                    for _ in 0..<(round % 50) { await Task.yield() }
-                    call.cancel()
-                    do { _ = try await call.value } catch is CancellationError {} catch let error as HTTPClientError {
-                        #expect(error.kind == .timeout)
-                    } catch {
-                        Issue.record(error)
-                    }
-                }
-            }
-        }
-    }
-
-    @Test("closing fails what is under way and everything after")
-    func closing() async throws {
-        let client = URLSessionHTTPClient()
-        let script = try await ServerScript(.never)
-        let call = Task { try await client.execute(HTTPRequest(url: script.url)) }
-        _ = try await script.requests(count: 1)
-        client.close()
-        let error = try await #require(throws: HTTPClientError.self) { try await call.value }
-        #expect(error.kind == .closed)
-        #expect(error.delivery == .mayHaveExecuted)
-        #expect(try await script.requests(count: 1, aborted: 1).first?.aborted == true)
-        let later = try await #require(throws: HTTPClientError.self) { try await client.execute(HTTPRequest(url: script.url)) }
-        #expect(later.kind == .closed)
-        #expect(later.delivery == .neverSent)
-        client.close()
-    }
-
     @Test("nothing is left of a client that is dropped")
     func deinitialized() async throws {
         let script = try await ServerScript(ScriptedResponse(body: "ok"))

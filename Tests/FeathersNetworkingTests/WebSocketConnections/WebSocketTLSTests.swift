@@ -9,8 +9,8 @@
     struct WebSocketTLSTests {
         private func open(_ path: String) async throws -> OpenedWebSocket {
             let server = try await TestBackend.webSocketServer()
-            try #require(server.hasTLS, "The tests of TLS need the command openssl")
-            let connector = TestedConnector.make(tls: TLSConfiguration(trust: .certificates(in: server.certificate)))
+            let certificate = try #require(server.certificate, "The tests of TLS need the command openssl")
+            let connector = TestedConnector.make(tls: TLSConfiguration(trust: .certificates(in: certificate)))
             return OpenedWebSocket(try await connector.connect(WebSocketRequest(url: server.secureURL(path))))
         }
 
@@ -79,10 +79,11 @@
         @Test("refuse a certificate for another host")
         func wrongHost() async throws {
             let server = try await TestBackend.webSocketServer()
-            let trusting = TestedConnector.make(tls: TLSConfiguration(trust: .certificates(in: server.certificate)))
+            let certificate = try #require(server.certificate)
+            let trusting = TestedConnector.make(tls: TLSConfiguration(trust: .certificates(in: certificate)))
             let url = server.secureURL("echo", host: "127.0.0.1")
             #expect((await errorOfConnecting(to: url, by: trusting) as? WebSocketError)?.kind == .tls)
-            let lax = TLSConfiguration(trust: .certificates(in: server.certificate), verification: .dangerouslyIgnoringHostName)
+            let lax = TLSConfiguration(trust: .certificates(in: certificate), verification: .dangerouslyIgnoringHostName)
             #expect(await errorOfConnecting(to: url, by: TestedConnector.make(tls: lax)) == nil)
             #expect(await errorOfConnecting(to: url, by: TestedConnector.make(tls: TLSConfiguration(verification: .dangerouslyOff))) == nil)
         }

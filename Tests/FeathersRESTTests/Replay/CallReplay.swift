@@ -46,7 +46,8 @@ struct CallReplay {
     private func send(_ request: ServiceRequest, _ options: QueryStringOptions, _ lane: any ReplayLane) async -> Result<
         JSONValue, any Error
     > {
-        let timeout: Duration = isAborted ? .milliseconds(150) : .seconds(30)
+        // Long enough for a request to leave a machine that is busy with every other case.
+        let timeout: Duration = isAborted ? .seconds(2) : .seconds(30)
         let transport = RESTTransport(lane.baseURL, timeout: timeout, queryOptions: options, httpClient: lane.httpClient)
         do { return .success(try await transport.send(request)) } catch { return .failure(error) }
     }

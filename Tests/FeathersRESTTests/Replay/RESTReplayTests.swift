@@ -12,12 +12,22 @@ struct RESTReplayTests {
         try await replay(recordedCase) { try SeamLane($0) }
     }
 
-    @Test("is sent and understood alike over a real connection", .enabled(if: !TestBackend.isSkipped), arguments: RESTRecording.cases)
-    func connection(recordedCase: RecordedCase) async throws {
-        try await replay(recordedCase) { try await ScriptLane($0, Self.client) }
+    @Test("is sent and understood alike over URLSession", .enabled(if: !TestBackend.isSkipped), arguments: RESTRecording.cases)
+    func urlSession(recordedCase: RecordedCase) async throws {
+        try await replay(recordedCase) { try await ScriptLane($0, Self.urlSession) }
     }
 
-    private static let client = URLSessionHTTPClient()
+    private static let urlSession = URLSessionHTTPClient()
+
+    #if os(Linux)
+        @Test("is sent and understood alike over libcurl", .enabled(if: !TestBackend.isSkipped), arguments: RESTRecording.cases)
+        func libcurl(recordedCase: RecordedCase) async throws {
+            let client = try Self.libcurl.get()
+            try await replay(recordedCase) { try await ScriptLane($0, client) }
+        }
+
+        private static let libcurl = Result { try CurlHTTPClient() }
+    #endif
 
     private func replay(_ recordedCase: RecordedCase, _ makeLane: @escaping CallReplay.LaneMaker) async throws {
         var replay = CaseReplay(recordedCase)

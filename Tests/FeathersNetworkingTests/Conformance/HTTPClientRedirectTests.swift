@@ -3,10 +3,8 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Redirects of the URLSession client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
-struct URLSessionRedirectTests {
-    let client = URLSessionHTTPClient()
-
+@Suite("Redirects of an HTTP client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
+struct HTTPClientRedirectTests {
     private func request(_ url: URL, _ method: String = "GET", redirects: HTTPRedirectPolicy = .follow(maximum: 20)) throws -> HTTPRequest {
         var headers = HTTPHeaders()
         try headers.set("Authorization", to: "Bearer secret")
@@ -22,8 +20,11 @@ struct URLSessionRedirectTests {
         }
     }
 
-    @Test("are followed, as GET where they say so", arguments: [(303, "GET"), (302, "GET"), (307, "POST"), (308, "POST")])
-    func followed(status: Int, expected: String) async throws {
+    @Test(
+        "are followed, as GET where they say so", arguments: TestedClient.all, [(303, "GET"), (302, "GET"), (307, "POST"), (308, "POST")])
+    func followed(tested: TestedClient, expectation: (status: Int, method: String)) async throws {
+        let (status, expected) = expectation
+        let client = try tested.make()
         let script = try await redirecting(status) { $0.path() + "/there?x=%C3%BC" }
         let response = try await client.execute(try request(script.url, "POST"))
         #expect(response.status == 200)
@@ -36,8 +37,9 @@ struct URLSessionRedirectTests {
         #expect(requests.last?.header("X-Kept") == "yes")
     }
 
-    @Test("to another origin leave the credentials behind")
-    func credentials() async throws {
+    @Test("to another origin leave the credentials behind", arguments: TestedClient.all)
+    func credentials(tested: TestedClient) async throws {
+        let client = try tested.make()
         let script = try await redirecting(302) { $0.absoluteString.replacingOccurrences(of: "127.0.0.1", with: "localhost") }
         _ = try await client.execute(try request(script.url))
         let requests = try await script.requests()
@@ -45,8 +47,9 @@ struct URLSessionRedirectTests {
         #expect(requests.map { $0.header("X-Kept") } == ["yes", "yes"])
     }
 
-    @Test("in a circle end")
-    func circle() async throws {
+    @Test("in a circle end", arguments: TestedClient.all)
+    func circle(tested: TestedClient) async throws {
+        let client = try tested.make()
         let script = try await ServerScript { [ScriptedResponse(status: 302, headers: [["Location", $0.path()]])] }
         let error = try await #require(throws: HTTPClientError.self) {
             try await client.execute(try request(script.url, redirects: .follow(maximum: 5)))
@@ -55,8 +58,9 @@ struct URLSessionRedirectTests {
         #expect(try await script.requests().count == 6)
     }
 
-    @Test("are returned where they shall not be followed")
-    func never() async throws {
+    @Test("are returned where they shall not be followed", arguments: TestedClient.all)
+    func never(tested: TestedClient) async throws {
+        let client = try tested.make()
         let script = try await redirecting(302) { $0.path() }
         let response = try await client.execute(try request(script.url, redirects: .never))
         #expect(response.status == 302)
@@ -64,16 +68,18 @@ struct URLSessionRedirectTests {
         #expect(try await script.requests().count == 1)
     }
 
-    @Test("to where nothing listens may have been executed at first")
-    func unreachable() async throws {
+    @Test("to where nothing listens may have been executed at first", arguments: TestedClient.all)
+    func unreachable(tested: TestedClient) async throws {
+        let client = try tested.make()
         let script = try await redirecting(307) { _ in "http://127.0.0.1:1/" }
-        let error = try await #require(throws: HTTPClientError.self) { try await client.execute(try request(script.url, "POST")) }
+        let error = try await client.failure(try request(script.url, "POST"))
         #expect(error.kind == .cannotConnect)
         #expect(error.delivery == .mayHaveExecuted)
     }
 
-    @Test("do not extend the deadline")
-    func deadline() async throws {
+    @Test("do not extend the deadline", arguments: TestedClient.all)
+    func deadline(tested: TestedClient) async throws {
+        let client = try tested.make()
         let script = try await ServerScript {
             [ScriptedResponse(status: 302, headers: [["Location", $0.path()]]).with { $0.delayMs = 60 }]
         }

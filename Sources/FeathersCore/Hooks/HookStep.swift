@@ -1,0 +1,91 @@
+/// One step of a compiled pipeline: does its part and runs the steps inside it.
+///
+/// The closure is boxed in a struct because a bare one, stored in an optional or an array, is wrapped in another that translates
+/// its calling convention: one more asynchronous frame a step.
+struct HookStep: Sendable {
+    let run: @Sendable (inout HookContext) async throws -> Void
+}
+
+extension HookStep {
+    /// What stands inside a step.
+    enum Inside: Sendable {
+        case step(HookStep)
+        /// The innermost: the service's method, skipped where a hook has set the result.
+        case method(any ServiceProtocol)
+    }
+
+    /// Before hooks, what stands inside, after hooks: one step, since most pipelines have both and a step costs an asynchronous frame.
+    static func beforeAndAfter(_ before: [Hook], _ after: [Hook], inside: Inside) -> HookStep {
+        HookStep { context in
+            for hook in before {
+                context.type = .before
+                try await hook(&context)
+                if context.error != nil { try context.throwError() }
+            }
+            switch inside {
+            case .step(let step): try await step.run(&context)
+            case .method(let implementation) where context.result == nil:
+                context.type = .around
+                context.result = try await implementation.respond(to: context.request)
+            case .method: break
+            }
+            for hook in after {
+                context.type = .after
+                try await hook(&context)
+                if context.error != nil { try context.throwError() }
+            }
+        }
+    }
+
+    static func around(_ hook: @escaping AroundHook, inside next: HookStep) -> HookStep {
+        HookStep { context in
+            context.type = .around
+            var isDone = false
+            try await hook(&context) { context in
+                guard !isDone else { throw FeathersError(.generalError, "next() called multiple times") }
+                isDone = true
+                do {
+                    try await next.run(&context)
+                } catch {
+                    // A failed attempt may be repeated.
+                    isDone = false
+                    throw error
+                }
+                context.type = .around
+            }
+            if context.error != nil { try context.throwError() }
+        }
+    }
+
+    static func error(_ hooks: [Hook], inside next: HookStep) -> HookStep {
+        HookStep { context in
+            do {
+                try await next.run(&context)
+            } catch {
+                context.original = HookContext.Failure(type: context.type, result: context.result)
+                context.error = error
+                context.result = nil
+                for hook in hooks {
+                    context.type = .error
+                    try await hook(&context)
+                }
+                let remaining = context.error ?? error
+                context.error = nil
+                if context.result == nil { throw remaining }
+            }
+        }
+    }
+
+    static func deadline(_ deadline: Deadline, inside next: HookStep) -> HookStep {
+        HookStep { context in try await deadline.enforce(on: &context, next.run) }
+    }
+}
+
+extension HookContext {
+    /// Fails the call with the error a hook has set.
+    fileprivate mutating func throwError() throws {
+        guard let error else { return }
+        self.error = nil
+        throw error
+    }
+}

@@ -1,0 +1,115 @@
+import Feathers
+import FeathersTesting
+import Foundation
+
+// The README's samples, each one as it stands there: `ReadmeTests` compares them.
+
+private struct Message: Codable, Sendable {
+    var id: Int?
+    var text: String
+}
+
+private func introduction() async throws {
+    let app = FeathersApp(transport: .rest(URL(string: "http://localhost:3030")!))
+    let messages = app.service("messages", of: Message.self)
+
+    let message = try await messages.create(Message(text: "Hello"))
+    let recent = try await messages.find(.where("text", .isNot("")).sorted(by: "createdAt", .descending).limit(10))
+    _ = (message, recent)
+}
+
+func readmeServices() async throws {
+    let app = FeathersApp()
+    let todos = try await app.use(MemoryService(multi: .all), at: "todos")
+
+    let todo = try await todos.create(["text": "Write a tour", "done": false])
+    let id = ServiceID(todo["id"] ?? .null) ?? 0
+    try await todos.patch(id, with: ["done": true])
+    try await todos.patchAll(matching: .where("done", false), with: ["done": true])
+    try await todos.remove(id)
+    try await todos.removeAll(matching: .where("done", true))
+}
+
+struct Dice: ServiceProtocol {
+    func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
+        guard case .integer(let sides) = id, sides > 0 else {
+            throw FeathersError(.badRequest, "A die has a positive number of sides, not \(id)")
+        }
+        return ["rolled": .integer(Int64.random(in: 1...sides))]
+    }
+}
+
+private func typedServices(_ app: FeathersApp) async throws {
+    let messages = app.service("messages", of: Message.self)
+    let page = try await messages.find(.limit(20).skip(40))
+    for message in page { print(message.text) }
+    print("\(page.count) of \(page.total ?? page.count)")
+    try await messages.patch(7, with: ["text": "edited"])
+    let archived: Message = try await messages.call("archive", with: ["id": 7])
+    _ = archived
+}
+
+func readmeQueries() -> [Query] {
+    let adults = Query.where("age", .isAtLeast(18)).where("age", .lessThan(65))
+    let team = Query.any(of: [.where("team", "red"), .where("address.city", .isIn(["Rome", "Oslo"]))])
+    let sorted = adults.sorted(by: "name").limit(10).selecting("id", "name")
+    let raw = Query(["$text": ["$search": "feathers"]])
+    return [adults, team, sorted, raw]
+}
+
+let requireText: Hook = { context in
+    guard context.data?["text"]?.string?.isEmpty == false else {
+        throw FeathersError(.badRequest, "A message needs text")
+    }
+}
+
+let measured: AroundHook = { context, next in
+    let start = ContinuousClock.now
+    try await next(&context)
+    print("\(context.method) took \(start.duration(to: .now))")
+}
+
+func readmeHooks(_ app: FeathersApp, _ messages: Service) async {
+    await messages.addHooks(
+        Hooks(
+            before: [.create: [requireText]],
+            after: [{ context in print("\(context.method) of \(context.path) is done") }],
+            error: [{ context in print("failed: \(context.error!)") }]))
+
+    await messages.addHooks(.setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
+    app.addHooks(.logging { record in print(record) })
+    app.addHooks(.retrying(attempts: 3))
+    app.addHooks(.timeout(.seconds(5), for: .find))
+}
+
+private func events(_ messages: TypedService<Message>) async throws {
+    let created = messages.events(.created)
+    async let first = created.first()
+    try await messages.create(Message(text: "Hi"))
+    print(try await first.text)
+
+    for await event in messages.untyped.events() {
+        print("\(event.name): \(event.data)")
+    }
+}
+
+private func errors(_ messages: TypedService<Message>) async throws {
+    do {
+        _ = try await messages.get(4711)
+    } catch FeathersError.Code.notFound {
+        print("no such message")
+    } catch let error as FeathersError {
+        print(error.code.rawValue, error.message, error.errors ?? .null)
+        if error.execution == .neverSent { print("safe to repeat") }
+    }
+}
+
+func readmeTesting() async throws -> String {
+    let transport = StubTransport { request in
+        guard request.id == 1 else { throw FeathersError(.notFound, "No record found") }
+        return ["id": 1, "text": "from the stub"]
+    }
+    let stubbed = FeathersApp(transport: transport).service("messages", of: Message.self)
+    let text = try await stubbed.get(1).text
+    return text
+}

@@ -1,0 +1,45 @@
+import Feathers
+import Foundation
+import Testing
+
+@Suite("The README")
+struct ReadmeTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+
+    /// The Swift samples of the README.
+    private static func samples() throws -> [String] {
+        let readme = try String(contentsOf: folder.appending(path: "../../README.md"), encoding: .utf8)
+        return readme.split(separator: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
+    }
+
+    /// The lines of a text that say something, without their indentation.
+    private static func lines(_ text: String) -> String {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+
+    @Test("Every sample stands in a file that is compiled")
+    func compiled() throws {
+        let source = Self.lines(try String(contentsOf: Self.folder.appending(path: "ReadmeSamples.swift"), encoding: .utf8))
+        let samples = try Self.samples()
+        #expect(samples.count >= 10)
+        for sample in samples { #expect(source.contains(Self.lines(sample)), "not in ReadmeSamples.swift:\n\(sample)") }
+    }
+
+    @Test("The samples that need no server do what they say")
+    func run() async throws {
+        try await readmeServices()
+        #expect(try await readmeTesting() == "from the stub")
+        #expect(readmeQueries().map { JSONValue.object($0.json).description }.first == #"{"age":{"$gte":18,"$lt":65}}"#)
+
+        let app = FeathersApp()
+        try await app.use(Dice(), at: "dice")
+        #expect(try await app.service("dice").get(6)["rolled"]?.integer.map { (1...6).contains($0) } == true)
+        await #expect { try await app.service("dice").get("six") } throws: { "\($0)".contains("not six") }
+
+        let messages = try await app.use(MemoryService(), at: "messages")
+        await readmeHooks(app, messages)
+        await messages.addHooks(Hooks(around: [measured]))
+        #expect(try await messages.create(["text": "Hi"])["sentAt"]?.string != nil)
+        await #expect { try await messages.create([:]) } throws: { "\($0)".contains("A message needs text") }
+    }
+}

@@ -1,0 +1,91 @@
+#if os(Linux)
+    import Foundation
+    import TestBackend
+    import Testing
+
+    @testable import FeathersNetworking
+
+    @Suite("The libcurl client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
+    struct CurlHTTPClientTests {
+        @Test("is what Linux gets unless told otherwise")
+        func platformDefault() throws {
+            #expect(PlatformHTTPClient.make() is CurlHTTPClient)
+            #expect(try Libcurl.version.get() >= 0x07_44_00)
+        }
+
+        @Test("leaves neither thread nor handle behind when it is dropped")
+        func deinitialized() async throws {
+            let script = try await ServerScript(ScriptedResponse(body: "ok"))
+            let (gone, continuation) = AsyncStream.makeStream(of: Void.self)
+            func use() async throws {
+                let client = try CurlHTTPClient()
+                client.onDriverEnd { continuation.finish() }
+                for _ in 0..<3 { #expect(try await client.execute(HTTPRequest(url: script.url)).status == 200) }
+            }
+            try await use()
+            for await _ in gone {}
+        }
+
+        @Test("starts nothing before its first request")
+        func nothingStarted() async throws {
+            let (gone, continuation) = AsyncStream.makeStream(of: Void.self)
+            try CurlHTTPClient().onDriverEnd { continuation.finish() }
+            for await _ in gone {}
+        }
+
+        @Test(
+            "never sends a second time by itself what may have been executed", arguments: ["POST", "PATCH", "LOCK"],
+            [nil, [1]] as [[UInt8]?])
+        func notRepeated(method: String, body: [UInt8]?) async throws {
+            let script = try await ServerScript(ScriptedResponse(body: "ok"), .raw(""))
+            let client = try CurlHTTPClient()
+            // The kept connection is what libcurl would blame.
+            _ = try await client.execute(HTTPRequest(url: script.url, timeout: .seconds(10)))
+            let error = try await client.failure(HTTPRequest(method: method, url: script.url, body: body, timeout: .seconds(10)))
+            #expect(error.kind == .connectionLost)
+            #expect(error.delivery == .mayHaveExecuted)
+            #expect(try await script.requests().count { $0.line.hasPrefix(method) } == 1)
+        }
+
+        @Test("goes through a proxy where told so, except to the exceptions")
+        func proxy() async throws {
+            let script = try await ServerScript(ScriptedResponse(body: "proxied"))
+            let address = "http://127.0.0.1:\(script.url.port ?? 0)"
+            let target = try #require(URL(string: "http://nowhere.invalid\(script.url.path())"))
+            let proxied = try CurlHTTPClient(configuration: .init(proxy: .url(address)))
+            #expect(try await proxied.execute(HTTPRequest(url: target, timeout: .seconds(10))).body == Array("proxied".utf8))
+            #expect(try await script.requests().map(\.line) == ["GET \(target.absoluteString) HTTP/1.1"])
+
+            let excepted = try CurlHTTPClient(configuration: .init(proxy: .url(address, exceptions: ["invalid"])))
+            #expect(try await excepted.failure(HTTPRequest(url: target, timeout: .seconds(10))).kind == .hostNotFound)
+            let direct = try CurlHTTPClient(configuration: .init(proxy: .none))
+            #expect(try await direct.failure(HTTPRequest(url: target, timeout: .seconds(10))).kind == .hostNotFound)
+        }
+
+        @Test("gives up connecting in time, whatever the request allows")
+        func connectTimeout() async throws {
+            // The script server waits for the end of a head, which a TLS handshake does not have.
+            let script = try await ServerScript(ScriptedResponse())
+            let text = script.url.absoluteString.replacingOccurrences(of: "http:", with: "https:")
+            let client = try CurlHTTPClient(configuration: .init(connectTimeout: .milliseconds(200)))
+            let error = try await client.failure(HTTPRequest(url: try #require(URL(string: text))))
+            #expect(error.kind == .timeout)
+            #expect(error.delivery == .neverSent)
+        }
+
+        @Test("keeps to its limit of connections, and deadlines count for those who wait")
+        func connectionLimit() async throws {
+            let script = try await ServerScript(.never)
+            let client = try CurlHTTPClient(configuration: .init(maximumConnectionsPerHost: 2))
+            let holders = (0..<2).map { _ in Task { try await client.execute(HTTPRequest(url: script.url)) } }
+            _ = try await script.requests(count: 2)
+            for _ in 0..<2 {
+                let error = try await client.failure(HTTPRequest(url: script.url, timeout: .milliseconds(100)))
+                #expect(error.kind == .timeout)
+                #expect(error.delivery == .neverSent)
+            }
+            for holder in holders { holder.cancel() }
+            #expect(try await script.requests(count: 2, aborted: 2).count == 2)
+        }
+    }
+#endif
