@@ -4,14 +4,16 @@ import Foundation
 enum Arguments: Equatable {
     case help
     /// Run on a server, or in memory where there is none.
-    case run(server: URL?)
+    case run(server: URL?, transport: ServerTransport)
 
     static let usage = """
-        Usage: swift run Quickstart [--url URL]
+        Usage: swift run Quickstart [--url URL [--transport rest|socketio]]
 
-          --url URL   use the FeathersJS server at this address, which needs a service 'messages';
-                      without it the messages are kept in memory and no server is needed
-          --help      show this help
+          --url URL         use the FeathersJS server at this address, which needs a service 'messages';
+                            without it the messages are kept in memory and no server is needed
+          --transport NAME  how to reach the server: 'rest', which is what happens unless said, or
+                            'socketio', over which the server itself pushes the events
+          --help            show this help
 
         Exit codes: 0 done, 64 wrong arguments, 69 the server can not be reached, 1 anything else.
         """
@@ -23,22 +25,36 @@ enum Arguments: Equatable {
 
     init(_ arguments: some Sequence<String>) throws {
         var server: URL?
+        var transport: ServerTransport?
         var rest = ArraySlice(Array(arguments))
         while let argument = rest.popFirst() {
-            switch argument {
+            // `--name=value` is `--name value`.
+            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            func value() throws -> String {
+                if parts.count == 2 { return parts[1] }
+                guard let next = rest.popFirst() else { throw Mistake(description: "'\(argument)' needs a value behind it.") }
+                return next
+            }
+            switch parts.first ?? argument {
             case "--help", "-h":
                 self = .help
                 return
-            case "--url":
-                guard let text = rest.popFirst() else { throw Mistake(description: "'--url' needs an address behind it.") }
-                server = try Self.server(text)
-            case _ where argument.hasPrefix("--url="):
-                server = try Self.server(String(argument.dropFirst("--url=".count)))
-            default:
-                throw Mistake(description: "Unknown argument '\(argument)'.")
+            case "--url": server = try Self.server(value())
+            case "--transport": transport = try Self.transport(value())
+            default: throw Mistake(description: "Unknown argument '\(argument)'.")
             }
         }
-        self = .run(server: server)
+        guard server != nil || transport == nil else {
+            throw Mistake(description: "'--transport' says how to reach a server, and '--url' does not name one.")
+        }
+        self = .run(server: server, transport: transport ?? .rest)
+    }
+
+    private static func transport(_ text: String) throws -> ServerTransport {
+        guard let transport = ServerTransport(rawValue: text) else {
+            throw Mistake(description: "'\(text)' is no transport; there are \(ServerTransport.names).")
+        }
+        return transport
     }
 
     private static func server(_ text: String) throws -> URL {

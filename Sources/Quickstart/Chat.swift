@@ -43,7 +43,8 @@ struct Chat {
         for event in await heard { screen.step("event", "\(event.name) #\(event.data["id"] ?? .null)") }
         // Leaves a server as it was found.
         try await messages.remove(id(of: second))
-        screen.step("\n  took", durations.summary)
+        screen.line("")
+        screen.step("took", durations.summary)
     }
 
     private func addHooks(to messages: TypedService<Message>, _ durations: Durations) async {

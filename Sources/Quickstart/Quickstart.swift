@@ -10,8 +10,8 @@ struct Quickstart {
             switch try Arguments(CommandLine.arguments.dropFirst()) {
             case .help:
                 screen.line(Arguments.usage)
-            case .run(let server):
-                try await run(on: server, screen)
+            case .run(let server, let transport):
+                try await run(on: server, over: transport, screen)
             }
         } catch let mistake as Arguments.Mistake {
             screen.problem("\(mistake)\n\n\(Arguments.usage)")
@@ -25,17 +25,19 @@ struct Quickstart {
         }
     }
 
-    static func run(on server: URL?, _ screen: Screen) async throws {
+    static func run(on server: URL?, over transport: ServerTransport = .rest, _ screen: Screen) async throws {
         let app: FeathersApp
         if let server {
-            app = FeathersApp(transport: .rest(server, timeout: .seconds(10)))
-            screen.title("feathers-swift quickstart, on \(server.absoluteString) over REST")
+            app = transport.app(for: server)
+            screen.title("feathers-swift quickstart, on \(server.absoluteString) over \(transport.description)")
         } else {
             app = FeathersApp()
             try await app.use(MemoryService(startID: 1, pagination: Pagination(default: 10, max: 50)), at: "messages")
             screen.title("feathers-swift quickstart, on a service in memory")
         }
         try await withFeathersApp(app) { app in
+            // Says at once what is wrong where the transport keeps a connection; REST finds out with the first call.
+            try await app.connect()
             try await Chat(app: app, screen: screen).run()
         }
     }

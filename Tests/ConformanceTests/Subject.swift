@@ -11,6 +11,9 @@ struct Subject: Sendable, CustomTestStringConvertible {
     /// Whether a call's timeout is the transport's to keep; a service in the process is no transport.
     let keepsTimeouts: Bool
 
+    /// Whether a method that no service has is refused; FeathersJS leaves it unanswered over Socket.IO.
+    var refusesUnknownMethods = true
+
     /// An app whose services are those of the test backend.
     let app: @Sendable () async throws -> FeathersApp
 
@@ -36,5 +39,29 @@ struct Subject: Sendable, CustomTestStringConvertible {
         FeathersApp(transport: .rest(try await TestBackend.url(), httpClient: URLSessionHTTPClient()))
     }
 
-    static let all: [Subject] = [memory, stub] + (TestBackend.isSkipped ? [] : [rest, restOverURLSession])
+    /// The test backend over Socket.IO, a WebSocket from the start.
+    static let webSocket = Subject(testDescription: "Socket.IO over WebSocket", keepsTimeouts: true, refusesUnknownMethods: false) {
+        try await socketIO { $0.transports = [.webSocket] }
+    }
+
+    /// The test backend over Socket.IO, long-polling only.
+    static let polling = Subject(testDescription: "Socket.IO over polling", keepsTimeouts: true, refusesUnknownMethods: false) {
+        try await socketIO { $0.transports = [.polling] }
+    }
+
+    /// The test backend over Socket.IO, long-polling that becomes a WebSocket while calls are under way.
+    static let upgrading = Subject(testDescription: "Socket.IO, polling then WebSocket", keepsTimeouts: true, refusesUnknownMethods: false)
+    {
+        try await socketIO { $0.transports = [.polling, .webSocket] }
+    }
+
+    /// A connected app; the connection ends with it.
+    private static func socketIO(_ configure: (inout SocketIOTransport.Options) -> Void) async throws -> FeathersApp {
+        let app = FeathersApp(transport: .socketIO(try await TestBackend.url(), configure))
+        try await app.connect()
+        return app
+    }
+
+    static let all: [Subject] =
+        [memory, stub] + (TestBackend.isSkipped ? [] : [rest, restOverURLSession, webSocket, polling, upgrading])
 }

@@ -9,9 +9,9 @@ import Testing
 @Suite("Quickstart")
 struct QuickstartTests {
     /// What the quickstart wrote, a run on a server or in memory.
-    private func lines(on server: URL?) async throws -> [String] {
+    private func lines(on server: URL?, over transport: ServerTransport = .rest) async throws -> [String] {
         let lines = Mutex<[String]>([])
-        try await Quickstart.run(on: server, Screen { line in lines.withLock { $0.append(line) } })
+        try await Quickstart.run(on: server, over: transport, Screen { line in lines.withLock { $0.append(line) } })
         return lines.withLock { $0 }
     }
 
@@ -31,20 +31,22 @@ struct QuickstartTests {
         check(try await lines(on: nil))
     }
 
-    @Test("It runs on a server and leaves nothing behind", .enabled(if: !TestBackend.isSkipped))
-    func server() async throws {
+    @Test(
+        "It runs on a server and leaves nothing behind", .enabled(if: !TestBackend.isSkipped), .serialized,
+        arguments: ServerTransport.allCases)
+    func server(_ transport: ServerTransport) async throws {
         let server = try await TestBackend.url()
         let messages = FeathersApp(transport: .rest(server)).service("messages")
         let ofTheirs = Query.where("author", .isIn(["Ada", "Grace"])).limit(0)
         let before = try await messages.find(ofTheirs)
-        check(try await lines(on: server))
+        check(try await lines(on: server, over: transport))
         #expect(try await messages.find(ofTheirs)["total"] == before["total"])
     }
 
-    @Test("A server that is not there is unavailable, and named")
-    func unreachable() async throws {
+    @Test("A server that is not there is unavailable, and named", arguments: ServerTransport.allCases)
+    func unreachable(_ transport: ServerTransport) async throws {
         await #expect {
-            try await lines(on: URL(string: "http://127.0.0.1:1"))
+            try await lines(on: URL(string: "http://127.0.0.1:1"), over: transport)
         } throws: {
             FeathersError.Code.unavailable ~= $0 && "\($0)".contains("127.0.0.1:1")
         }
@@ -52,17 +54,20 @@ struct QuickstartTests {
 
     @Test("Arguments it understands")
     func arguments() throws {
-        #expect(try Arguments([]) == .run(server: nil))
+        #expect(try Arguments([]) == .run(server: nil, transport: .rest))
         #expect(try Arguments(["--help"]) == .help)
-        #expect(try Arguments(["--url", "http://localhost:3030"]) == .run(server: URL(string: "http://localhost:3030")))
-        #expect(try Arguments(["--url=https://example.com/api"]) == .run(server: URL(string: "https://example.com/api")))
+        #expect(try Arguments(["--url", "http://localhost:3030"]) == .run(server: URL(string: "http://localhost:3030"), transport: .rest))
+        #expect(
+            try Arguments(["--url=https://example.com/api", "--transport", "socketio"])
+                == .run(server: URL(string: "https://example.com/api"), transport: .socketio))
     }
 
     @Test(
         "Arguments it does not understand are named",
         arguments: [
             (["--nonsense"], "--nonsense"), (["--url"], "--url"), (["--url", "nowhere"], "nowhere"), (["--url", "ftp://a"], "ftp://a"),
-            (["--url", "http://"], "http://"),
+            (["--url", "http://"], "http://"), (["--url", "http://a", "--transport", "carrier"], "carrier"),
+            (["--transport", "rest"], "--url"),
         ])
     func mistakes(_ arguments: [String], _ named: String) {
         #expect { try Arguments(arguments) } throws: { "\($0)".contains("'\(named)'") }

@@ -36,7 +36,8 @@ enum CallBenchmarks {
     static func memory() async throws -> BenchmarkGroup {
         var group = BenchmarkGroup("memory service")
         for count in [100, 100_000] {
-            let service = try await FeathersApp().use(MemoryService(multi: .all, pagination: Pagination(default: 10, max: 50)), at: "messages")
+            let service = try await FeathersApp().use(
+                MemoryService(multi: .all, pagination: Pagination(default: 10, max: 50)), at: "messages")
             try await service.create(contentsOf: (0..<count).map { ["text": .string("message \($0)"), "n": .integer(Int64($0))] })
             group.add("get among \(count)", operations: 50_000, comparedWith: count == 100 ? nil : "get among 100") {
                 for number in 0..<50_000 { _ = try await service.get(number * 7 % count) }

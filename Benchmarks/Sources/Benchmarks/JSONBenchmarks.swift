@@ -30,7 +30,8 @@ enum JSONBenchmarks {
             total: count, limit: count, skip: 0,
             data: (0..<count).map { number in
                 Message(
-                    id: number, text: "Message number \(number): Zürich, 日本語, \"quoted\" and\nbroken", author: "Ada Lovelace", room: "general",
+                    id: number, text: "Message number \(number): Zürich, 日本語, \"quoted\" and\nbroken", author: "Ada Lovelace",
+                    room: "general",
                     likes: number * 3, score: Double(number) * 0.37, tags: ["swift", "feathers"], edited: number % 2 == 0)
             })
     }

@@ -5,7 +5,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A `get` over REST against the bare URLSession doing the same requests.
+/// A `get` over REST, on URLSession and on the platform's default client, against the bare URLSession doing the same requests.
 enum RESTBenchmarks {
     static func group() throws -> BenchmarkGroup {
         var group = BenchmarkGroup("REST get")
@@ -15,20 +15,27 @@ enum RESTBenchmarks {
             throw URLError(.badURL)
         }
         let session = URLSession(configuration: .ephemeral)
-        let client = URLSessionHTTPClient()
-        let service = FeathersApp(transport: .rest(base, httpClient: client)).service("messages")
-
+        let clients: [(String, any HTTPClient)] = [("URLSession", URLSessionHTTPClient()), ("default client", PlatformHTTPClient.make())]
+        let services = clients.map { name, client in
+            (name, FeathersApp(transport: .rest(base, httpClient: client)).service("messages"))
+        }
         group.add("bare URLSession, one at a time", operations: 500) {
             for _ in 0..<500 { try await fetch(url, session) }
         }
-        group.add("one at a time", operations: 500, comparedWith: "bare URLSession, one at a time") {
-            for _ in 0..<500 { _ = try await service.get(1) }
+        for (name, service) in services {
+            group.add("\(name), one at a time", operations: 500, comparedWith: "bare URLSession, one at a time") {
+                for _ in 0..<500 { _ = try await service.get(1) }
+            }
         }
-        group.add("bare URLSession, 32 at once", operations: 1024) {
-            try await concurrently(32, each: 32) { try await fetch(url, session) }
-        }
-        group.add("32 at once", operations: 1024, comparedWith: "bare URLSession, 32 at once") {
-            try await concurrently(32, each: 32) { _ = try await service.get(1) }
+        for lanes in [32, 64] {
+            group.add("bare URLSession, \(lanes) at once", operations: lanes * 16) {
+                try await concurrently(lanes, each: 16) { try await fetch(url, session) }
+            }
+            for (name, service) in services {
+                group.add("\(name), \(lanes) at once", operations: lanes * 16, comparedWith: "bare URLSession, \(lanes) at once") {
+                    try await concurrently(lanes, each: 16) { _ = try await service.get(1) }
+                }
+            }
         }
         return group
     }

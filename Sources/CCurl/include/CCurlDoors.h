@@ -52,6 +52,16 @@ static inline CURLcode ccurl_set_seek_function(CURL *easy, curl_seek_callback _N
     return curl_easy_setopt(easy, 20167, callback);
 }
 
+/// CURLOPT_SOCKOPTFUNCTION.
+static inline CURLcode ccurl_set_sockopt_function(CURL *easy, curl_sockopt_callback _Nullable callback) {
+    return curl_easy_setopt(easy, 20148, callback);
+}
+
+/// CURLOPT_RESOLVER_START_FUNCTION.
+static inline CURLcode ccurl_set_resolver_start_function(CURL *easy, curl_resolver_start_callback _Nullable callback) {
+    return curl_easy_setopt(easy, 20272, callback);
+}
+
 static inline CURLcode ccurl_get_long(CURL *easy, CURLLongInfo info, long *value) {
     return curl_easy_getinfo(easy, (int)info, value);
 }

@@ -21,6 +21,12 @@ typedef size_t (*curl_read_callback)(char *bytes, size_t size, size_t count, voi
 /// Moves the body's reading place, which curl does to send it once more; 0 when done.
 typedef int (*curl_seek_callback)(void *_Nullable context, int64_t offset, int origin);
 
+/// Is told of a new socket before it connects; anything else than 0 ends the attempt.
+typedef int (*curl_sockopt_callback)(void *_Nullable context, int descriptor, int purpose);
+
+/// Is told that a name is about to be resolved; anything else than 0 ends the transfer.
+typedef int (*curl_resolver_start_callback)(void *_Nullable resolver, void *_Nullable reserved, void *_Nullable context);
+
 static const size_t CURL_READFUNC_ABORT = 0x10000000;
 
 /// Extra descriptors for curl_multi_poll; events are those of CURL_WAIT_, not of poll.

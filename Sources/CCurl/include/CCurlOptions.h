@@ -73,6 +73,7 @@ typedef enum {
     CURLOPT_SOCKOPTDATA = 10149,
     CURLOPT_SEEKDATA = 10168,
     CURLOPT_SHARE = 10100,
+    CURLOPT_RESOLVER_START_DATA = 10273,
 } CURLPointerOption;
 
 /// Options that take a `curl_off_t`.

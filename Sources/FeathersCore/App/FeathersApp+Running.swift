@@ -13,7 +13,7 @@ extension FeathersApp {
         }
     }
 
-    /// Runs `body` between the set-up and the tear-down, which also comes when `body` throws.
+    /// Runs `body` between the set-up and the end of connection and services, which also comes when `body` throws.
     fileprivate func live<Result>(_ body: () async throws -> Result) async throws -> Result {
         try await setUp()
         let result: Result
@@ -21,9 +21,11 @@ extension FeathersApp {
             result = try await body()
         } catch {
             // The body's failure is the one to report; the tear-down must still be tried.
+            await disconnect()
             try? await tearDown()
             throw error
         }
+        await disconnect()
         try await tearDown()
         return result
     }

@@ -4,8 +4,8 @@
     /// Connections are kept and shared by all callers, over HTTP/1.1 or HTTP/2 as TLS negotiates. Cookies are neither kept nor sent. One
     /// thread, started with the first request, drives all of them; it ends with the client, or with ``close()``.
     ///
-    /// A request that may change something (RFC 9110, section 9.2.2: neither safe nor idempotent) is never sent twice on its own account. libcurl before
-    /// 7.87 cannot give up a name resolution: the client's other requests then wait for the resolver as well.
+    /// A request that may change something with every sending (RFC 9110, section 9.2.2: one that is not idempotent) is never repeated by
+    /// libcurl, which otherwise does so where a kept connection turns out to be dead.
     public final class CurlHTTPClient: HTTPClient {
         /// How a ``CurlHTTPClient`` connects.
         public struct Configuration: Sendable {

@@ -12,6 +12,10 @@
         private let configuration: CurlHTTPClient.Configuration
         private var running: [ObjectIdentifier: CurlTransfer] = [:]
         private var idle: [CurlTransfer] = []
+        /// Given up while a name was being resolved: they end by themselves, having sent nothing.
+        private var lingering: [ObjectIdentifier: CurlTransfer] = [:]
+        /// Before 7.87 removing a transfer waits until its name is resolved, and with it would everything else.
+        private let lingers = (try? Libcurl.version.get()).map { $0 < 0x07_57_00 } ?? false
         /// No running exchange's deadline is earlier. It may be too early, as nothing is searched when an exchange ends.
         private var earliestDeadline: ContinuousClock.Instant?
 
@@ -22,6 +26,8 @@
 
         deinit {
             // Connections live in the multi handle, which must outlive the handles that used them.
+            for transfer in lingering.values { curl_multi_remove_handle(multi, transfer.easy) }
+            lingering.removeAll()
             idle.removeAll()
             curl_multi_cleanup(multi)
         }
@@ -45,9 +51,8 @@
         /// Drops an exchange whose caller has gone. Its connection is closed, unless it carries others as well (HTTP/2).
         func abandon(_ exchange: CurlExchange) {
             guard let transfer = running.removeValue(forKey: ObjectIdentifier(exchange)) else { return }
-            curl_multi_remove_handle(multi, transfer.easy)
-            transfer.end(CURLE_ABORTED_BY_CALLBACK)
-            keep(transfer)
+            let error = HTTPClientError(.other, "The request was given up", host: exchange.host)
+            giveUp(transfer, with: error)
         }
 
         /// Does what can be done now.
@@ -89,6 +94,7 @@
                 let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
                 curl_multi_remove_handle(multi, easy)
                 if let exchange = transfer.exchange { running[ObjectIdentifier(exchange)] = nil }
+                lingering[ObjectIdentifier(transfer)] = nil
                 transfer.end(message.data.result)
                 keep(transfer)
             }
@@ -107,8 +113,17 @@
                 }
                 running[key] = nil
                 let delivery: HTTPClientError.Delivery = transfer.isSent ? .mayHaveExecuted : .neverSent
-                curl_multi_remove_handle(multi, transfer.easy)
                 let error = HTTPClientError(.timeout, "No complete answer came in time", host: exchange.host, delivery: delivery)
+                giveUp(transfer, with: error)
+            }
+        }
+
+        private func giveUp(_ transfer: CurlTransfer, with error: HTTPClientError) {
+            if lingers && transfer.isResolving {
+                lingering[ObjectIdentifier(transfer)] = transfer
+                transfer.end(with: .failure(error))
+            } else {
+                curl_multi_remove_handle(multi, transfer.easy)
                 transfer.end(with: .failure(error))
                 keep(transfer)
             }

@@ -5,7 +5,9 @@
     extension CurlTransfer {
         func installCallbacks() {
             let context = Unmanaged.passUnretained(self).toOpaque()
-            for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA] {
+            for option in [
+                CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_SOCKOPTDATA, CURLOPT_RESOLVER_START_DATA,
+            ] {
                 ccurl_set_pointer(easy, option, context)
             }
             ccurl_set_header_function(easy) { bytes, size, count, context in
@@ -21,6 +23,16 @@
             }
             ccurl_set_seek_function(easy) { context, offset, origin in
                 CurlTransfer.at(context).rewind(to: offset, from: origin) ? 0 : 1
+            }
+            ccurl_set_resolver_start_function(easy) { _, _, context in
+                CurlTransfer.at(context).isResolving = true
+                return 0
+            }
+            ccurl_set_sockopt_function(easy) { context, _, _ in
+                let transfer = CurlTransfer.at(context)
+                transfer.isResolving = false
+                // Without an exchange it was given up while its host's name was being resolved: nothing may be sent any more.
+                return transfer.exchange == nil ? 1 : 0
             }
         }
 

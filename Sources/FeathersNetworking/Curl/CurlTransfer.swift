@@ -15,6 +15,8 @@
         var head = HTTPHeadReader()
         var body: [UInt8] = []
         var uploaded = 0
+        /// Whether the host's name is being looked up, or could not be found.
+        var isResolving = false
         /// Why a callback ended the transfer.
         var failure: HTTPClientError?
 
@@ -49,7 +51,7 @@
             // HTTP/2 where TLS negotiates it; a build without it refuses the option and stays with 1.1. (CURLOPT_PIPEWAIT would
             // save connections then, but makes a second request to an HTTP/1.1 server wait for the first one's answer.)
             ccurl_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-            // Without it (before 7.87), giving up a name resolution waits for the resolver.
+            // Lets a name resolution be given up without waiting for the resolver (see `CurlMulti.lingers`).
             ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
             ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(configuration.connectTimeout.milliseconds))
             ccurl_set_string(easy, CURLOPT_ACCEPT_ENCODING, "")
@@ -61,6 +63,7 @@
             self.exchange = exchange
             head = HTTPHeadReader()
             uploaded = 0
+            isResolving = false
             failure = nil
             detail[0] = 0
             let request = exchange.request

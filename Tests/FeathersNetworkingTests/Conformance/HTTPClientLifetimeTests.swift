@@ -68,4 +68,23 @@ struct HTTPClientLifetimeTests {
         #expect(later.delivery == .neverSent)
         client.close()
     }
+
+    @Test("closing at any moment lets every caller go", arguments: TestedClient.all)
+    func closingRaces(tested: TestedClient) async throws {
+        let script = try await ServerScript(ScriptedResponse(body: "ok"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for round in 0..<40 {
+                group.addTask {
+                    let client = try tested.make()
+                    let calls = (0..<4).map { _ in Task { try await client.execute(HTTPRequest(url: script.url, timeout: .seconds(20))) } }
+                    for _ in 0..<(round * 5) { await Task.yield() }
+                    client.close()
+                    for call in calls {
+                        do { _ = try await call.value } catch let error as HTTPClientError { #expect(error.kind == .closed) }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
 }

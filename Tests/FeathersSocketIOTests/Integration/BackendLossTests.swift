@@ -41,7 +41,7 @@ struct BackendLossTests {
     func heartbeat(way: Way) async throws {
         let variables = ["PING_INTERVAL": "300", "PING_TIMEOUT": "1500"]
         try await BackendConnection.with(way, on: TestBackend(variables: variables)) { backend async throws in
-    
+
             #expect(try await backend.call("slow", .get, id: 2_500)["id"] == 2_500)
             #expect(backend.deliveries.waiting.isEmpty)
         }

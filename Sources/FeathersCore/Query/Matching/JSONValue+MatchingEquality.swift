@@ -7,7 +7,7 @@ func areEqualInQueries(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
     case (.bool(let left), .bool(let right)):
         return left == right
     case (.string(let left), .string(let right)):
-        return left.hasCodeUnits(of: right)
+        return left.isExactly(right)
     case (.array(let left), .array(let right)):
         return left.count == right.count && zip(left, right).allSatisfy { areEqualInQueries($0, $1) }
     case (.object(let left), .object(let right)):

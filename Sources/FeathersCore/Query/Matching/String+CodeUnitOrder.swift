@@ -12,11 +12,6 @@ extension String {
         return Self.order(of: Array(utf8), to: Array(other.utf8))
     }
 
-    /// Whether both strings are the same code units.
-    func hasCodeUnits(of other: String) -> Bool {
-        utf8.count == other.utf8.count && codeUnitOrder(to: other) == 0
-    }
-
     private static func order<Bytes: RandomAccessCollection<UInt8>>(of left: Bytes, to right: Bytes) -> Int where Bytes.Index == Int {
         let common = Swift.min(left.count, right.count)
         var offset = 0

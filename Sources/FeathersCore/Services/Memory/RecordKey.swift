@@ -4,7 +4,7 @@ enum RecordKey: Hashable, Sendable {
     /// The text of an integer that JavaScript lists in ascending order, before all other keys.
     case index(UInt32)
     /// Any other text, kept apart by its code units.
-    case name(RecordName)
+    case name(ExactString)
 
     /// The greatest number that counts as an index; the one above is the length of the longest array.
     private static let greatestIndex = UInt32.max - 1
@@ -12,11 +12,11 @@ enum RecordKey: Hashable, Sendable {
     init(_ id: ServiceID) {
         switch id {
         case .integer(let integer):
-            self = UInt32(exactly: integer).flatMap(Self.init(index:)) ?? .name(RecordName(text: String(integer)))
+            self = UInt32(exactly: integer).flatMap(Self.init(index:)) ?? .name(ExactString(String(integer)))
         case .number(let number):
-            self = UInt32(exactly: number).flatMap(Self.init(index:)) ?? .name(RecordName(text: id.description))
+            self = UInt32(exactly: number).flatMap(Self.init(index:)) ?? .name(ExactString(id.description))
         case .string(let string):
-            self = Self.index(in: string).flatMap(Self.init(index:)) ?? .name(RecordName(text: string))
+            self = Self.index(in: string).flatMap(Self.init(index:)) ?? .name(ExactString(string))
         }
     }
 
@@ -35,19 +35,5 @@ enum RecordKey: Hashable, Sendable {
             value = value * 10 + UInt64(digit - UInt8(ascii: "0"))
         }
         return UInt32(exactly: value)
-    }
-}
-
-/// A text that is equal by its code units: JavaScript keeps a composed and a decomposed "é" apart, Swift's strings do not.
-struct RecordName: Hashable, Sendable {
-    let text: String
-
-    static func == (left: RecordName, right: RecordName) -> Bool {
-        left.text.hasCodeUnits(of: right.text)
-    }
-
-    func hash(into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }

@@ -2,7 +2,7 @@
 /// the others in the order they were added.
 struct RecordStore: Sendable {
     private var indexed = OrderedRecords<UInt32>()
-    private var named = OrderedRecords<RecordName>()
+    private var named = OrderedRecords<ExactString>()
     /// Whether a number was added after a greater one. The row is sorted when it is next listed, once for all of them.
     private var needsSorting = false
 

@@ -1,0 +1,120 @@
+import Foundation
+
+/// The least of a Socket.IO server over WebSocket: acknowledges calls, sends bursts of events, echoes what `echo` is sent.
+///
+/// Calls `["create","echo",DATA,{}]` are answered with DATA, `["create","burst",N,{}]` with N events and then null, any other with a
+/// small record.
+struct LoopbackSocketServer {
+    let port: UInt16
+
+    init() throws {
+        port = try LoopbackListener { peer in
+            var session = Session(peer: peer)
+            session.run()
+        }.port
+    }
+
+    private struct Session {
+        let peer: LoopbackPeer
+        var incoming: [UInt8] = []
+        var position = 0
+        var buffer = [UInt8](repeating: 0, count: 256 << 10)
+
+        init(peer: LoopbackPeer) {
+            self.peer = peer
+        }
+
+        mutating func run() {
+            guard shakeHands(), send(#"0{"sid":"e","upgrades":[],"pingInterval":600000,"pingTimeout":600000,"maxPayload":100000000}"#)
+            else {
+                return
+            }
+            while let frame = nextFrame(), frame.opcode != 8 {
+                if frame.opcode == 1, !answer(frame.payload) { return }
+            }
+        }
+
+        /// Answers one Engine.IO packet.
+        private mutating func answer(_ packet: [UInt8]) -> Bool {
+            guard packet.count >= 2, packet[0] == UInt8(ascii: "4") else { return true }
+            if packet[1] == UInt8(ascii: "0") { return send(#"40{"sid":"s"}"#) }
+            guard packet[1] == UInt8(ascii: "2"), let open = packet.firstIndex(of: UInt8(ascii: "[")) else { return true }
+            let id = String(decoding: packet[2..<open], as: UTF8.self)
+            let arguments = packet[open...]
+            if let data = Self.data(of: arguments, to: #"["create","echo","#) {
+                return send("43\(id)[null,".utf8 + data + "]".utf8)
+            }
+            if let data = Self.data(of: arguments, to: #"["create","burst","#), let count = Int(String(decoding: data, as: UTF8.self)) {
+                for number in 0..<count where !send(#"42["messages created",{"id":\#(number),"text":"Hello","author":"Ada"}]"#) {
+                    return false
+                }
+                return send("43\(id)[null,null]")
+            }
+            return send(#"43\#(id)[null,{"id":1,"text":"Hello","author":"Ada","likes":3,"tags":["a","b"]}]"#)
+        }
+
+        /// The data argument of a call that begins like this and ends in an empty query.
+        private static func data(of arguments: ArraySlice<UInt8>, to prefix: String) -> ArraySlice<UInt8>? {
+            guard arguments.starts(with: prefix.utf8) else { return nil }
+            return arguments.dropFirst(prefix.utf8.count).dropLast(",{}]".utf8.count)
+        }
+
+        private mutating func shakeHands() -> Bool {
+            var head: [UInt8] = []
+            while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
+                let count = peer.receive(into: &buffer)
+                guard count > 0 else { return false }
+                head += buffer[..<count]
+            }
+            let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
+            guard let key = lines.first(where: { $0.lowercased().hasPrefix("sec-websocket-key:") })?.split(separator: ":").last else {
+                return false
+            }
+            let text = key.trimmingCharacters(in: .whitespaces) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+            let accept = Data(SHA1.digest(Array(text.utf8))).base64EncodedString()
+            let answer =
+                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: \(accept)\r\n\r\n"
+            return peer.send(Array(answer.utf8))
+        }
+
+        private func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+        /// Sends one text frame.
+        private func send(_ payload: some Collection<UInt8>) -> Bool {
+            var frame: [UInt8] = [0x81]
+            switch payload.count {
+            case ..<126: frame.append(UInt8(payload.count))
+            case ..<65_536: frame += [126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
+            default: frame += [127] + (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
+            }
+            return peer.send(frame + payload)
+        }
+
+        /// The next frame, unmasked; nil at the end.
+        private mutating func nextFrame() -> (opcode: UInt8, payload: [UInt8])? {
+            guard let head = take(2) else { return nil }
+            var count = Int(head[1] & 0x7F)
+            if count >= 126 {
+                guard let length = take(count == 126 ? 2 : 8) else { return nil }
+                count = length.reduce(0) { $0 << 8 | Int($1) }
+            }
+            guard let mask = take(4), var payload = take(count) else { return nil }
+            for index in payload.indices { payload[index] ^= mask[index & 3] }
+            return (head[0] & 0x0F, payload)
+        }
+
+        private mutating func take(_ count: Int) -> [UInt8]? {
+            while incoming.count - position < count {
+                if position > 0 {
+                    incoming.removeFirst(position)
+                    position = 0
+                }
+                let received = peer.receive(into: &buffer)
+                guard received > 0 else { return nil }
+                incoming += buffer[..<received]
+            }
+            defer { position += count }
+            return Array(incoming[position..<position + count])
+        }
+    }
+}

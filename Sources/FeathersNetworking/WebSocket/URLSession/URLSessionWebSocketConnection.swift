@@ -1,0 +1,86 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A WebSocket that URLSession keeps. Dropped without having been closed, it says 1001 and closes.
+final class URLSessionWebSocketConnection: WebSocketConnection {
+    private static let closingTimeout = Duration.seconds(5)
+
+    private let task: URLSessionWebSocketTask
+    private let state: URLSessionWebSocketState
+
+    init(task: URLSessionWebSocketTask, state: URLSessionWebSocketState) {
+        self.task = task
+        self.state = state
+    }
+
+    deinit {
+        close(code: 1001, reason: "")
+    }
+
+    func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) {
+        if state.listen(handler) { Self.receive(task, state) }
+    }
+
+    /// One message after the other. The task, not the connection, is held meanwhile.
+    private static func receive(_ task: URLSessionWebSocketTask, _ state: URLSessionWebSocketState) {
+        task.receive { result in
+            switch result {
+            case .success(.string(let text)): state.deliver(.text(text))
+            case .success(.data(let data)): state.deliver(.binary([UInt8](data)))
+            case .success: break
+            case .failure(let error):
+                // The delegate usually hears of it as well, but not of everything: a message too large, for one.
+                end(task, state, error)
+                return
+            }
+            receive(task, state)
+        }
+    }
+
+    func sendNow(_ message: WebSocketMessage) throws(WebSocketError) {
+        if let obstacle = state.obstacle { throw obstacle }
+        guard state.room.take(message.byteCount, waits: false, { hand(message) }) else {
+            throw WebSocketError(.queueFull, "More is queued for the server than the connection keeps")
+        }
+    }
+
+    func send(_ message: WebSocketMessage) async throws {
+        try Task.checkCancellation()
+        while true {
+            if let obstacle = state.obstacle { throw obstacle }
+            if state.room.take(message.byteCount, waits: true, { hand(message) }) { return }
+            try await state.room.wait()
+        }
+    }
+
+    func close(code: UInt16, reason: String) {
+        guard state.beginClosing() else { return }
+        let frame = WebSocketCloseFrame(code: code, reason: reason)
+        // Foundation on Linux knows the codes of RFC 6455 only.
+        let closeCode = frame.code.flatMap { URLSessionWebSocketTask.CloseCode(rawValue: Int($0)) } ?? .normalClosure
+        state.limit(task, to: Self.closingTimeout, "The server did not answer the closing handshake in time")
+        task.cancel(with: closeCode, reason: Data(frame.reason.utf8))
+    }
+
+    private func hand(_ message: WebSocketMessage) {
+        let content: URLSessionWebSocketTask.Message =
+            switch message {
+            case .text(let text): .string(text)
+            case .binary(let bytes): .data(Data(bytes))
+            }
+        task.send(content) { [task, state, size = message.byteCount] error in
+            state.room.give(size)
+            if let error { Self.end(task, state, error) }
+        }
+    }
+
+    private static func end(_ task: URLSessionWebSocketTask, _ state: URLSessionWebSocketState, _ error: any Error) {
+        state.reports.addOperation {
+            state.finish(WebSocketClosure(ended: task, error, host: state.host))
+            task.cancel()
+        }
+    }
+}

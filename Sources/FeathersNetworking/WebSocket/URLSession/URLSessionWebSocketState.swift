@@ -1,0 +1,135 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What a connection on URLSession has come to: opening, open, closing, closed; and who is to be told.
+///
+/// What is called is called outside the lock, on the session's queue.
+final class URLSessionWebSocketState: Sendable {
+    private struct State: Sendable {
+        var opening: CheckedContinuation<Void, any Error>?
+        var handler: (@Sendable (WebSocketEvent) -> Void)?
+        var isClosing = false
+        var isCancelled = false
+        var closure: WebSocketClosure?
+        var timer: DeadlineTimer?
+    }
+
+    let host: String
+    /// The session's delegate queue, which runs one thing at a time.
+    let reports: OperationQueue
+    let room = SendingRoom()
+    private let state = Locked(State())
+
+    init(host: String) {
+        self.host = host
+        reports = OperationQueue()
+        reports.maxConcurrentOperationCount = 1
+    }
+
+    /// Whether messages may be sent; nil where they may.
+    var obstacle: WebSocketError? {
+        state.withLock { state in
+            guard state.closure == nil, !state.isClosing else { return WebSocketError(.closed, "The WebSocket is closing or closed") }
+            return nil
+        }
+    }
+
+    var isOver: Bool {
+        state.withLock { $0.closure != nil }
+    }
+
+    // MARK: Opening
+
+    /// - Returns: false where opening has ended already; the continuation is resumed then.
+    func waitForOpening(_ continuation: CheckedContinuation<Void, any Error>) -> Bool {
+        let error = state.withLock { state -> (any Error)? in
+            if state.isCancelled { return CancellationError() }
+            if let closure = state.closure { return Self.error(closure) }
+            state.opening = continuation
+            return nil
+        }
+        if let error { continuation.resume(throwing: error) }
+        return error == nil
+    }
+
+    func opened() {
+        takeOpening()?.resume()
+    }
+
+    func cancelOpening() {
+        takeOpening(cancelling: true)?.resume(throwing: CancellationError())
+    }
+
+    private func takeOpening(cancelling: Bool = false) -> CheckedContinuation<Void, any Error>? {
+        state.withLock { state in
+            if cancelling { state.isCancelled = true }
+            state.timer?.cancel()
+            defer { (state.opening, state.timer) = (nil, nil) }
+            return state.opening
+        }
+    }
+
+    // MARK: Receiving
+
+    /// - Returns: false where it has ended already; the handler has heard all it ever will then.
+    func listen(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) -> Bool {
+        let closure = state.withLock { state in
+            if state.closure == nil { state.handler = handler }
+            return state.closure
+        }
+        if let closure { reports.addOperation { handler(.closed(closure)) } }
+        return closure == nil
+    }
+
+    func deliver(_ message: WebSocketMessage) {
+        state.withLock { $0.handler }?(.message(message))
+    }
+
+    // MARK: Closing
+
+    /// - Returns: whether closing begins here.
+    func beginClosing() -> Bool {
+        state.withLock { state in
+            guard state.closure == nil, !state.isClosing else { return false }
+            state.isClosing = true
+            return true
+        }
+    }
+
+    /// Cuts the connection off unless it is open, or over, by then.
+    func limit(_ task: URLSessionWebSocketTask, to duration: Duration, _ message: String) {
+        let timer = DeadlineTimer { [weak self] in
+            guard let self else { return }
+            reports.addOperation { self.finish(WebSocketClosure(code: 1006, error: WebSocketError(.timeout, message))) }
+            task.cancel()
+        }
+        let isOver = state.withLock { state in
+            guard state.closure == nil else { return true }
+            state.timer?.cancel()
+            state.timer = timer
+            return false
+        }
+        if isOver { timer.cancel() } else { timer.schedule(at: .now.advanced(by: duration)) }
+    }
+
+    /// Ends the connection, once: fails the opening, or tells the handler. To be called on the session's queue.
+    func finish(_ closure: WebSocketClosure) {
+        let (opening, handler) = state.withLock { state -> (CheckedContinuation<Void, any Error>?, (@Sendable (WebSocketEvent) -> Void)?) in
+            guard state.closure == nil else { return (nil, nil) }
+            state.closure = closure
+            state.timer?.cancel()
+            defer { (state.opening, state.handler, state.timer) = (nil, nil, nil) }
+            return (state.opening, state.handler)
+        }
+        room.end()
+        opening?.resume(throwing: Self.error(closure))
+        handler?(.closed(closure))
+    }
+
+    private static func error(_ closure: WebSocketClosure) -> WebSocketError {
+        closure.error ?? WebSocketError(.closed, "The WebSocket was closed with \(closure.code)")
+    }
+}
