@@ -47,12 +47,12 @@ struct FailingOpeningTests {
             #expect(error.execution == .neverSent)
             #expect(connection.transport.status != .connecting(attempt: 1))
             try await withThrowingTaskGroup(of: Void.self) { group in
-                async let queued = connection.echo(7)
-                await connection.pending(1)
                 group.addTask { try await connection.transport.run() }
                 for await status in connection.transport.statusUpdates() {
-                    if case .waiting(attempt: 2, _) = status { break }
+                    if case .waiting(attempt: 2..., _) = status { break }
                 }
+                async let queued = connection.echo(7)
+                await connection.pending(1)
                 try await connection.proxy.change(FaultPlan())
                 try await connection.proxy.accept()
                 #expect(try await queued == 7)
