@@ -105,6 +105,9 @@ final class UpgradingConnection: EngineConnection {
         }
         state.withLock { $0.webSocket = webSocket }
         guard state.withLock({ $0.machine.webSocketOpened() }) == .sendProbe else { return webSocket.close() }
+        let isOver = Promise<Void>()
+        polling.expectProbe(isOver)
+        defer { isOver.resolve(()) }
         try? webSocket.sendNow([EnginePacket.ping("probe").frame])
         let answer = await withTaskGroup(of: EnginePacket?.self) { group in
             group.addTask { try? await webSocket.nextPacket() }
