@@ -64,6 +64,23 @@ struct BackendLossTests {
         }
     }
 
+    @Test("moves however the answers to poll and probe cross")
+    func upgradesCrossing() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for number in 1...10 {
+                        try await BackendConnection.with(.upgrade) { backend async throws in
+                            let answer = try await backend.call("slow", .get, id: ServiceID(number))
+                            #expect(answer["id"] == .integer(Int64(number)))
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test("is refused with the server's words where its header is")
     func refused() async throws {
         let error = await #expect(throws: FeathersError.self) {

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersTesting
 import Foundation
 import Synchronization
 
@@ -39,7 +40,9 @@ final class ReplayClient: Sendable {
             $0.transports = isPolling ? (upgrades ? [.polling, .webSocket] : [.polling]) : [.webSocket]
             $0.webSocketConnector = network.sockets
             $0.httpClient = network
-            $0.reconnection.initialDelay = .milliseconds(1)
+            $0.reconnection.initialDelay = .zero
+            // Recorded heartbeats are short; a machine under load must not miss them.
+            $0.clock = ManualClock()
             if let auth, !auth.isEmpty { $0.auth = { auth } }
             $0.headers = { Dictionary(own.map { ($0.name, $0.value) }) { first, _ in first } }
         }
