@@ -17,8 +17,11 @@ struct ChaosSubscriber {
         for await delivery in deliveries {
             switch delivery {
             case .gap(let gap):
-                hole = nil
-                if case .overflow = gap.reason { overflow = 2 } else { mayMiss = true }
+                if case .overflow = gap.reason {
+                    (overflow, hole) = (2, nil)
+                } else {
+                    mayMiss = true
+                }
                 journal.note { $0.gaps[Self.name(of: gap.reason), default: 0] += 1 }
             case .event(let data):
                 guard data["run"]?.string == run else { continue }
