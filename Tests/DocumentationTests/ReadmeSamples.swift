@@ -93,6 +93,30 @@ private func events(_ messages: TypedService<Message>) async throws {
     }
 }
 
+private func realTime() async throws {
+    let app = FeathersApp(transport: .socketIO(URL(string: "http://localhost:3030")!))
+    try await withFeathersApp(app) { app in
+        let messages = app.service("messages", of: Message.self)
+        let created = messages.events(.created)
+        try await messages.create(Message(text: "Hi"))
+        for await message in created { print(message.text) }
+    }
+}
+
+private actor Tokens {
+    func current() -> String { "token" }
+}
+
+private func connecting(_ url: URL, _ tokens: Tokens) async {
+    let transport = SocketIOTransport.socketIO(url) { options in
+        options.transports = [.webSocket, .polling]
+        options.callTimeout = .seconds(30)
+        options.reconnection.maximumDelay = .seconds(30)
+        options.auth = { ["token": .string(await tokens.current())] }
+    }
+    for await status in transport.statusUpdates() { print(status) }
+}
+
 private func errors(_ messages: TypedService<Message>) async throws {
     do {
         _ = try await messages.get(4711)
