@@ -6,7 +6,8 @@ struct EngineOpener: Sendable {
     let address: EngineAddress
     let transports: [SocketIOTransport.EngineTransport]
     let connector: (any WebSocketConnector)?
-    let client: any HTTPClient
+    /// What polls. A session should have its own: one that kept connections of a lost session would ask over those that are dead.
+    let makeClient: @Sendable () -> any HTTPClient
     /// How many bytes a message may have.
     let limit: Int
     let timebase: Timebase
@@ -51,7 +52,7 @@ struct EngineOpener: Sendable {
                 return connection
             }
         case .polling:
-            let requests = PollingRequests(address: address, headers: headers, client: client, limit: limit)
+            let requests = PollingRequests(address: address, headers: headers, client: makeClient(), limit: limit)
             let polling = try await timebase.run(atMost: timeout, orThrow: late) { try await PollingConnection.open(requests) }
             guard !webSocketFailed, transports.contains(.webSocket), polling.handshake.upgrades.contains("websocket") else {
                 return polling

@@ -54,7 +54,7 @@ extension SocketIOTransport {
         public var onDiagnostic: (@Sendable (SocketIODiagnostic) -> Void)?
         /// What time is measured with; it should go on while the machine sleeps.
         public var clock: any Clock<Duration> = ContinuousClock()
-        /// What polling uses; nil for a client of the transport's own.
+        /// What polling uses; nil for one of the transport's own, another for each session, so that none meets a lost one's connections.
         public var httpClient: (any HTTPClient)?
         /// What opens WebSockets; nil for the platform's.
         public var webSocketConnector: (any WebSocketConnector)?

@@ -160,6 +160,8 @@ class Realtime:
     def handler(self, method):
         async def handle(sid, path=None, *arguments):
             connection = self.connections.get(sid)
+            if connection is None:
+                return None  # The call crossed with the server's DISCONNECT: nobody waits for an answer.
             try:
                 return None, await self.run(connection, method, path, arguments)
             except Exception as error:

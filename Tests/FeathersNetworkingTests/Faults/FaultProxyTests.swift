@@ -32,7 +32,8 @@ struct FaultProxyTests {
         }
         let proxy = try await FaultProxy(to: TestBackend.url(), plan: plan)
         let error = try await client.failure(request(proxy))
-        #expect(error.kind == .connectionLost)
+        // URLSession on Linux calls it a bad response when the end comes early enough.
+        #expect(error.kind == .connectionLost || error.kind == .badResponse)
         #expect(error.delivery == .mayHaveExecuted)
         let counters = try await proxy.counters(open: 0, faults: 1)
         #expect(counters.faults[kind.rawValue] == 1)
