@@ -55,14 +55,13 @@ struct CallConformanceTests {
         #expect(answers.allSatisfy { $1["data"]?["number"] == .integer(Int64($0)) })
     }
 
-    @Test("A cancelled call ends at once and leaves the others alone", arguments: Subject.all)
+    @Test("A cancelled call does not wait for its answer and leaves the others alone", .timeLimit(.minutes(3)), arguments: Subject.all)
     func cancellation(_ subject: Subject) async throws {
         let app = try await subject.app()
-        let started = ContinuousClock.now
-        let slow = Task { try await app.service("slow").get(60_000) }
+        // Ten minutes: a call that waited for its answer would run into the time limit.
+        let slow = Task { try await app.service("slow").get(600_000) }
         slow.cancel()
         await #expect(throws: CancellationError.self) { try await slow.value }
-        #expect(started.duration(to: .now) < .seconds(30))
         #expect(try await app.service("echo").get(1)["method"] == "get")
     }
 

@@ -31,7 +31,7 @@ struct EngineSession: Sendable {
     }
 
     /// Whether the server has been silent for too long; to be asked before anything is sent.
-    func isExpired(at now: Duration) -> Bool { now > heartbeatDeadline }
+    func isExpired(at now: Duration) -> Bool { now >= heartbeatDeadline }
 
     mutating func received(_ packet: EnginePacket, now: Duration) -> Action {
         guard !isClosed else { return .nothing }

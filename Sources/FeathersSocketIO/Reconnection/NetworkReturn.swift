@@ -1,4 +1,5 @@
 #if canImport(Network)
+    import Dispatch
     import Network
 
     /// Tells when the network is back, so that no delay is waited for in vain.

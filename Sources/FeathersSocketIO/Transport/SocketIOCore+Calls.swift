@@ -5,8 +5,12 @@ import Synchronization
 struct OutgoingCall: Sendable {
     var id: Int
     var frame: EngineFrame
+    /// When the call was made; nobody asks the clock twice for one call.
+    var madeAt: Duration
     var deadline: Duration?
     var isVolatile: Bool
+    /// Whether a task of the call's own sees to its deadline.
+    var keepsTime = false
 }
 
 extension SocketIOCore {
@@ -33,11 +37,18 @@ extension SocketIOCore {
         } catch {
             throw FeathersError.refused("The call cannot be written as JSON: \(error)")
         }
-        let call = OutgoingCall(id: id, frame: frame, deadline: timeout.map { timebase.now + $0 }, isVolatile: isVolatile)
+        let now = timebase.now
+        let call = OutgoingCall(id: id, frame: frame, madeAt: now, deadline: timeout.map { now + $0 }, isVolatile: isVolatile)
         guard let deadline = call.deadline, !isRunning else { return try await wait(for: call) }
-        // Nobody keeps time while no connection is wanted, so this call has to.
+        return try await waitKeepingTime(for: call, until: deadline)
+    }
+
+    /// Waits as `wait` does, while no connection is wanted and nobody else keeps time.
+    private func waitKeepingTime(for call: OutgoingCall, until deadline: Duration) async throws -> JSONValue {
+        var call = call
+        call.keepsTime = true
         return try await withThrowingTaskGroup(of: JSONValue?.self) { group in
-            group.addTask { try await self.wait(for: call) }
+            group.addTask { [call] in try await self.wait(for: call) }
             group.addTask {
                 try await self.timebase.sleep(until: deadline)
                 self.timePassed()
@@ -71,11 +82,9 @@ extension SocketIOCore {
         guard call.frame.size <= options.maximumMessageSize else {
             return waiter.resume(throwing: FeathersError.tooLarge(call.frame.size, limit: options.maximumMessageSize))
         }
-        // Only a deadline makes the time interesting: it was read a moment ago.
-        let now = timebase.now
         var signal: Promise<Void>?
         let outcome: Outcome = state.withLock { state in
-            let outcome = add(call, waiter, now, &state)
+            let outcome = add(call, waiter, &state)
             if let deadline = call.deadline, deadline < state.timerMoment ?? .seconds(Int64.max / 2) {
                 state.timerMoment = deadline
                 signal = state.timerSignal
@@ -91,12 +100,12 @@ extension SocketIOCore {
         }
     }
 
-    private func add(_ call: OutgoingCall, _ waiter: Waiter, _ now: Duration, _ state: inout State) -> Outcome {
+    private func add(_ call: OutgoingCall, _ waiter: Waiter, _ state: inout State) -> Outcome {
         if let link = state.link, let engine = state.engine, state.session.isJoined {
             guard call.frame.size <= engine.handshake.maxPayload else {
                 return .fails(.tooLarge(call.frame.size, limit: engine.handshake.maxPayload))
             }
-            guard engine.isExpired(at: now) else {
+            guard engine.isExpired(at: call.madeAt) else {
                 state.calls.addSent(call.id, waiter: waiter, frame: call.frame, deadline: call.deadline)
                 return handOver([call.frame], link, &state)
             }
@@ -108,7 +117,12 @@ extension SocketIOCore {
     }
 
     private func queue(_ call: OutgoingCall, _ waiter: Waiter, _ state: inout State) -> Outcome {
-        if case .closed(let reason) = state.life { return .fails(.notConnected("The connection is closed: \(reason.explanation)")) }
+        switch state.life {
+        case .closed(let reason): return .fails(.notConnected("The connection is closed: \(reason.explanation)"))
+        // It ended in this very moment, and its timer with it.
+        case .idle where call.deadline != nil && !call.keepsTime: return .fails(.notConnected("The connection was ended"))
+        case .idle, .running: break
+        }
         guard !call.isVolatile, options.offlineCalls != .fail else { return .fails(.notConnected("There is no connection")) }
         guard state.calls.addQueued(call.id, waiter: waiter, frame: call.frame, deadline: call.deadline) else {
             return .fails(.notConnected("There is no connection, and as many calls wait for one as may"))

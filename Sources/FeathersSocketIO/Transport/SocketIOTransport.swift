@@ -21,8 +21,7 @@ public final class SocketIOTransport: RealTimeTransport {
         let opener = Result { () throws(FeathersError) in
             EngineOpener(
                 address: try EngineAddress(url, path: options.path), transports: options.transports,
-                connector: options.webSocketConnector ?? Self.platformConnector,
-                makeClient: { [client = options.httpClient] in client ?? PlatformHTTPClient.make() },
+                connector: options.webSocketConnector ?? Self.platformConnector, client: options.httpClient ?? PollingClient(),
                 limit: options.maximumMessageSize, timebase: timebase)
         }
         core = SocketIOCore(opener: opener, options: options, timebase: timebase)
