@@ -21,18 +21,10 @@ public final class SocketIOTransport: RealTimeTransport {
         let opener = Result { () throws(FeathersError) in
             EngineOpener(
                 address: try EngineAddress(url, path: options.path), transports: options.transports,
-                connector: options.webSocketConnector ?? Self.platformConnector, client: options.httpClient ?? PollingClient(),
+                connector: options.webSocketConnector ?? PlatformWebSocketConnector.make(), client: options.httpClient ?? PollingClient(),
                 limit: options.maximumMessageSize, timebase: timebase)
         }
         core = SocketIOCore(opener: opener, options: options, timebase: timebase)
-    }
-
-    private static var platformConnector: (any WebSocketConnector)? {
-        #if os(Linux)
-            CurlWebSocketConnector()
-        #else
-            nil
-        #endif
     }
 
     deinit {
