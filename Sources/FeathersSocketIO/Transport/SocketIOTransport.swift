@@ -21,7 +21,8 @@ public final class SocketIOTransport: RealTimeTransport {
         let opener = Result { () throws(FeathersError) in
             EngineOpener(
                 address: try EngineAddress(url, path: options.path), transports: options.transports,
-                connector: options.webSocketConnector ?? PlatformWebSocketConnector.make(), client: options.httpClient ?? PollingClient(),
+                connector: options.webSocketConnector ?? PlatformWebSocketConnector.make(),
+                makeClient: { [client = options.httpClient] in client ?? PlatformHTTPClient.make() },
                 limit: options.maximumMessageSize, timebase: timebase)
         }
         core = SocketIOCore(opener: opener, options: options, timebase: timebase)
