@@ -34,31 +34,33 @@ enum FailingOpening: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-@Suite("A connection that does not open", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
-struct FailingOpeningTests {
-    @Test("throws what is wrong, leaves nothing running, and opens as soon as it can", arguments: Way.allCases, FailingOpening.allCases)
-    func opening(way: Way, opening: FailingOpening) async throws {
-        try await FaultyConnection.through(way, plan: opening.plan ?? FaultPlan()) {
-            $0.connectTimeout = .milliseconds(400)
-        } _: { connection in
-            if opening == .refused { try await connection.proxy.refuse() }
-            let error = try await #require(throws: FeathersError.self) { try await connection.transport.connect() }
-            #expect(error.code == .unavailable || error.code == .timeout)
-            #expect(error.execution == .neverSent)
-            #expect(connection.transport.status != .connecting(attempt: 1))
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await connection.transport.run() }
-                for await status in connection.transport.statusUpdates() {
-                    if case .waiting(attempt: 2..., _) = status { break }
+extension FaultTests {
+    @Suite("A connection that does not open", .timeLimit(.minutes(1)))
+    struct FailingOpeningTests {
+        @Test("throws what is wrong, leaves nothing running, and opens as soon as it can", arguments: Way.allCases, FailingOpening.allCases)
+        func opening(way: Way, opening: FailingOpening) async throws {
+            try await FaultyConnection.through(way, plan: opening.plan ?? FaultPlan()) {
+                $0.connectTimeout = .milliseconds(400)
+            } _: { connection in
+                if opening == .refused { try await connection.proxy.refuse() }
+                let error = try await #require(throws: FeathersError.self) { try await connection.transport.connect() }
+                #expect(error.code == .unavailable || error.code == .timeout)
+                #expect(error.execution == .neverSent)
+                #expect(connection.transport.status != .connecting(attempt: 1))
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await connection.transport.run() }
+                    for await status in connection.transport.statusUpdates() {
+                        if case .waiting(attempt: 2..., _) = status { break }
+                    }
+                    async let queued = connection.echo(7)
+                    await connection.pending(1)
+                    try await connection.proxy.change(FaultPlan())
+                    try await connection.proxy.accept()
+                    #expect(try await queued == 7)
+                    // Nothing was missed: there was no connection before.
+                    #expect(!connection.deliveries.waiting.contains(.gap))
+                    await connection.transport.disconnect()
                 }
-                async let queued = connection.echo(7)
-                await connection.pending(1)
-                try await connection.proxy.change(FaultPlan())
-                try await connection.proxy.accept()
-                #expect(try await queued == 7)
-                // Nothing was missed: there was no connection before.
-                #expect(!connection.deliveries.waiting.contains(.gap))
-                await connection.transport.disconnect()
             }
         }
     }

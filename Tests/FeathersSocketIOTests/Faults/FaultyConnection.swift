@@ -16,7 +16,7 @@ struct FaultyConnection: Sendable {
 
     /// Runs a body with a transport that does nothing yet, then looks whether anything of it is left.
     static func through(
-        _ way: Way, on backend: TestBackend = .shared, plan: FaultPlan = FaultPlan(),
+        _ way: Way, on backend: TestBackend = FaultTests.backend, plan: FaultPlan = FaultPlan(),
         _ configure: (inout SocketIOTransport.Options) -> Void = { _ in },
         _ body: (FaultyConnection) async throws -> Void
     ) async throws {
@@ -32,7 +32,8 @@ struct FaultyConnection: Sendable {
 
     /// Connects first.
     static func connected(
-        _ way: Way, on backend: TestBackend = .shared, plan: FaultPlan = FaultPlan(), _ body: (FaultyConnection) async throws -> Void
+        _ way: Way, on backend: TestBackend = FaultTests.backend, plan: FaultPlan = FaultPlan(),
+        _ body: (FaultyConnection) async throws -> Void
     ) async throws {
         try await through(way, on: backend, plan: plan) { connection in
             try await connection.transport.connect()
