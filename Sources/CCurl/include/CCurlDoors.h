@@ -62,6 +62,11 @@ static inline CURLcode ccurl_set_resolver_start_function(CURL *easy, curl_resolv
     return curl_easy_setopt(easy, 20272, callback);
 }
 
+/// CURLOPT_PREREQFUNCTION (libcurl 7.80; CURLE_UNKNOWN_OPTION before).
+static inline CURLcode ccurl_set_prereq_function(CURL *easy, curl_prereq_callback _Nullable callback) {
+    return curl_easy_setopt(easy, 20312, callback);
+}
+
 static inline CURLcode ccurl_get_long(CURL *easy, CURLLongInfo info, long *value) {
     return curl_easy_getinfo(easy, (int)info, value);
 }

@@ -24,6 +24,12 @@ typedef int (*curl_seek_callback)(void *_Nullable context, int64_t offset, int o
 /// Is told of a new socket before it connects; anything else than 0 ends the attempt.
 typedef int (*curl_sockopt_callback)(void *_Nullable context, int descriptor, int purpose);
 
+/// Is asked, once connected, before a request is sent; CURL_PREREQFUNC_ABORT ends the transfer.
+typedef int (*curl_prereq_callback)(
+    void *_Nullable context, char *_Nullable remote, char *_Nullable local, int remotePort, int localPort);
+static const int CURL_PREREQFUNC_OK = 0;
+static const int CURL_PREREQFUNC_ABORT = 1;
+
 /// Is told that a name is about to be resolved; anything else than 0 ends the transfer.
 typedef int (*curl_resolver_start_callback)(void *_Nullable resolver, void *_Nullable reserved, void *_Nullable context);
 

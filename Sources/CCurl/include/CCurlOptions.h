@@ -74,6 +74,7 @@ typedef enum {
     CURLOPT_SEEKDATA = 10168,
     CURLOPT_SHARE = 10100,
     CURLOPT_RESOLVER_START_DATA = 10273,
+    CURLOPT_PREREQDATA = 10313,
 } CURLPointerOption;
 
 /// Options that take a `curl_off_t`.

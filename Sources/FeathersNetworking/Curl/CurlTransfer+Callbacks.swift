@@ -7,6 +7,7 @@
             let context = Unmanaged.passUnretained(self).toOpaque()
             for option in [
                 CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_SOCKOPTDATA, CURLOPT_RESOLVER_START_DATA,
+                CURLOPT_PREREQDATA,
             ] {
                 ccurl_set_pointer(easy, option, context)
             }
@@ -28,6 +29,10 @@
                 CurlTransfer.at(context).isResolving = true
                 return 0
             }
+            asksBeforeSending =
+                ccurl_set_prereq_function(easy) { context, _, _, _, _ in
+                    CurlTransfer.at(context).mayBeSent() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+                } == CURLE_OK
             ccurl_set_sockopt_function(easy) { context, _, _ in
                 let transfer = CurlTransfer.at(context)
                 transfer.isResolving = false
@@ -69,6 +74,14 @@
             }
             uploaded += count
             return count
+        }
+
+        /// Whether the request may be sent; a second time only where that does no harm.
+        private func mayBeSent() -> Bool {
+            sendings += 1
+            guard sendings > 1, !isRepeatable else { return true }
+            failure = HTTPClientError(.connectionLost, "The connection was lost before an answer came", host: exchange?.host)
+            return false
         }
 
         /// libcurl asks for the body from its start when a kept connection broke without an answer and it means to try another. What may have

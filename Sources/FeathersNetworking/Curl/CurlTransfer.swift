@@ -15,6 +15,10 @@
         var head = HTTPHeadReader()
         var body: [UInt8] = []
         var uploaded = 0
+        /// How often the request was begun to be sent.
+        var sendings = 0
+        /// Whether libcurl asks before it sends.
+        var asksBeforeSending = false
         /// Whether the host's name is being looked up, or could not be found.
         var isResolving = false
         /// Why a callback ended the transfer.
@@ -79,9 +83,10 @@
                 if request.method == "GET" { ccurl_set_string(easy, CURLOPT_CUSTOMREQUEST, "GET") }
             }
             if request.method == "HEAD" { ccurl_set_long(easy, CURLOPT_NOBODY, 1) }
-            // A body can be refused a second reading (see `rewind`), an empty one needs none: libcurl would silently send the request twice
-            // where a kept connection turns out to be dead.
-            let needsOwnConnection = !isRepeatable && request.body?.isEmpty != false
+            // libcurl would silently send the request twice where a kept connection turns out to be dead. From 7.80 on it asks before it sends
+            // (see `mayBeSent`); before, a body can be refused a second reading (see `rewind`), and an empty one needs none.
+            sendings = 0
+            let needsOwnConnection = !isRepeatable && request.body?.isEmpty != false && !asksBeforeSending
             ccurl_set_long(easy, CURLOPT_FRESH_CONNECT, needsOwnConnection ? 1 : 0)
             setHeaders(request.headers, sendsBody: sendsBody)
         }
@@ -97,10 +102,8 @@
             ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, UnsafeRawPointer(headerList))
         }
 
-        /// Whether sending the request twice does no harm (RFC 9110, section 9.2.2).
-        var isRepeatable: Bool {
-            ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(exchange?.request.method)
-        }
+        /// Whether libcurl may send the request another time.
+        var isRepeatable: Bool { exchange?.request.isRepeatable ?? false }
 
         /// Whether any byte of the request left.
         var isSent: Bool {

@@ -23,6 +23,11 @@ public struct HTTPRequest: Sendable {
     /// How many bytes the answer's body may have after decompression.
     public var maximumResponseBytes: Int
 
+    /// Whether the client may send the request again by itself where a kept connection turns out to be dead.
+    ///
+    /// So it may, unless told otherwise, where sending twice does no harm (RFC 9110, section 9.2.2). `URLSession` decides for itself.
+    public var isRepeatable: Bool
+
     /// What ``maximumResponseBytes`` is unless told otherwise: 256 MiB, enough for any sensible answer and less than what
     /// makes a process fall over.
     public static let defaultMaximumResponseBytes = 256 * 1024 * 1024
@@ -43,6 +48,7 @@ public struct HTTPRequest: Sendable {
         self.timeout = timeout
         self.redirects = redirects
         self.maximumResponseBytes = maximumResponseBytes
+        self.isRepeatable = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)
     }
 }
 

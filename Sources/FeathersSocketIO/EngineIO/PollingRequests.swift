@@ -13,8 +13,10 @@ struct PollingRequests: Sendable {
     /// Waits for packets; without a session opens one.
     func poll(sid: String?, timeout: Duration?) async throws -> [EnginePacket] {
         let url = try address.url(transport: "polling", sid: sid)
-        let response = try await execute(
-            HTTPRequest(url: url, headers: headers, timeout: timeout, redirects: .never, maximumResponseBytes: limit))
+        var request = HTTPRequest(url: url, headers: headers, timeout: timeout, redirects: .never, maximumResponseBytes: limit)
+        // What the server put into an answer that was lost does not come again: the session must end rather than go on without it.
+        request.isRepeatable = false
+        let response = try await execute(request)
         do throws(EngineCodecError) {
             return try EnginePayload.packets(in: response.body, limit: limit)
         } catch {
