@@ -58,7 +58,8 @@ struct OpenedWebSocket: Sendable {
 enum TestedConnector {
     static func make(tls: TLSConfiguration = TLSConfiguration(), closingTimeout: Duration = .seconds(5)) -> any WebSocketConnector {
         #if os(Linux)
-            CurlWebSocketConnector(configuration: .init(tls: tls, proxy: .none, closingTimeout: closingTimeout))
+            if Environment.choosesURLSessionWebSockets { return URLSessionWebSocketConnector() }
+            return CurlWebSocketConnector(configuration: .init(tls: tls, proxy: .none, closingTimeout: closingTimeout))
         #else
             PlatformWebSocketConnector.make()
         #endif
