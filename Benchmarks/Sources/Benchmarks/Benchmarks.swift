@@ -22,6 +22,10 @@ struct Benchmarks {
             case "--json": isJSON = true
             case "--rounds": rounds = max(1, arguments.popFirst().flatMap { Int($0) } ?? rounds)
             case "--only": only = arguments.popFirst()
+            case "--serve":
+                // How the program runs its own servers; nothing for people.
+                try arguments.popFirst().flatMap(ServerProcess.Kind.init(rawValue:))?.serve()
+                return
             default:
                 FileHandle.standardError.write(Data("Unknown argument '\(argument)'.\n\n\(usage)\n".utf8))
                 exit(64)
@@ -36,11 +40,10 @@ struct Benchmarks {
     private static func measure(rounds: Int, only: String?) async throws -> Report {
         var groups = try await [CallBenchmarks.hooks(), CallBenchmarks.memory()]
         groups += try JSONBenchmarks.groups()
-        groups += try [QueryBenchmarks.group(), RESTBenchmarks.group()]
+        groups += try await [QueryBenchmarks.group(), RESTBenchmarks.group(), SocketIOBenchmarks.group()]
+        func isWanted(_ name: String) -> Bool { only.map { name.localizedCaseInsensitiveContains($0) } ?? true }
         var measurements: [Measurement] = []
-        for group in groups where only.map({ group.name.localizedCaseInsensitiveContains($0) }) ?? true {
-            measurements += try await Harness(rounds: rounds).measure(group)
-        }
-        return Report(measurements: measurements)
+        for group in groups where isWanted(group.name) { measurements += try await Harness(rounds: rounds).measure(group) }
+        return Report(measurements: measurements, notes: isWanted("Socket.IO") ? try await SocketIOBenchmarks.notes() : [])
     }
 }

@@ -1,68 +1,64 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Runs benchmarks in interleaved rounds, so that whatever else the machine does hits all of them alike.
 struct Harness {
     let rounds: Int
 
     /// Measures a group of benchmarks that are compared with each other: the median over the rounds for each.
     func measure(_ group: BenchmarkGroup) async throws -> [Measurement] {
-        var samples = [[Double]](repeating: [], count: group.benchmarks.count)
-        let clock = ContinuousClock()
+        var samples = [[Cost]](repeating: [], count: group.benchmarks.count)
         // Round 0 warms up and does not count.
         for round in 0...rounds {
             for (index, benchmark) in group.benchmarks.enumerated() {
-                let start = clock.now
-                try await benchmark.body()
-                let elapsed = start.duration(to: clock.now)
-                if round > 0 { samples[index].append(elapsed / .nanoseconds(1) / Double(benchmark.operations)) }
+                // Kept apart from the report, which goes to standard output.
+                FileHandle.standardError.write(Data("\r\u{1B}[K\(group.name), round \(round) of \(rounds): \(benchmark.name)".utf8))
+                defer { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+                let cost = try await cost(of: benchmark)
+                if round > 0 { samples[index].append(cost) }
             }
         }
-        let medians = samples.map { $0.sorted()[$0.count / 2] }
+        let medians = zip(group.benchmarks, samples).map { benchmark, samples in
+            (
+                elapsed: Self.median(samples.map(\.elapsed)) / Double(benchmark.operations),
+                cpu: Self.median(samples.map(\.cpu)) / Double(benchmark.operations)
+            )
+        }
         return zip(group.benchmarks, medians).map { benchmark, median in
-            let reference = benchmark.reference.flatMap { name in
-                group.benchmarks.firstIndex { $0.name == name }.map { medians[$0] }
-            }
+            let reference = benchmark.reference.flatMap { name in group.benchmarks.firstIndex { $0.name == name } }
             return Measurement(
-                group: group.name, name: benchmark.name, nanoseconds: median, reference: benchmark.reference,
-                ratio: reference.map { $0 / median })
+                group: group.name, name: benchmark.name, nanoseconds: median.elapsed, cpuNanoseconds: median.cpu,
+                reference: benchmark.reference, ratio: reference.map { medians[$0].elapsed / median.elapsed },
+                cpuRatio: reference.map { medians[$0].cpu / median.cpu })
         }
     }
-}
 
-/// Benchmarks that are run in turns because they are compared.
-struct BenchmarkGroup: Sendable {
-    let name: String
-    var benchmarks: [Benchmark] = []
-
-    init(_ name: String) {
-        self.name = name
+    private func cost(of benchmark: Benchmark) async throws -> Cost {
+        let clock = ContinuousClock()
+        let (start, cpu) = (clock.now, Self.processTime())
+        if let cost = try await benchmark.body() { return cost }
+        return Cost(elapsed: start.duration(to: clock.now), cpu: Self.processTime() - cpu)
     }
 
-    /// Adds a benchmark.
-    /// - Parameters:
-    ///   - operations: how many operations one run of `body` does.
-    ///   - reference: the benchmark of this group it is compared with.
-    mutating func add(
-        _ name: String, operations: Int = 1, comparedWith reference: String? = nil, _ body: @escaping @Sendable () async throws -> Void
-    ) {
-        benchmarks.append(Benchmark(name: name, operations: operations, reference: reference, body: body))
+    private static func median(_ durations: [Duration]) -> Double {
+        durations.sorted()[durations.count / 2] / .nanoseconds(1)
+    }
+
+    /// The processor time this process has used.
+    private static func processTime() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }
 
-struct Benchmark: Sendable {
-    let name: String
-    let operations: Int
-    let reference: String?
-    let body: @Sendable () async throws -> Void
-}
-
-/// What was measured of one benchmark.
-struct Measurement {
-    let group: String
-    let name: String
-    /// Nanoseconds an operation, the median of the rounds.
-    let nanoseconds: Double
-    let reference: String?
-    /// How many times as fast as the reference.
-    let ratio: Double?
-
-    var perSecond: Double { 1e9 / nanoseconds }
+/// What something took: time on the clock, and time of the processors.
+struct Cost: Sendable {
+    let elapsed: Duration
+    let cpu: Duration
 }

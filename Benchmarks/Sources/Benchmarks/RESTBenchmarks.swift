@@ -9,8 +9,7 @@ import Foundation
 enum RESTBenchmarks {
     static func group() throws -> BenchmarkGroup {
         var group = BenchmarkGroup("REST get")
-        let body = #"{"id":1,"text":"Hello","author":"Ada","likes":3,"tags":["a","b"]}"#
-        let server = try LoopbackServer(answering: body)
+        let server = try ServerProcess(.http)
         guard let base = URL(string: "http://127.0.0.1:\(server.port)"), let url = URL(string: "\(base)/messages/1") else {
             throw URLError(.badURL)
         }
@@ -21,6 +20,7 @@ enum RESTBenchmarks {
         }
         group.add("bare URLSession, one at a time", operations: 500) {
             for _ in 0..<500 { try await fetch(url, session) }
+            withExtendedLifetime(server) {}
         }
         for (name, service) in services {
             group.add("\(name), one at a time", operations: 500, comparedWith: "bare URLSession, one at a time") {
@@ -47,14 +47,5 @@ enum RESTBenchmarks {
         let (data, response) = try await session.data(for: request)
         guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
         _ = try JSONSerialization.jsonObject(with: data)
-    }
-
-    private static func concurrently(_ tasks: Int, each: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<tasks {
-                group.addTask { for _ in 0..<each { try await body() } }
-            }
-            try await group.waitForAll()
-        }
     }
 }

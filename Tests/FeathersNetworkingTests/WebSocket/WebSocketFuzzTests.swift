@@ -9,19 +9,21 @@ struct WebSocketFuzzTests {
     private static let frames = ProcessInfo.processInfo.environment["FEATHERS_FUZZ_FRAMES"].flatMap(Int.init) ?? 1_000_000
 
     @Test("mutated and cut anywhere, neither crash the receiver nor grow beyond the limit")
-    func mutated() {
+    func mutated() async {
         var fuzzer = FrameFuzzer(seed: 0x5EED)
         var outcome = FrameFuzzer.Outcome()
-        while outcome.frames < Self.frames {
-            fuzzer.round(&outcome)
+        while outcome.incoming + outcome.violations < Self.frames {
+            for _ in 0..<200 { fuzzer.round(&outcome) }
+            // Other suites measure time.
+            await Task.yield()
         }
         // Both kinds of ending were seen often, or the frames are not worth their name.
-        #expect(outcome.incoming > Self.frames / 20)
-        #expect(outcome.violations > Self.frames / 100)
+        #expect(outcome.incoming > Self.frames / 10)
+        #expect(outcome.violations > Self.frames / 10)
         #expect(outcome.largest <= FrameFuzzer.maximumMessageSize)
     }
 
-    @Test("give the same messages and the same violation wherever reads cut them", arguments: 0..<300 as Range<UInt64>)
+    @Test("give the same messages and the same violation wherever reads cut them", arguments: 0..<200 as Range<UInt64>)
     func splits(seed: UInt64) {
         var fuzzer = FrameFuzzer(seed: seed)
         let bytes = fuzzer.mutatedFrames(count: 12)
@@ -32,7 +34,7 @@ struct WebSocketFuzzTests {
         #expect(Received(bytes, pieces: [1], maximumMessageSize: 300) == whole)
     }
 
-    @Test("of any size and shape come back as they were sent", arguments: 0..<100 as Range<UInt64>)
+    @Test("of any size and shape come back as they were sent", arguments: 0..<24 as Range<UInt64>)
     func roundTrips(seed: UInt64) {
         var generator = SplitMix(state: seed)
         var writer = WebSocketFrameWriter()

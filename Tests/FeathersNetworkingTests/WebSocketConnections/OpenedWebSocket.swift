@@ -18,14 +18,6 @@ struct OpenedWebSocket: Sendable {
         }
     }
 
-    init(_ path: String, timeout: Duration = .seconds(20), maximumMessageSize: Int = 64 << 20, closingTimeout: Duration = .seconds(5))
-        async throws
-    {
-        let url = try await TestBackend.webSocketServer().url(path)
-        let connector = TestedConnector.make(closingTimeout: closingTimeout)
-        self.init(try await connector.connect(WebSocketRequest(url: url, timeout: timeout, maximumMessageSize: maximumMessageSize)))
-    }
-
     /// The next event; nil after the last.
     func next() async -> WebSocketEvent? {
         var iterator = events.makeAsyncIterator()
@@ -54,21 +46,9 @@ struct OpenedWebSocket: Sendable {
     }
 }
 
-/// The connector the suites are run against.
-enum TestedConnector {
-    static func make(tls: TLSConfiguration = TLSConfiguration(), closingTimeout: Duration = .seconds(5)) -> any WebSocketConnector {
-        #if os(Linux)
-            if Environment.choosesURLSessionWebSockets { return URLSessionWebSocketConnector() }
-            return CurlWebSocketConnector(configuration: .init(tls: tls, proxy: .none, closingTimeout: closingTimeout))
-        #else
-            PlatformWebSocketConnector.make()
-        #endif
-    }
-}
-
 /// Connects and gives what was thrown instead.
 func errorOfConnecting(
-    to url: URL, timeout: Duration = .seconds(20), by connector: any WebSocketConnector = TestedConnector.make()
+    to url: URL, timeout: Duration = .seconds(20), by connector: any WebSocketConnector
 ) async -> (any Error)? {
     do {
         _ = try await connector.connect(WebSocketRequest(url: url, timeout: timeout))

@@ -25,12 +25,13 @@ final class SilentPort: Sendable {
         self.descriptors = descriptors
     }
 
-    func close() {
+    /// Refuses connections from here on.
+    func stop() {
         for descriptor in descriptors { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
 
     deinit {
-        for descriptor in descriptors { _ = Foundation.close(descriptor) }
+        for descriptor in descriptors { close(descriptor) }
     }
 
     private static func newSocket() -> Int32 {

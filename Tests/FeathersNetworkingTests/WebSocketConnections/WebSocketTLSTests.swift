@@ -72,7 +72,7 @@
         @Test("refuse a certificate nobody vouches for")
         func selfSigned() async throws {
             let server = try await TestBackend.webSocketServer()
-            let error = try #require(await errorOfConnecting(to: server.secureURL("echo")) as? WebSocketError)
+            let error = try #require(await errorOfConnecting(to: server.secureURL("echo"), by: TestedConnector.make()) as? WebSocketError)
             #expect(error.kind == .tls && error.message.lowercased().contains("self") && error.message.contains("localhost"))
         }
 
@@ -92,9 +92,9 @@
         func mismatch() async throws {
             let server = try await TestBackend.webSocketServer()
             let secure = try #require(URL(string: try await TestBackend.url().absoluteString.replacing("http:", with: "wss:")))
-            #expect((await errorOfConnecting(to: secure) as? WebSocketError)?.kind == .tls)
+            #expect((await errorOfConnecting(to: secure, by: TestedConnector.make()) as? WebSocketError)?.kind == .tls)
             let plain = try #require(URL(string: server.secureURL("echo").absoluteString.replacing("wss:", with: "ws:")))
-            #expect(await errorOfConnecting(to: plain) is WebSocketError)
+            #expect(await errorOfConnecting(to: plain, by: TestedConnector.make()) is WebSocketError)
         }
     }
 #endif

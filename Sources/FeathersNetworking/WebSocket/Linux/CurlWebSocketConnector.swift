@@ -47,8 +47,8 @@
             let loop = try SocketLoop.shared()
             let deadline = ContinuousClock.now.advanced(by: request.timeout.clamped)
             let dial = WebSocketDial()
-            return try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
                     dial.start(continuation) { [configuration] dial throws(WebSocketError) in
                         guard let stream = CurlByteStream() else { throw .noMemory }
                         let dialler = CurlDialler(
@@ -73,6 +73,7 @@
             } onCancel: {
                 dial.cancel()
             }
+            return try dial.result()
         }
 
         private static func plain(_ stream: CurlByteStream) throws(WebSocketError) -> any ByteStream {

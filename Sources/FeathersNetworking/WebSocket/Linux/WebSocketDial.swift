@@ -17,15 +17,15 @@
 
         private enum Phase: Sendable {
             case new
-            case dialling(CheckedContinuation<CurlWebSocketConnection, any Error>, Wakeable?)
-            case over
+            case dialling(CheckedContinuation<Void, Never>, Wakeable?)
+            case over(Result<CurlWebSocketConnection, any Error>)
         }
 
         private let phase = Locked(Phase.new)
 
-        /// Starts the thread; `dial` returns a connection or throws.
+        /// Starts the thread; `dial` returns a connection or throws. The continuation is resumed when there is a ``result()``.
         func start(
-            _ continuation: CheckedContinuation<CurlWebSocketConnection, any Error>,
+            _ continuation: CheckedContinuation<Void, Never>,
             _ dial: @escaping @Sendable (WebSocketDial) throws(WebSocketError) -> CurlWebSocketConnection
         ) {
             let isCancelled = phase.withLock { phase in
@@ -33,7 +33,7 @@
                 phase = .dialling(continuation, nil)
                 return false
             }
-            guard !isCancelled else { return continuation.resume(throwing: CancellationError()) }
+            guard !isCancelled else { return continuation.resume() }
             let isRunning = NetworkThread.start("feathers-dial") {
                 do throws(WebSocketError) {
                     self.finish(.success(try dial(self)))
@@ -57,13 +57,30 @@
 
         /// Ends the attempt, unless it has ended; a connection that comes too late is dropped, which closes it.
         func finish(_ result: Result<CurlWebSocketConnection, any Error>) {
-            let waiting: CheckedContinuation<CurlWebSocketConnection, any Error>? = phase.withLock { phase in
-                defer { phase = .over }
-                guard case .dialling(let continuation, let wakeable) = phase else { return nil }
-                if let wakeable { curl_multi_wakeup(wakeable.multi) }
-                return continuation
+            let waiting = phase.withLock { phase -> CheckedContinuation<Void, Never>? in
+                switch phase {
+                case .over:
+                    return nil
+                case .new:
+                    phase = .over(result)
+                    return nil
+                case .dialling(let continuation, let wakeable):
+                    if let wakeable { curl_multi_wakeup(wakeable.multi) }
+                    phase = .over(result)
+                    return continuation
+                }
             }
-            waiting?.resume(with: result)
+            waiting?.resume()
+        }
+
+        /// How it ended; given once. Through the lock, since Thread Sanitizer does not see what a continuation hands over.
+        func result() throws -> CurlWebSocketConnection {
+            let result = phase.withLock { phase -> Result<CurlWebSocketConnection, any Error> in
+                guard case .over(let result) = phase else { return .failure(CancellationError()) }
+                phase = .over(.failure(CancellationError()))
+                return result
+            }
+            return try result.get()
         }
 
         /// Lets the end of the attempt wake this handle for as long as `body` runs.

@@ -45,7 +45,7 @@
                 (outbound.handler, outbound.isAbandoned, !outbound.closing.isOpen)
             }
             if self.handler == nil { self.handler = handler }
-            if isClosing, !hasDeadline {
+            if isClosing, !hasDeadline, !isLingering {
                 hasDeadline = true
                 thread.setDeadline(.now.advanced(by: link.closingTimeout), for: link.token)
             }

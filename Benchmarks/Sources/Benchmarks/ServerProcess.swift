@@ -1,0 +1,41 @@
+import Foundation
+
+/// One of the loopback servers in a process of its own, so that its processor time is not counted as the client's.
+final class ServerProcess: Sendable {
+    let port: UInt16
+    private let input: FileHandle
+
+    init(_ kind: Kind) throws {
+        let (input, output) = (Pipe(), Pipe())
+        let process = Process()
+        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = ["--serve", kind.rawValue]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard let port = UInt16(line.trimmingCharacters(in: .whitespacesAndNewlines)) else { throw CocoaError(.fileReadUnknown) }
+        self.port = port
+        // The server ends when this end of the pipe is closed, at the latest with this process.
+        self.input = input.fileHandleForWriting
+    }
+
+    deinit {
+        try? input.close()
+    }
+
+    enum Kind: String {
+        case http, socket
+
+        /// Serves until standard input ends; prints the port first.
+        func serve() throws {
+            let port =
+                switch self {
+                case .http: try LoopbackServer(answering: #"{"id":1,"text":"Hello","author":"Ada","likes":3,"tags":["a","b"]}"#).port
+                case .socket: try LoopbackSocketServer().port
+                }
+            FileHandle.standardOutput.write(Data("\(port)\n".utf8))
+            _ = try FileHandle.standardInput.readToEnd()
+        }
+    }
+}
