@@ -50,6 +50,14 @@ struct URLSessionWebSocketTests {
         #expect((await errorOfConnecting(to: odd, by: URLSessionWebSocketConnector()) as? WebSocketError)?.kind == .invalidURL)
     }
 
+    @Test("say with which status the server refused, or that they are not supported", arguments: [200, 302, 401, 503])
+    func refusal(status: Int) async throws {
+        let answer = "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n"
+        let url = try await TestBackend.webSocketServer().url(WebSocketServer.answering(Array(answer.utf8)))
+        let error = try #require(await errorOfConnecting(to: url, by: URLSessionWebSocketConnector()) as? WebSocketError)
+        #expect(error.kind == .refused(status: status) || error.kind == .unsupported)
+    }
+
     @Test("are cancelled while opening")
     func cancellation() async throws {
         let url = try await TestBackend.webSocketServer().url("stall")
