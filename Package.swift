@@ -20,7 +20,9 @@ let package = Package(
         .library(name: "FeathersTesting", targets: ["FeathersTesting"]),
     ],
     targets: [
-        .target(name: "Feathers", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO"], swiftSettings: settings),
+        .target(
+            name: "Feathers", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO"],
+            swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
         // Declares the libcurl that FoundationNetworking brings along on Linux; empty elsewhere.
         .target(name: "CCurl"),
@@ -50,7 +52,8 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FeathersSocketIOTests",
-            dependencies: ["FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"], swiftSettings: settings),
+            dependencies: ["FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         // Compiles what the documentation shows.

@@ -5,7 +5,7 @@
 prints four lines once it listens:
 
     READY http://127.0.0.1:PORT      the services, over REST and Socket.IO
-    SCRIPT 127.0.0.1:PORT            the script server, see backend/script.py
+    SCRIPT 127.0.0.1:PORT            the script server, see backend/script.py, and fault proxies, see backend/faults.py
     SCRIPT_TLS localhost:PORT FILE   the same over TLS and the file of its certificate, see backend/certificate.py;
                                      - where there is no `openssl` command
     WEBSOCKET PORT PORT              WebSockets that misbehave, see backend/websockets.py: plain,
@@ -28,6 +28,7 @@ from aiohttp import web
 
 from backend import certificate
 from backend.application import Application
+from backend.faults import FaultProxies
 from backend.realtime import Realtime
 from backend.rest import REST
 from backend.script import ScriptServer
@@ -54,9 +55,9 @@ async def serve(host, port):
     )
     await runner.setup()
     await web.TCPSite(runner, host, port).start()
-    script = ScriptServer()
-    script_port = await script.start(host)
     tls = certificate.make()
+    script = ScriptServer(FaultProxies(host, tls[0] if tls else None))
+    script_port = await script.start(host)
     tls_port = await script.start(host, tls[0]) if tls else None
     web_sockets = WebSocketServer()
     web_socket_port = await web_sockets.start(host)

@@ -22,6 +22,8 @@ final class URLSessionExchange: Sendable {
         var task: URLSessionDataTask
         var continuation: CheckedContinuation<HTTPResponse, any Error>
         var body: [UInt8] = []
+        /// Whether the task is about to end by itself, and must not be cancelled any more.
+        var isEnding = false
     }
 
     /// When the exchange has to be over.
@@ -67,6 +69,17 @@ final class URLSessionExchange: Sendable {
         }
     }
 
+    /// Says that the task ends by itself from here on.
+    /// - Returns: whether the exchange still wants that; where it does not, the task has been cancelled.
+    func willEnd() -> Bool {
+        phase.withLock { phase in
+            guard case .running(var running) = phase else { return false }
+            running.isEnding = true
+            phase = .running(running)
+            return true
+        }
+    }
+
     func completed(_ response: URLResponse?, _ error: (any Error)?) {
         guard let running = end(.ended) else { return }
         if let error {
@@ -89,8 +102,10 @@ final class URLSessionExchange: Sendable {
 
     private func abandon(_ error: any Error) {
         guard let running = end(.endedEarly(error)) else { return }
-        // Elsewhere, since this may be the session's own queue (see DirectOperationQueue), for which cancelling may wait.
-        DispatchQueue.global().async { running.task.cancel() }
+        if !running.isEnding {
+            // Elsewhere, since this may be the session's own queue (see DirectOperationQueue), for which cancelling may wait.
+            DispatchQueue.global().async { running.task.cancel() }
+        }
         running.continuation.resume(throwing: error)
     }
 

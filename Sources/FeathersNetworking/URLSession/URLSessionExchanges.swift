@@ -53,7 +53,8 @@ final class URLSessionExchanges: Sendable {
             if !state.isClosed { state.running[task.taskIdentifier] = exchange }
             return (!state.isClosed, state.isClosed && state.makers == 0)
         }
-        if mustInvalidate { session.invalidateAndCancel() }
+        if !isRegistered { task.cancel() }
+        if mustInvalidate { session.finishTasksAndInvalidate() }
         if let deadline = exchange.deadline { watch(deadline) }
         return isRegistered ? task : nil
     }
@@ -65,9 +66,10 @@ final class URLSessionExchanges: Sendable {
             defer { state.running = [:] }
             return (Array(state.running.values), state.makers == 0)
         }
+        // Each is cancelled by itself, where it may be; the session's own way would not look whether it may.
         for exchange in abandoned { exchange.fail(.closed, "The HTTP client was closed") }
         // Otherwise the last one who is making a task does.
-        if mayInvalidate { session.invalidateAndCancel() }
+        if mayInvalidate { session.finishTasksAndInvalidate() }
     }
 
     private func watch(_ deadline: ContinuousClock.Instant) {

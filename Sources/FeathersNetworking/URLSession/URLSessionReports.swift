@@ -39,6 +39,11 @@ final class URLSessionReports: NSObject, URLSessionDataDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        #if canImport(FoundationNetworking)
+            // Foundation on Linux ends the process when a task is cancelled before this answer has reached it. So either the task is cancelled
+            // and gets no answer, or it gets one and is left to end.
+            guard exchanges[task]?.willEnd() == true else { return }
+        #endif
         completionHandler(nil)
     }
 

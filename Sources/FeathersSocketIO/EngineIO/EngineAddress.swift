@@ -10,7 +10,8 @@ struct EngineAddress: Sendable {
     /// - Throws: ``FeathersError/Code/badRequest`` where the URL has no host or is neither of http nor WebSocket.
     init(_ url: URL, path: String) throws(FeathersError) {
         let url = url.absoluteURL
-        guard let scheme = url.scheme?.lowercased(), ["http", "https", "ws", "wss"].contains(scheme), let host = url.host(percentEncoded: true),
+        guard let scheme = url.scheme?.lowercased(), ["http", "https", "ws", "wss"].contains(scheme),
+            let host = url.host(percentEncoded: true),
             !host.isEmpty
         else {
             throw FeathersError(

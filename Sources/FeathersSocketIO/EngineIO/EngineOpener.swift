@@ -53,7 +53,9 @@ struct EngineOpener: Sendable {
         case .polling:
             let requests = PollingRequests(address: address, headers: headers, client: client, limit: limit)
             let polling = try await timebase.run(atMost: timeout, orThrow: late) { try await PollingConnection.open(requests) }
-            guard !webSocketFailed, transports.contains(.webSocket), polling.handshake.upgrades.contains("websocket") else { return polling }
+            guard !webSocketFailed, transports.contains(.webSocket), polling.handshake.upgrades.contains("websocket") else {
+                return polling
+            }
             let sid = polling.handshake.sid
             return UpgradingConnection(polling) {
                 try await timebase.sleep(for: Self.probeTimeout)

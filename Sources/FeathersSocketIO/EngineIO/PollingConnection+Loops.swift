@@ -9,6 +9,7 @@ extension PollingConnection {
                 let packets = try await requests.poll(sid: handshake.sid, timeout: handshake.silence * 2)
                 packets.forEach(handler)
                 if packets.contains(.close) { return end(.lost) }
+                if packets.contains(.noop), let probe = state.withLock({ $0.probe }) { try await probe.value() }
                 // Answered with nothing but the word that polling is over.
                 if state.withLock({ $0.isClosing }), packets == [.noop] { return }
             } catch {

@@ -15,6 +15,8 @@ final class PollingConnection: EngineConnection {
         var isClosing = false
         var isEnded = false
         var closure: EngineClosure?
+        /// Settled when the probe of a WebSocket is over; nil where there is none.
+        var probe: Promise<Void>?
     }
 
     let handshake: EngineHandshake
@@ -90,6 +92,14 @@ final class PollingConnection: EngineConnection {
             return true
         }
         if isFirst { wake.yield() }
+    }
+
+    /// A WebSocket is being probed until the promise is settled.
+    ///
+    /// A server that has answered the probe releases the waiting poll with a `noop`, maybe before the answer is read here. Another poll
+    /// would then wait for nobody knows how long, and the upgrade with it.
+    func expectProbe(_ probe: Promise<Void>) {
+        state.withLock { $0.probe = probe }
     }
 
     /// Lets the GET and the POST under way end and begins no others.

@@ -38,7 +38,8 @@ struct PollingRequests: Sendable {
         do {
             response = try await client.execute(request)
         } catch let error as HTTPClientError {
-            throw PollingError("\(error.message) (\(address.place))", neverSent: error.delivery == .neverSent, isTimeout: error.kind == .timeout)
+            throw PollingError(
+                "\(error.message) (\(address.place))", neverSent: error.delivery == .neverSent, isTimeout: error.kind == .timeout)
         }
         guard response.status == 200 else { throw PollingError(refusal: response) }
         return response

@@ -49,18 +49,26 @@ final class UpgradingConnection: EngineConnection {
 
     func sendNow(_ frames: [EngineFrame]) throws(EngineSendError) {
         enum Way { case polling, webSocket(WebSocketEngineConnection), held }
-        let way: Way = state.withLock { state in
-            if state.machine.holdsFrames {
-                state.held += frames
-                return .held
+        while true {
+            let way: Way = state.withLock { state in
+                if state.machine.holdsFrames {
+                    state.held += frames
+                    return .held
+                }
+                if state.machine.isUpgraded, let webSocket = state.webSocket { return .webSocket(webSocket) }
+                return .polling
             }
-            if state.machine.isUpgraded, let webSocket = state.webSocket { return .webSocket(webSocket) }
-            return .polling
-        }
-        switch way {
-        case .polling: try polling.sendNow(frames)
-        case .webSocket(let webSocket): try webSocket.sendNow(frames)
-        case .held: break
+            switch way {
+            case .held: return
+            case .webSocket(let webSocket): return try webSocket.sendNow(frames)
+            case .polling:
+                do throws(EngineSendError) {
+                    return try polling.sendNow(frames)
+                } catch {
+                    // Polling may have come to rest in between; then there is another way.
+                    guard state.withLock({ $0.machine.holdsFrames || $0.machine.isUpgraded }) else { throw error }
+                }
+            }
         }
     }
 
@@ -97,6 +105,9 @@ final class UpgradingConnection: EngineConnection {
         }
         state.withLock { $0.webSocket = webSocket }
         guard state.withLock({ $0.machine.webSocketOpened() }) == .sendProbe else { return webSocket.close() }
+        let isOver = Promise<Void>()
+        polling.expectProbe(isOver)
+        defer { isOver.resolve(()) }
         try? webSocket.sendNow([EnginePacket.ping("probe").frame])
         let answer = await withTaskGroup(of: EnginePacket?.self) { group in
             group.addTask { try? await webSocket.nextPacket() }

@@ -142,6 +142,7 @@ extension ServiceEvent {
         guard !event.isEmpty, !path.isEmpty else { return nil }
         // The root service's path is `/` on the wire and empty in an app.
         self.init(
-            path: path == "/" ? "" : String(path), name: EventName(rawValue: String(event)), data: arguments.count > 1 ? arguments[1] : .null)
+            path: path == "/" ? "" : String(path), name: EventName(rawValue: String(event)),
+            data: arguments.count > 1 ? arguments[1] : .null)
     }
 }

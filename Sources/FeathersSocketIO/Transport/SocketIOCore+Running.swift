@@ -76,7 +76,9 @@ extension SocketIOCore {
             return (state.calls.takeAll(), state.outcome, state.runEnded)
         }
         board.set(isOurs ? .offline : .closed(end.reason))
-        for call in calls { call.waiter.resume(throwing: FeathersError.notConnected("The connection is closed: \(end.reason.explanation)")) }
+        for call in calls {
+            call.waiter.resume(throwing: FeathersError.notConnected("The connection is closed: \(end.reason.explanation)"))
+        }
         outcome.fail(end.error)
         runEnded.resolve(())
     }

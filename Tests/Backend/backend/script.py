@@ -19,6 +19,8 @@ A response, every member optional:
     reset                            that end is a TCP reset
     raw (base64)                     exactly these bytes, then the connection ends
 
+/__proxy is for proxies that fail on purpose, see faults.py.
+
 Requests to a key without a script get a 599 and are recorded all the same. `connection`
 numbers the TCP connections a request came over, so that reuse can be seen.
 """
@@ -60,7 +62,8 @@ class Key:
 
 
 class ScriptServer:
-    def __init__(self):
+    def __init__(self, proxies):
+        self.proxies = proxies
         self.keys = {}
         self.connections = 0
 
@@ -94,6 +97,9 @@ class ScriptServer:
             return await send_json(writer, {"registered": len(key.responses)})
         if parts[1:2] == ["__recorded"]:
             return await send_json(writer, await self.recorded(parts[2], parse_qs(search)))
+        if parts[1:2] == ["__proxy"]:
+            status, answer = await self.proxies.answer(request.method, "/".join(parts[2:]), search, request.body)
+            return await send_json(writer, answer, status)
         key = self.keys.setdefault(parts[1] if len(parts) > 1 else "", Key())
         record = {**request.record(), "connection": number, "aborted": False}
         await key.note(lambda: key.requests.append(record))
@@ -122,9 +128,9 @@ class ScriptServer:
         return {"requests": key.requests, "complete": complete()}
 
 
-async def send_json(writer, value):
+async def send_json(writer, value, status=200):
     body = json.dumps(value).encode()
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     writer.write(head.encode() + body)
     await writer.drain()
     return True

@@ -4,30 +4,40 @@ import Testing
 
 @Suite("Engine.IO polling bodies")
 struct EnginePayloadTests {
-    @Test("hold packets between U+001E", arguments: [
-        ("6", [EnginePacket.noop]), ("6\u{1E}1", [.noop, .close]), ("4a\u{1E}4b", [.message("a"), .message("b")]),
-        ("bAQIDBA==", [.binary([1, 2, 3, 4])]), ("4a\u{1E}bAQIDBA==\u{1E}2", [.message("a"), .binary([1, 2, 3, 4]), .ping("")]), ("b", [.binary([])]),
-    ])
+    @Test(
+        "hold packets between U+001E",
+        arguments: [
+            ("6", [EnginePacket.noop]), ("6\u{1E}1", [.noop, .close]), ("4a\u{1E}4b", [.message("a"), .message("b")]),
+            ("bAQIDBA==", [.binary([1, 2, 3, 4])]), ("4a\u{1E}bAQIDBA==\u{1E}2", [.message("a"), .binary([1, 2, 3, 4]), .ping("")]),
+            ("b", [.binary([])]),
+        ])
     func read(body: String, packets: [EnginePacket]) throws {
         #expect(try EnginePayload.packets(in: Array(body.utf8)) == packets)
         #expect(EnginePayload.body(of: packets.map(\.frame)) == Array(body.utf8))
     }
 
-    @Test("are refused with the place at fault", arguments: [
-        ([], EngineCodecError(reason: .empty, offset: 0)), (Array("4a\u{1E}".utf8), EngineCodecError(reason: .empty, offset: 3)),
-        (Array("\u{1E}4a".utf8), EngineCodecError(reason: .empty, offset: 0)), (Array("4a\u{1E}9".utf8), EngineCodecError(reason: .unknownType(0x39), offset: 3)),
-        (Array("4a\u{1E}bAQ=".utf8), EngineCodecError(reason: .invalidBase64, offset: 7)), (Array("b!".utf8), EngineCodecError(reason: .invalidBase64, offset: 1)),
-        ([0x34, 0x61, 0x1E, 0x34, 0xFF], EngineCodecError(reason: .invalidUTF8, offset: 3)),
-        (Array("4123456789".utf8), EngineCodecError(reason: .tooLarge(limit: 9), offset: 0)),
-    ] as [([UInt8], EngineCodecError)])
+    @Test(
+        "are refused with the place at fault",
+        arguments: [
+            ([], EngineCodecError(reason: .empty, offset: 0)), (Array("4a\u{1E}".utf8), EngineCodecError(reason: .empty, offset: 3)),
+            (Array("\u{1E}4a".utf8), EngineCodecError(reason: .empty, offset: 0)),
+            (Array("4a\u{1E}9".utf8), EngineCodecError(reason: .unknownType(0x39), offset: 3)),
+            (Array("4a\u{1E}bAQ=".utf8), EngineCodecError(reason: .invalidBase64, offset: 7)),
+            (Array("b!".utf8), EngineCodecError(reason: .invalidBase64, offset: 1)),
+            ([0x34, 0x61, 0x1E, 0x34, 0xFF], EngineCodecError(reason: .invalidUTF8, offset: 3)),
+            (Array("4123456789".utf8), EngineCodecError(reason: .tooLarge(limit: 9), offset: 0)),
+        ] as [([UInt8], EngineCodecError)])
     func refused(body: [UInt8], error: EngineCodecError) {
         #expect(throws: error) { try EnginePayload.packets(in: body, limit: 9) }
     }
 
-    @Test("take base64 exactly as RFC 4648 defines it", arguments: [
-        ("", [UInt8]()), ("Zg==", Array("f".utf8)), ("Zm8=", Array("fo".utf8)), ("Zm9v", Array("foo".utf8)), ("Zm9vYg==", Array("foob".utf8)),
-        ("+/+/", [0xFB, 0xFF, 0xBF]),
-    ])
+    @Test(
+        "take base64 exactly as RFC 4648 defines it",
+        arguments: [
+            ("", [UInt8]()), ("Zg==", Array("f".utf8)), ("Zm8=", Array("fo".utf8)), ("Zm9v", Array("foo".utf8)),
+            ("Zm9vYg==", Array("foob".utf8)),
+            ("+/+/", [0xFB, 0xFF, 0xBF]),
+        ])
     func base64(text: String, bytes: [UInt8]) throws {
         #expect(try Base64.decode(text.utf8) == bytes)
         #expect(Base64.encode(bytes) == Array(text.utf8))
@@ -43,7 +53,8 @@ struct EnginePayloadTests {
     func batches() {
         var queue = PollingQueue(maxPayload: 10)
         queue.append(contentsOf: ["4aaa", "4bbbb", "4cc", "4ddddddddddddddd", "4e"].map { EngineFrame(text: $0) })
-        let texts = { (frames: [EngineFrame]) in String(decoding: EnginePayload.body(of: frames), as: UTF8.self).split(separator: "\u{1E}") }
+        let texts = { (frames: [EngineFrame]) in String(decoding: EnginePayload.body(of: frames), as: UTF8.self).split(separator: "\u{1E}")
+        }
         #expect(texts(queue.takeBatch()) == ["4aaa", "4bbbb"])
         let batch = queue.takeBatch()
         #expect(texts(batch) == ["4cc"])

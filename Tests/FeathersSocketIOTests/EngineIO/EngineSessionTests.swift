@@ -14,22 +14,28 @@ struct EngineSessionTests {
         #expect(handshake.silence == .seconds(45))
     }
 
-    @Test("refuses a handshake that lacks a member or makes no sense", arguments: [
-        ("", nil), ("[]", "sid"), (#"{"sid":""}"#, "sid"), (#"{"sid":1}"#, "sid"), (#"{"sid":"s"}"#, "upgrades"),
-        (#"{"sid":"s","upgrades":[]}"#, "pingInterval"), (#"{"sid":"s","upgrades":[],"pingInterval":0}"#, "pingInterval"),
-        (#"{"sid":"s","upgrades":[],"pingInterval":-1}"#, "pingInterval"), (#"{"sid":"s","upgrades":[],"pingInterval":1e30}"#, "pingInterval"),
-        (#"{"sid":"s","upgrades":[],"pingInterval":1}"#, "pingTimeout"),
-        (#"{"sid":"s","upgrades":[],"pingInterval":1,"pingTimeout":1}"#, "maxPayload"),
-    ] as [(String, String?)])
+    @Test(
+        "refuses a handshake that lacks a member or makes no sense",
+        arguments: [
+            ("", nil), ("[]", "sid"), (#"{"sid":""}"#, "sid"), (#"{"sid":1}"#, "sid"), (#"{"sid":"s"}"#, "upgrades"),
+            (#"{"sid":"s","upgrades":[]}"#, "pingInterval"), (#"{"sid":"s","upgrades":[],"pingInterval":0}"#, "pingInterval"),
+            (#"{"sid":"s","upgrades":[],"pingInterval":-1}"#, "pingInterval"),
+            (#"{"sid":"s","upgrades":[],"pingInterval":1e30}"#, "pingInterval"),
+            (#"{"sid":"s","upgrades":[],"pingInterval":1}"#, "pingTimeout"),
+            (#"{"sid":"s","upgrades":[],"pingInterval":1,"pingTimeout":1}"#, "maxPayload"),
+        ] as [(String, String?)])
     func invalid(text: String, member: String?) {
         #expect(throws: EngineHandshakeError(member: member)) { try EngineHandshake(parsing: text) }
     }
 
-    @Test("answers pings with their own text and delivers messages", arguments: [
-        (EnginePacket.ping(""), EngineSession.Action.send(.pong(""))), (.ping("x"), .send(.pong("x"))), (.message("a"), .deliver("a")),
-        (.binary([1]), .deliverBinary([1])), (.noop, .nothing), (.pong(""), .nothing), (.close, .close(.closedByServer)),
-        (.open("{}"), .close(.unexpected("a second handshake"))), (.upgrade, .close(.unexpected("an upgrade, which is the client's to send"))),
-    ])
+    @Test(
+        "answers pings with their own text and delivers messages",
+        arguments: [
+            (EnginePacket.ping(""), EngineSession.Action.send(.pong(""))), (.ping("x"), .send(.pong("x"))), (.message("a"), .deliver("a")),
+            (.binary([1]), .deliverBinary([1])), (.noop, .nothing), (.pong(""), .nothing), (.close, .close(.closedByServer)),
+            (.open("{}"), .close(.unexpected("a second handshake"))),
+            (.upgrade, .close(.unexpected("an upgrade, which is the client's to send"))),
+        ])
     func received(packet: EnginePacket, action: EngineSession.Action) {
         var session = EngineSession(handshake: handshake, now: .zero)
         #expect(session.received(packet, now: .zero) == action)

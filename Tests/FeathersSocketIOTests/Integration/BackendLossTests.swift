@@ -41,7 +41,7 @@ struct BackendLossTests {
     func heartbeat(way: Way) async throws {
         let variables = ["PING_INTERVAL": "300", "PING_TIMEOUT": "1500"]
         try await BackendConnection.with(way, on: TestBackend(variables: variables)) { backend async throws in
-    
+
             #expect(try await backend.call("slow", .get, id: 2_500)["id"] == 2_500)
             #expect(backend.deliveries.waiting.isEmpty)
         }
@@ -61,6 +61,23 @@ struct BackendLossTests {
             }
             try await upgraded(backend)
             #expect(try await backend.call("slow", .get, id: 1)["id"] == 1)
+        }
+    }
+
+    @Test("moves however the answers to poll and probe cross")
+    func upgradesCrossing() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for number in 1...10 {
+                        try await BackendConnection.with(.upgrade) { backend async throws in
+                            let answer = try await backend.call("slow", .get, id: ServiceID(number))
+                            #expect(answer["id"] == .integer(Int64(number)))
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
         }
     }
 

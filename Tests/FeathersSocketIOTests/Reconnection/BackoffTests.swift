@@ -28,7 +28,9 @@ struct BackoffTests {
                 var backoff = Backoff(policy: ReconnectionPolicy())
                 var delay = Duration.zero
                 for _ in 0..<failures {
-                    if case .wait(_, let next) = backoff.ended(.transportClose, now: .zero, random: .random(in: 0..<1, using: &generator)) { delay = next }
+                    if case .wait(_, let next) = backoff.ended(.transportClose, now: .zero, random: .random(in: 0..<1, using: &generator)) {
+                        delay = next
+                    }
                 }
                 seen.append(delay / .seconds(1))
             }
@@ -62,10 +64,12 @@ struct BackoffTests {
         #expect(backoff.ended(.pingTimeout, now: .zero, random: 0) == .stop(.pingTimeout))
     }
 
-    @Test("comes after losses, not after decisions", arguments: [
-        (DisconnectReason.serverDisconnect, false), (.clientDisconnect, false), (.pingTimeout, true), (.transportClose, true),
-        (.transportError("x"), true), (.parseError("x"), true), (.refused("x"), false), (.attemptsExhausted, false),
-    ])
+    @Test(
+        "comes after losses, not after decisions",
+        arguments: [
+            (DisconnectReason.serverDisconnect, false), (.clientDisconnect, false), (.pingTimeout, true), (.transportClose, true),
+            (.transportError("x"), true), (.parseError("x"), true), (.refused("x"), false), (.attemptsExhausted, false),
+        ])
     func reasons(reason: DisconnectReason, retries: Bool) {
         var backoff = Backoff(policy: ReconnectionPolicy())
         let expected: Backoff.Decision = retries ? .wait(attempt: 1, delay: .seconds(1)) : .stop(reason)

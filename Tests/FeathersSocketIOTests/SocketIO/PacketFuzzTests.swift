@@ -8,13 +8,18 @@ struct PacketFuzzTests {
     /// A million where the optimizer helps; what takes a few seconds otherwise.
     private static let rounds: Int = {
         var isDebug = false
-        assert({ isDebug = true; return true }())
+        assert(
+            {
+                isDebug = true; return true
+            }())
         return isDebug ? 40_000 : 1_000_000
     }()
 
     private static let seeds = [
-        "40", #"40{"sid":"s","pid":"p"}"#, #"44{"message":"m","data":{}}"#, "41", #"42["messages created",{"id":1,"text":"aé€😀"},"offset"]"#,
-        #"4312[null,{"total":1,"data":[{"a":[1,2.5,-3e4,null,true]}]}]"#, #"452-/x,7["a",{"_placeholder":true,"num":1},{"_placeholder":true,"num":0}]"#,
+        "40", #"40{"sid":"s","pid":"p"}"#, #"44{"message":"m","data":{}}"#, "41",
+        #"42["messages created",{"id":1,"text":"aé€😀"},"offset"]"#,
+        #"4312[null,{"total":1,"data":[{"a":[1,2.5,-3e4,null,true]}]}]"#,
+        #"452-/x,7["a",{"_placeholder":true,"num":1},{"_placeholder":true,"num":0}]"#,
         #"461-0[{"_placeholder":true,"num":0}]"#, "2", "3probe", "6", "1", "5",
         #"0{"sid":"s","upgrades":["websocket"],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}"#, "bAQIDBA==",
         "4a\u{1E}bAQIDBA==\u{1E}2",
@@ -64,12 +69,19 @@ struct PacketFuzzTests {
         var frame = Self.seeds[Int.random(in: 0..<Self.seeds.count, using: &generator)]
         for _ in 0..<Int.random(in: 0..<4, using: &generator) {
             let place = Int.random(in: 0...frame.count, using: &generator)
-            let byte = Bool.random(using: &generator) ? UInt8.random(in: .min ... .max, using: &generator) : Array(#"0123456789-/,[]{}":b\#u{1E}"#.utf8).randomElement(using: &generator) ?? 0
+            let byte =
+                Bool.random(using: &generator)
+                ? UInt8.random(in: .min ... .max, using: &generator)
+                : Array(#"0123456789-/,[]{}":b\#u{1E}"#.utf8).randomElement(using: &generator) ?? 0
             switch Int.random(in: 0..<4, using: &generator) {
             case 0: frame.insert(byte, at: place)
             case 1: if place < frame.count { frame.remove(at: place) }
             case 2: if place < frame.count { frame[place] = byte }
-            default: frame = Array(frame[..<place]) + Self.seeds[Int.random(in: 0..<Self.seeds.count, using: &generator)].dropFirst(Int.random(in: 0..<8, using: &generator))
+            default:
+                frame =
+                    Array(frame[..<place])
+                    + Self.seeds[Int.random(in: 0..<Self.seeds.count, using: &generator)].dropFirst(
+                        Int.random(in: 0..<8, using: &generator))
             }
         }
         return frame

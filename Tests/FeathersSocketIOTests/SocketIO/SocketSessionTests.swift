@@ -19,19 +19,23 @@ struct SocketSessionTests {
         #expect(session.engineOpened(auth: [:]) == SocketPacket(.connect, namespace: "/admin", data: [:]))
         #expect(session.engineOpened(auth: ["token": "t"]) == SocketPacket(.connect, namespace: "/admin", data: ["token": "t"]))
         #expect(!session.isJoined)
-        #expect(session.received(SocketPacket(.connect, namespace: "/admin", data: ["sid": "s"])) == .connected(recovered: false, early: []))
+        #expect(
+            session.received(SocketPacket(.connect, namespace: "/admin", data: ["sid": "s"])) == .connected(recovered: false, early: []))
         #expect(session.isJoined && session.sid == "s")
     }
 
-    @Test("acts on what the server sends", arguments: [
-        (SocketPacket(.event, data: ["a created", 1]), SocketSession.Action.event(arguments: ["a created", 1], id: nil)),
-        (SocketPacket(.event, id: 4, data: ["ask"]), .event(arguments: ["ask"], id: 4)),
-        (SocketPacket(.ack, id: 4, data: [nil, 1]), .acknowledged(id: 4, arguments: [nil, 1])),
-        (SocketPacket(.ack, data: []), .violated("an acknowledgement without an id")), (SocketPacket(.disconnect), .disconnectedByServer),
-        (SocketPacket(.connectError, data: ["message": "no", "data": 1]), .refused(message: "no", data: 1)),
-        (SocketPacket(.connectError, data: "no"), .refused(message: "no", data: nil)),
-        (SocketPacket(.connect, data: ["sid": "again"]), .nothing), (SocketPacket(.event, namespace: "/other", data: ["a"]), .nothing),
-    ])
+    @Test(
+        "acts on what the server sends",
+        arguments: [
+            (SocketPacket(.event, data: ["a created", 1]), SocketSession.Action.event(arguments: ["a created", 1], id: nil)),
+            (SocketPacket(.event, id: 4, data: ["ask"]), .event(arguments: ["ask"], id: 4)),
+            (SocketPacket(.ack, id: 4, data: [nil, 1]), .acknowledged(id: 4, arguments: [nil, 1])),
+            (SocketPacket(.ack, data: []), .violated("an acknowledgement without an id")),
+            (SocketPacket(.disconnect), .disconnectedByServer),
+            (SocketPacket(.connectError, data: ["message": "no", "data": 1]), .refused(message: "no", data: 1)),
+            (SocketPacket(.connectError, data: "no"), .refused(message: "no", data: nil)),
+            (SocketPacket(.connect, data: ["sid": "again"]), .nothing), (SocketPacket(.event, namespace: "/other", data: ["a"]), .nothing),
+        ])
     func received(packet: SocketPacket, action: SocketSession.Action) {
         var session = joined()
         #expect(session.received(packet) == action)

@@ -14,7 +14,10 @@ struct CallTests {
         (ServiceRequest(path: "messages", method: .create, data: ["text": "ü"]), #"420["create","messages",{"text":"ü"},{}]"#),
         (ServiceRequest(path: "messages", method: .create), #"420["create","messages",null,{}]"#),
         (ServiceRequest(path: "messages", method: .update, id: "a", data: [:]), #"420["update","messages","a",{},{}]"#),
-        (ServiceRequest(path: "messages", method: .patch, data: [:], params: Params(query: ["z": 1])), #"420["patch","messages",null,{},{"z":1}]"#),
+        (
+            ServiceRequest(path: "messages", method: .patch, data: [:], params: Params(query: ["z": 1])),
+            #"420["patch","messages",null,{},{"z":1}]"#
+        ),
         (ServiceRequest(path: "messages", method: .remove), #"420["remove","messages",null,{}]"#),
         (ServiceRequest(path: "messages", method: "archive", data: ["id": 1]), #"420["archive","messages",{"id":1},{}]"#),
         (
@@ -33,10 +36,13 @@ struct CallTests {
         }
     }
 
-    @Test("are refused before anything is sent where they cannot be written", arguments: [
-        ServiceRequest(path: "m", method: .get), ServiceRequest(path: "a/:b", method: .find),
-        ServiceRequest(path: "a/:b", method: .find, params: Params(route: ["b": ""])), ServiceRequest(path: "m", method: .create, data: .number(.nan)),
-    ])
+    @Test(
+        "are refused before anything is sent where they cannot be written",
+        arguments: [
+            ServiceRequest(path: "m", method: .get), ServiceRequest(path: "a/:b", method: .find),
+            ServiceRequest(path: "a/:b", method: .find, params: Params(route: ["b": ""])),
+            ServiceRequest(path: "m", method: .create, data: .number(.nan)),
+        ])
     func refused(request: ServiceRequest) async throws {
         try await Scene().connected { scene, socket async throws in
             let error = await scene.failure { try await scene.transport.send(request) }
@@ -60,9 +66,12 @@ struct CallTests {
         }
     }
 
-    @Test("end with what the acknowledgement says", arguments: [
-        ("[]", JSONValue.null), ("[null]", .null), ("[null,null]", .null), ("[null,0]", 0), ("[0,1]", 1), (#"["",2]"#, 2), ("[false,3]", 3),
-    ])
+    @Test(
+        "end with what the acknowledgement says",
+        arguments: [
+            ("[]", JSONValue.null), ("[null]", .null), ("[null,null]", .null), ("[null,0]", 0), ("[0,1]", 1), (#"["",2]"#, 2),
+            ("[false,3]", 3),
+        ])
     func results(ack: String, result: JSONValue) async throws {
         try await Scene().connected { scene, socket async throws in
             async let call = scene.get(1)
@@ -72,10 +81,13 @@ struct CallTests {
         }
     }
 
-    @Test("end with the server's errors", arguments: [
-        (#"[{"name":"NotFound","message":"gone","code":404,"className":"not-found","data":{"a":1}}]"#, 404, "NotFound", "gone"),
-        (#"[{"message":"plain"}]"#, 500, "Error", "plain"), (#"["thrown"]"#, 500, "Error", "thrown"), (#"[{"name":"X","code":418,"message":"t"}]"#, 418, "X", "t"),
-    ])
+    @Test(
+        "end with the server's errors",
+        arguments: [
+            (#"[{"name":"NotFound","message":"gone","code":404,"className":"not-found","data":{"a":1}}]"#, 404, "NotFound", "gone"),
+            (#"[{"message":"plain"}]"#, 500, "Error", "plain"), (#"["thrown"]"#, 500, "Error", "thrown"),
+            (#"[{"name":"X","code":418,"message":"t"}]"#, 418, "X", "t"),
+        ])
     func errors(ack: String, code: Int, name: String, message: String) async throws {
         try await Scene().connected { scene, socket async throws in
             async let call = scene.failure { try await scene.get(1) }

@@ -16,11 +16,16 @@ struct ConnectingTests {
         }
     }
 
-    @Test("has an address made of origin, path and query", arguments: [
-        ("https://example.com/app?foo=b%20ar&n=1", "/socket.io", "https://example.com/socket.io/?foo=b%20ar&n=1&EIO=4&transport=polling&sid=a%2Fb"),
-        ("ws://[::1]:8080", "ws/live/", "http://[::1]:8080/ws/live/?EIO=4&transport=polling&sid=a%2Fb"),
-        ("WSS://h", "", "https://h/?EIO=4&transport=polling&sid=a%2Fb"),
-    ])
+    @Test(
+        "has an address made of origin, path and query",
+        arguments: [
+            (
+                "https://example.com/app?foo=b%20ar&n=1", "/socket.io",
+                "https://example.com/socket.io/?foo=b%20ar&n=1&EIO=4&transport=polling&sid=a%2Fb"
+            ),
+            ("ws://[::1]:8080", "ws/live/", "http://[::1]:8080/ws/live/?EIO=4&transport=polling&sid=a%2Fb"),
+            ("WSS://h", "", "https://h/?EIO=4&transport=polling&sid=a%2Fb"),
+        ])
     func addresses(url: String, path: String, expected: String) throws {
         let address = try EngineAddress(try #require(URL(string: url)), path: path)
         #expect(try address.url(transport: "polling", sid: "a/b").absoluteString == expected)
@@ -106,7 +111,15 @@ struct ConnectingTests {
     func auth() async throws {
         let attempts = Mutex(0)
         let scene = try Scene {
-            $0.auth = { ["token": .integer(Int64(attempts.withLock { $0 += 1; return $0 }))] }
+            $0.auth = {
+                [
+                    "token": .integer(
+                        Int64(
+                            attempts.withLock {
+                                $0 += 1; return $0
+                            }))
+                ]
+            }
             $0.headers = { ["X-Attempt": "\(attempts.withLock(\.self))"] }
         }
         try await scene.connected { scene, socket async throws in

@@ -8,7 +8,8 @@ import Testing
 @Suite("Events over Socket.IO", .timeLimit(.minutes(1)))
 struct EventTests {
     static let names: [(String, String, String)] = [
-        ("messages created", "messages", "created"), ("teams/:teamId/members patched", "teams/:teamId/members", "patched"), ("/ removed", "", "removed"),
+        ("messages created", "messages", "created"), ("teams/:teamId/members patched", "teams/:teamId/members", "patched"),
+        ("/ removed", "", "removed"),
         ("a b typing", "a b", "typing"),
     ]
 
@@ -113,9 +114,11 @@ struct EventTests {
         }
     }
 
-    @Test("that break the protocol end the connection and are reported, and it comes back", arguments: [
-        "42[]", #"42["connect"]"#, "4x", "9", "", "43[]", "40[]",
-    ])
+    @Test(
+        "that break the protocol end the connection and are reported, and it comes back",
+        arguments: [
+            "42[]", #"42["connect"]"#, "4x", "9", "", "43[]", "40[]",
+        ])
     func violations(frame: String) async throws {
         try await Scene().connected { scene, socket async throws in
             socket.deliver(frame)

@@ -1,0 +1,143 @@
+import FeathersCore
+import Foundation
+import TestBackend
+import Testing
+
+@testable import FeathersSocketIO
+
+/// Callers, subscribers, a writer of events and bad weather, all at once over one connection.
+struct ChaosRun {
+    let way: Way
+    let journal = ChaosJournal()
+    private let run = UUID().uuidString
+    private let server: URL
+    private let proxy: FaultProxy
+
+    init(_ way: Way, on backend: TestBackend) async throws {
+        self.way = way
+        server = try await backend.url()
+        proxy = try await FaultProxy(to: server, seed: ChaosSettings.seed)
+    }
+
+    /// Runs to the end.
+    /// - Returns: what the proxy did.
+    func run() async throws -> FaultProxy.Counters {
+        let remains = try await connectAndDisturb()
+        let counters = try await proxy.counters(open: 0)
+        // Whoever was told last lets go last.
+        let limit = ContinuousClock.now + .seconds(5)
+        while remains.areThere, ContinuousClock.now < limit { await Task.yield() }
+        if remains.areThere { journal.violated("the transport is still there") }
+        try await proxy.close()
+        return counters
+    }
+
+    private func connectAndDisturb() async throws -> Remains {
+        let transport = SocketIOTransport.socketIO(proxy.url) {
+            $0.transports = way.transports
+            $0.connectTimeout = .seconds(2)
+            $0.reconnection = .soon
+            $0.reconnection.retriesAfterServerDisconnect = true
+            $0.reconnection.retriesAfterRefusal = true
+        }
+        try await withFeathersApp(FeathersApp(transport: transport)) { app in
+            try await disturb(app)
+        }
+        if transport.pendingCallCount != 0 { journal.violated("\(transport.pendingCallCount) calls are left") }
+        if transport.status != .offline { journal.violated("the connection is \(transport.status) at the end") }
+        return Remains(transport)
+    }
+
+    private func disturb(_ app: FeathersApp) async throws {
+        let end = ContinuousClock.now + ChaosSettings.duration
+        let control = BackendControl(server)
+        try await withThrowingTaskGroup(of: Void.self) { observers in
+            observers.addTask { await countConnections(of: app) }
+            observers.addTask { try await watch() }
+            try await withThrowingTaskGroup(of: Void.self) { listeners in
+                for index in 0..<ChaosSettings.subscribers {
+                    let isSlow = index == 0
+                    let deliveries = app.service("messages").events("tick", buffering: isSlow ? 4 : 4096).deliveries
+                    let subscriber = ChaosSubscriber(index: index, journal: journal, pause: isSlow ? .milliseconds(20) : nil)
+                    listeners.addTask { try await subscriber.listen(to: deliveries, of: run) }
+                }
+                try await withThrowingTaskGroup(of: Void.self) { writing in
+                    writing.addTask { try await write(over: control, until: end) }
+                    try await act(app, control, until: end)
+                    try await listeners.waitForAll()
+                    writing.cancelAll()
+                }
+            }
+            observers.cancelAll()
+        }
+    }
+
+    /// Callers in bad weather, then in good.
+    private func act(_ app: FeathersApp, _ control: BackendControl, until end: ContinuousClock.Instant) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 1...ChaosSettings.callers {
+                group.addTask { [journal] in
+                    var caller = ChaosCaller(index, app: app, journal: journal, seed: ChaosSettings.seed, end: end)
+                    await caller.run()
+                }
+            }
+            group.addTask { [proxy, journal] in
+                var weather = ChaosWeather(proxy: proxy, control: control, journal: journal, seed: ChaosSettings.seed)
+                try await weather.run(until: end)
+            }
+            try await group.waitForAll()
+        }
+        let limit = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < limit {
+            if (try? await app.service("echo").find()) != nil { return }
+        }
+        journal.violated("no call is answered after the weather has cleared")
+    }
+
+    /// Makes the server send numbered events; once the time is over each may be the last, until all have heard one.
+    private func write(over control: BackendControl, until end: ContinuousClock.Instant) async throws {
+        var number: Int64 = 0
+        while !Task.isCancelled {
+            number += 1
+            let isLast = ContinuousClock.now > end + .seconds(1)
+            let data: JSONValue = ["run": .string(run), "n": .integer(number), "last": .bool(isLast)]
+            do {
+                try await control.emit("messages", "tick", data)
+                try await Task.sleep(for: .milliseconds(isLast ? 100 : 5))
+            } catch is CancellationError {
+                return
+            }
+        }
+    }
+
+    private func countConnections(of app: FeathersApp) async {
+        for await status in app.connectionStatusUpdates() {
+            if case .connected = status { journal.note { $0.connections += 1 } }
+        }
+    }
+
+    private func watch() async throws {
+        while true {
+            do {
+                try await Task.sleep(for: .milliseconds(250))
+            } catch {
+                return
+            }
+            journal.findOverdue()
+            if let memory = ResidentMemory.current { journal.note { $0.memory.append(memory) } }
+        }
+    }
+
+    /// What must be gone at the end.
+    private struct Remains {
+        weak var transport: SocketIOTransport?
+        weak var core: SocketIOCore?
+
+        init(_ transport: SocketIOTransport) {
+            self.transport = transport
+            core = transport.core
+        }
+
+        var areThere: Bool { transport != nil || core != nil }
+    }
+}

@@ -1,0 +1,60 @@
+import FeathersCore
+import TestBackend
+import Testing
+
+@testable import FeathersSocketIO
+
+@Suite("A connection that stalls", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
+struct StalledConnectionTests {
+    private static let backend = TestBackend(variables: ["PING_INTERVAL": "300", "PING_TIMEOUT": "200"])
+    /// What a busy machine may add to the server's 500 ms.
+    private static let allowance = Duration.seconds(3)
+
+    @Test("is noticed by the silence of the server, and replaced", arguments: Way.allCases, [nil, FaultProxy.Direction.toClient])
+    func silence(way: Way, direction: FaultProxy.Direction?) async throws {
+        let clock = ContinuousClock()
+        try await FaultyConnection.connected(way, on: Self.backend) { connection in
+            async let sent = connection.failuresOfSlowCalls(1)
+            await connection.pending(1)
+            #expect(try await connection.echo(0) == 0)
+            let start = clock.now
+            try await connection.proxy.stall(direction)
+            let error = try #require(try await sent.first)
+            #expect(clock.now - start < .milliseconds(500) + Self.allowance)
+            #expect(error.code == .unavailable)
+            #expect(error.execution == .mayHaveExecuted)
+            #expect(error.message.contains(DisconnectReason.pingTimeout.explanation))
+            try await connection.expectRecovery()
+        }
+    }
+
+    @Test("towards the server is noticed by the server, which ends it", arguments: Way.allCases)
+    func deaf(way: Way) async throws {
+        try await FaultyConnection.connected(way, on: Self.backend) { connection in
+            async let sent = connection.failuresOfSlowCalls(1)
+            await connection.pending(1)
+            #expect(try await connection.echo(0) == 0)
+            try await connection.proxy.stall(.toServer)
+            let error = try #require(try await sent.first)
+            #expect(error.code == .unavailable)
+            #expect(error.execution == .mayHaveExecuted)
+            try await connection.expectRecovery()
+        }
+    }
+
+    @Test("for less than the heartbeat allows loses nothing", arguments: Way.allCases)
+    func short(way: Way) async throws {
+        try await FaultyConnection.connected(way) { connection in
+            #expect(try await connection.echo(0) == 0)
+            try await connection.proxy.stall()
+            async let first = connection.echo(1)
+            await connection.pending(1)
+            async let second = connection.echo(2)
+            await connection.pending(2)
+            try await connection.proxy.resume()
+            #expect(try await first == 1)
+            #expect(try await second == 2)
+            #expect(!connection.deliveries.waiting.contains(.gap))
+        }
+    }
+}

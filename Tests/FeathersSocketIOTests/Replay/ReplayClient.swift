@@ -1,0 +1,107 @@
+import FeathersCore
+import FeathersNetworking
+import FeathersTesting
+import Foundation
+import Synchronization
+
+@testable import FeathersSocketIO
+
+/// One client of a recording, played by our transport.
+final class ReplayClient: Sendable {
+    struct PendingCall: Sendable {
+        let result: Task<JSONValue, any Error>
+        let id: Int
+    }
+
+    let network = ReplayNetwork()
+    let transport: SocketIOTransport
+    let events = Mailbox<ServiceEvent>()
+    let isPolling: Bool
+    private let running = Mutex<Task<Void, Never>?>(nil)
+    private let socket = Mutex<FakeWebSocket?>(nil)
+    private let pending = Mutex<[Int: PendingCall]>([:])
+
+    /// - Parameters:
+    ///   - target: path and query of the first request.
+    ///   - connect: the client's CONNECT packet, for its payload and namespace.
+    init(target: String, headers: [(name: String, value: String)], connect: String, isPolling: Bool, upgrades: Bool) throws {
+        let pieces = target.split(separator: "?", maxSplits: 1).map(String.init)
+        let query = (pieces.dropFirst().first ?? "").components(separatedBy: "EIO=4")[0]
+        let extra = query.hasSuffix("&") ? "?" + query.dropLast() : ""
+        guard let url = URL(string: "http://127.0.0.1:3030" + extra) else { throw SocketReplayFailure("No URL") }
+        let packet = try? SocketPacketParser.parse(String(connect.dropFirst())).packet
+        var auth = packet?.data?.object
+        for key in ["pid", "offset"] { auth?[key] = nil }
+        let own = headers.filter { Self.ownFields.contains($0.name.lowercased()) }
+        self.isPolling = isPolling
+        transport = .socketIO(url) { [network, auth] in
+            $0.path = pieces[0]
+            $0.namespace = packet?.namespace ?? "/"
+            $0.transports = isPolling ? (upgrades ? [.polling, .webSocket] : [.polling]) : [.webSocket]
+            $0.webSocketConnector = network.sockets
+            $0.httpClient = network
+            $0.reconnection.initialDelay = .zero
+            // Recorded heartbeats are short; a machine under load must not miss them.
+            $0.clock = ManualClock()
+            if let auth, !auth.isEmpty { $0.auth = { auth } }
+            $0.headers = { Dictionary(own.map { ($0.name, $0.value) }) { first, _ in first } }
+        }
+        transport.deliver(
+            to: EventSink { [events] in
+                events.put($0)
+            } onGap: { _ in
+            })
+        running.withLock { [transport] in $0 = Task { try? await transport.run() } }
+    }
+
+    /// Fields an application sets; all others are the HTTP client's.
+    static let ownFields: Set<String> = ["authorization", "cookie", "x-custom"]
+
+    /// The WebSocket that was opened last.
+    func openedSocket() async throws -> FakeWebSocket {
+        let opened = try await network.sockets.opened.next()
+        socket.withLock { $0 = opened }
+        return opened
+    }
+
+    /// The next packet that was sent, in a body or over the WebSocket.
+    func nextSent(posted: Bool) async throws -> String {
+        if !posted, let socket = socket.withLock({ $0 }) { return try await socket.sent.next() }
+        return try await network.posted.next()
+    }
+
+    func nextPosted() async throws -> String { try await network.posted.next() }
+
+    var currentSocket: FakeWebSocket? { socket.withLock { $0 } }
+
+    /// Begins the call a packet comes from.
+    func begin(_ call: RecordedCall) {
+        let id = transport.core.nextID.load(ordering: .relaxed)
+        let task = Task { [transport] in
+            if let request = call.request { return try await transport.send(request) }
+            return try await transport.core.call(call.packet.data ?? .null, timeout: .seconds(30), isVolatile: false)
+        }
+        pending.withLock { $0[call.packet.id ?? -1] = PendingCall(result: task, id: id) }
+    }
+
+    /// Our id of a call, by the recording's.
+    func ourID(of id: Int) -> Int? { pending.withLock { $0[id]?.id } }
+
+    func takeCall(_ id: Int) -> PendingCall? { pending.withLock { $0.removeValue(forKey: id) } }
+
+    /// Answers the poll that waits, or the next one.
+    /// - Returns: what the poll asked for.
+    @discardableResult
+    func answerPoll(_ body: String, status: Int = 200) async throws -> URL {
+        let poll = try await network.polls.next()
+        poll.answer.resolve(HTTPResponse(status: status, body: Array(body.utf8), url: poll.url))
+        return poll.url
+    }
+
+    /// Ends the client, whatever state it is in.
+    func end() async {
+        for call in pending.withLock({ Array($0.values) }) { call.result.cancel() }
+        running.withLock { $0 }?.cancel()
+        await running.withLock { $0 }?.value
+    }
+}

@@ -1,0 +1,162 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A TCP proxy that does to connections what networks do: see `Tests/Backend/backend/faults.py`.
+///
+/// It lives in the test backend's process, also where the server it leads to does not. Every command has
+/// happened when its function returns.
+public struct FaultProxy: Sendable {
+    public enum Direction: String, Encodable, Sendable { case toServer, toClient }
+
+    /// The way to the server through the proxy.
+    public let url: URL
+    private let control: URL
+    // Its own: waiting for counters must not take connections from anybody else.
+    private static let session = {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = 64
+        return URLSession(configuration: configuration)
+    }()
+
+    /// - Parameters:
+    ///   - url: the server; only its host and port count to the proxy.
+    ///   - plan: what happens from the first connection on.
+    ///   - seed: what every chance comes from.
+    ///   - isSecure: whether clients speak TLS; the certificate is ``SecureScriptServer/certificate``.
+    ///   - receiveBuffer: how many bytes the system takes in before the proxy reads them.
+    public init(
+        to url: URL, plan: FaultPlan = FaultPlan(), seed: UInt64 = 1, isSecure: Bool = false, receiveBuffer: Int? = nil
+    ) async throws {
+        guard var address = URLComponents(url: url, resolvingAgainstBaseURL: false), let host = address.host, let port = address.port else {
+            throw URLError(.badURL)
+        }
+        let root = try await TestBackend.scriptServer().appending(path: "__proxy")
+        let settings = Settings(target: "\(host):\(port)", seed: seed, plan: plan, tls: isSecure, receiveBuffer: receiveBuffer)
+        let created = try await Self.post(settings, to: root, as: Created.self)
+        address.scheme = isSecure ? "https" : "http"
+        address.host = isSecure ? "localhost" : "127.0.0.1"
+        address.port = created.port
+        guard let proxied = address.url else { throw URLError(.badURL) }
+        self.url = proxied
+        control = root.appending(path: created.id)
+    }
+
+    /// Ends every connection politely.
+    public func cut() async throws { try await order("cut") }
+
+    /// Ends every connection rudely.
+    public func reset() async throws { try await order("reset") }
+
+    /// Forwards nothing and keeps the sockets open, until ``resume(_:)`` or for so long.
+    /// - Parameters:
+    ///   - direction: nil for both.
+    ///   - new: whether connections to come are stalled as well.
+    public func stall(_ direction: Direction? = nil, new: Bool = false, forMs: Int? = nil) async throws {
+        try await order("stall", direction, new: new, forMs: forMs)
+    }
+
+    /// Forwards again, first of all what has been held back.
+    public func resume(_ direction: Direction? = nil) async throws { try await order("resume", direction) }
+
+    /// Corrupts a byte of whatever comes next on every connection.
+    public func corrupt(_ direction: Direction? = nil) async throws { try await order("corrupt", direction) }
+
+    /// Refuses new connections, as if nobody listened, until ``accept()`` or for so long.
+    public func refuse(forMs: Int? = nil) async throws { try await order("refuse", forMs: forMs) }
+
+    /// Takes connections again.
+    public func accept() async throws { try await order("accept") }
+
+    /// Does from now on what the plan says, to connections that stand as well.
+    public func change(_ plan: FaultPlan) async throws {
+        _ = try await Self.post(["plan": plan], to: control, as: Counters.self)
+    }
+
+    /// What has happened so far.
+    public func counters() async throws -> Counters {
+        try await counted([])
+    }
+
+    /// What has happened, once so much has.
+    /// - Throws: ``Waited`` when it has not within `timeoutMs` milliseconds.
+    @discardableResult
+    public func counters(
+        connections: Int? = nil, open: Int? = nil, toServer: Int? = nil, toClient: Int? = nil, faults: Int? = nil, timeoutMs: Int = 10_000
+    ) async throws -> Counters {
+        let wanted = [
+            ("connections", connections), ("open", open), ("toServer", toServer), ("toClient", toClient), ("faults", faults),
+            ("timeoutMs", timeoutMs),
+        ]
+        let counters = try await counted(wanted.compactMap { name, value in value.map { URLQueryItem(name: name, value: "\($0)") } })
+        guard counters.complete != false else { throw Waited(counters: counters) }
+        return counters
+    }
+
+    /// Resets what is left and gives the port back.
+    public func close() async throws {
+        var request = URLRequest(url: control)
+        request.httpMethod = "DELETE"
+        _ = try await Self.session.data(for: request)
+    }
+
+    /// What has gone through a proxy.
+    public struct Counters: Decodable, Sendable {
+        /// Connections taken from clients.
+        public let connections: Int
+        /// Those of them that stand.
+        public let open: Int
+        /// Bytes forwarded to the server.
+        public let toServer: Int
+        /// Bytes forwarded to clients.
+        public let toClient: Int
+        /// Faults done, by kind.
+        public let faults: [String: Int]
+        let complete: Bool?
+    }
+
+    /// What was waited for did not happen; this did.
+    public struct Waited: Error {
+        public let counters: Counters
+    }
+
+    private func order(_ command: String, _ direction: Direction? = nil, new: Bool? = nil, forMs: Int? = nil) async throws {
+        let order = Order(command: command, direction: direction, new: new, forMs: forMs)
+        _ = try await Self.post(order, to: control, as: Counters.self)
+    }
+
+    private func counted(_ wanted: [URLQueryItem]) async throws -> Counters {
+        let (body, _) = try await Self.session.data(from: control.appending(queryItems: wanted))
+        return try JSONDecoder().decode(Counters.self, from: body)
+    }
+
+    private static func post<Answer: Decodable>(_ body: some Encodable, to url: URL, as: Answer.Type) async throws -> Answer {
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.httpBody = try JSONEncoder().encode(body)
+        let (answer, _) = try await session.data(for: request)
+        return try JSONDecoder().decode(Answer.self, from: answer)
+    }
+}
+
+private struct Settings: Encodable {
+    let target: String
+    let seed: UInt64
+    let plan: FaultPlan
+    let tls: Bool
+    let receiveBuffer: Int?
+}
+
+private struct Order: Encodable {
+    let command: String
+    let direction: FaultProxy.Direction?
+    let new: Bool?
+    let forMs: Int?
+}
+
+private struct Created: Decodable {
+    let id: String
+    let port: Int
+}
