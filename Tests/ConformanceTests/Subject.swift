@@ -57,7 +57,11 @@ struct Subject: Sendable, CustomTestStringConvertible {
 
     /// A connected app; the connection ends with it.
     private static func socketIO(_ configure: (inout SocketIOTransport.Options) -> Void) async throws -> FeathersApp {
-        let app = FeathersApp(transport: .socketIO(try await TestBackend.url(), configure))
+        let transport = SocketIOTransport.socketIO(try await TestBackend.url()) { options in
+            if Environment.choosesURLSessionWebSockets { options.webSocketConnector = URLSessionWebSocketConnector() }
+            configure(&options)
+        }
+        let app = FeathersApp(transport: transport)
         try await app.connect()
         return app
     }

@@ -6,4 +6,7 @@ package enum Environment {
     package static func value(_ name: String) -> String? {
         ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
+
+    /// Whether the suites are to open their WebSockets on `URLSessionWebSocketTask`, which only some Foundations on Linux have.
+    package static var choosesURLSessionWebSockets: Bool { value("FEATHERS_WEBSOCKET") == "urlsession" }
 }

@@ -3,10 +3,11 @@
 
     @testable import FeathersNetworking
 
-    /// The connector of Linux, whatever proxy the environment names.
+    /// The connector of Linux, whatever proxy the environment names; URLSession's where that was asked for.
     enum TestedConnector {
         static func make(tls: TLSConfiguration = TLSConfiguration(), closingTimeout: Duration = .seconds(5)) -> any WebSocketConnector {
-            CurlWebSocketConnector(configuration: .init(tls: tls, proxy: .none, closingTimeout: closingTimeout))
+            if Environment.choosesURLSessionWebSockets { return URLSessionWebSocketConnector() }
+            return CurlWebSocketConnector(configuration: .init(tls: tls, proxy: .none, closingTimeout: closingTimeout))
         }
     }
 

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersNetworking
 import Foundation
 import TestBackend
 import Testing
@@ -33,6 +34,7 @@ struct BackendConnection: Sendable {
     private init(_ url: URL, _ way: Way, _ configure: (inout SocketIOTransport.Options) -> Void) {
         transport = .socketIO(url) {
             $0.transports = way.transports
+            if Environment.choosesURLSessionWebSockets { $0.webSocketConnector = URLSessionWebSocketConnector() }
             $0.reconnection.initialDelay = .milliseconds(20)
             configure(&$0)
         }

@@ -58,9 +58,10 @@ enum RecordedEntry: Sendable {
             let tail = trail[end.upperBound...].drop { $0 == "x" }
             let room = count - lead[..<start.lowerBound].utf8.count - tail.utf8.count
             let filled = String(repeating: "aé€😀", count: room / 10) + String(repeating: "x", count: room % 10)
-            return lead[..<start.lowerBound] + filled + tail
+            return String(lead[..<start.lowerBound]) + filled + String(tail)
         }
         let filler = String(lead.last ?? "x")
-        return lead + String(repeating: filler, count: (count - lead.utf8.count - trail.utf8.count) / filler.utf8.count) + trail
+        let filled = String(repeating: filler, count: (count - lead.utf8.count - trail.utf8.count) / filler.utf8.count)
+        return String(lead) + filled + String(trail)
     }
 }

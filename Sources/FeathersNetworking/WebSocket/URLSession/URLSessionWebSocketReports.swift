@@ -13,6 +13,14 @@ final class URLSessionWebSocketReports: NSObject, URLSessionWebSocketDelegate {
     }
 
     func urlSession(_ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?) {
+        #if canImport(FoundationNetworking)
+            // Foundation on Linux takes any answer for the one it hoped for.
+            if let status = (webSocketTask.response as? HTTPURLResponse)?.statusCode, status != 101 {
+                state.finish(WebSocketClosure(ended: webSocketTask, nil, host: state.host))
+                webSocketTask.cancel()
+                return
+            }
+        #endif
         state.opened()
     }
 
