@@ -20,6 +20,8 @@ struct SocketSession: Sendable {
     static let maximumEarlyEvents = 256
 
     let namespace: String
+    /// Whether a lost session is asked back.
+    private let recovers: Bool
     private var state = State.offline
     private var pid: String?
     private var lastOffset: String?
@@ -27,8 +29,9 @@ struct SocketSession: Sendable {
     /// The session's id, new with every connection that was not recovered.
     private(set) var sid: String?
 
-    init(namespace: String = SocketPacket.mainNamespace) {
+    init(namespace: String = SocketPacket.mainNamespace, recovers: Bool = true) {
         self.namespace = namespace
+        self.recovers = recovers
     }
 
     var isJoined: Bool { state == .joined }
@@ -39,6 +42,7 @@ struct SocketSession: Sendable {
     mutating func engineOpened(auth: JSONObject?) -> SocketPacket {
         state = .joining
         var data = JSONObject()
+        let pid = recovers ? pid : nil
         if let pid {
             data["pid"] = .string(pid)
             if let lastOffset { data["offset"] = .string(lastOffset) }

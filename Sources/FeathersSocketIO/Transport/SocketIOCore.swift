@@ -54,7 +54,8 @@ final class SocketIOCore: Sendable {
         self.options = options
         self.timebase = timebase
         let limit = if case .wait(let limit) = options.offlineCalls { limit } else { 0 }
-        state = Mutex(State(session: SocketSession(namespace: options.namespace), calls: CallTable(queueLimit: limit)))
+        let session = SocketSession(namespace: options.namespace, recovers: options.recoversState)
+        state = Mutex(State(session: session, calls: CallTable(queueLimit: limit)))
     }
 
     func report(_ kind: SocketIODiagnostic.Kind, _ description: @autoclosure () -> String) {

@@ -38,6 +38,11 @@ extension SocketIOTransport {
         public var auth: (@Sendable () async throws -> JSONObject)?
         /// Header fields of every request that opens or is part of a connection, asked for on every attempt; never printed.
         public var headers: (@Sendable () async throws -> [String: String])?
+        /// Whether a lost session is asked back (Socket.IO's connection state recovery), with the events missed meanwhile, where the server offers it.
+        ///
+        /// Off, because a FeathersJS server takes the calls of a recovered connection for its own and lets them pass without authorization, unless
+        /// its `connectionStateRecovery` says `skipMiddlewares: false`. Turn it on for servers that say so.
+        public var recoversState = false
         /// When a lost connection is made again.
         public var reconnection = ReconnectionPolicy()
         /// How long a call may take unless it says otherwise, waiting for a connection included; nil for as long as it takes.

@@ -40,6 +40,8 @@ final class ReplayClient: Sendable {
             $0.transports = isPolling ? (upgrades ? [.polling, .webSocket] : [.polling]) : [.webSocket]
             $0.webSocketConnector = network.sockets
             $0.httpClient = network
+            // As the recorded client does; ours must be asked to.
+            $0.recoversState = true
             $0.reconnection.initialDelay = .zero
             // Recorded heartbeats are short; a machine under load must not miss them.
             $0.clock = ManualClock()

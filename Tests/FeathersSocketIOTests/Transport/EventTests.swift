@@ -77,7 +77,7 @@ struct EventTests {
 
     @Test("that come with a recovered session follow without a gap")
     func recovered() async throws {
-        let scene = try Scene()
+        let scene = try Scene { $0.recoversState = true }
         async let connecting: Void = scene.transport.connect()
         let socket = try await scene.sockets.opened.next()
         try await socket.accept(pid: "p")
@@ -93,6 +93,26 @@ struct EventTests {
         next.deliver(#"42["m created",2,"o2"]"#)
         #expect(try await scene.deliveries.next() == .event("m", "created", 1))
         #expect(try await scene.deliveries.next() == .event("m", "created", 2))
+        await scene.transport.disconnect()
+    }
+
+    @Test("that were missed are a gap where nobody asked for recovery, though the server offers it")
+    func notRecovered() async throws {
+        let scene = try Scene()
+        async let connecting: Void = scene.transport.connect()
+        let socket = try await scene.sockets.opened.next()
+        try await socket.accept(pid: "p")
+        try await connecting
+        socket.deliver(#"42["m created",1,"o1"]"#)
+        socket.cut()
+        await scene.status { if case .waiting = $0 { true } else { false } }
+        try await scene.clock.waitForSleepers(1)
+        scene.clock.advance(by: .seconds(1))
+        let next = try await scene.sockets.opened.next()
+        #expect(try await next.accept(pid: "p2") == "40")
+        await scene.status { $0 == .connected(recovered: false) }
+        #expect(try await scene.deliveries.next() == .event("m", "created", 1))
+        #expect(try await scene.deliveries.next() == .gap)
         await scene.transport.disconnect()
     }
 
