@@ -7,15 +7,15 @@ import Foundation
 ///
 /// Unchecked: `value` is private and touched in `withLock` alone, between `lock` and `unlock`; as both the value and what leaves the
 /// closure are `Sendable`, no reference to unprotected state can escape.
-final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable {
+package final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
 
-    init(_ value: consuming Value) {
+    package init(_ value: consuming Value) {
         self.value = value
     }
 
-    func withLock<Result: Sendable, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+    package func withLock<Result: Sendable, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
         lock.lock()
         defer { lock.unlock() }
         return try body(&value)

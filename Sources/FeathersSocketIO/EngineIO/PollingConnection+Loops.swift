@@ -1,4 +1,4 @@
-import Synchronization
+import FeathersNetworking
 
 extension PollingConnection {
     /// Polls one GET after the other.

@@ -1,4 +1,4 @@
-import Synchronization
+import FeathersNetworking
 
 /// An Engine.IO session over HTTP long-polling: at most one GET waits and at most one POST is under way.
 final class PollingConnection: EngineConnection {
@@ -21,7 +21,7 @@ final class PollingConnection: EngineConnection {
 
     let handshake: EngineHandshake
     let requests: PollingRequests
-    let state: Mutex<State>
+    let state: Locked<State>
     /// The packets that came together with the handshake.
     private let early: [EnginePacket]
     let sendings: AsyncStream<Void>
@@ -31,7 +31,7 @@ final class PollingConnection: EngineConnection {
         self.requests = requests
         self.handshake = handshake
         self.early = early
-        state = Mutex(State(queue: PollingQueue(maxPayload: handshake.maxPayload)))
+        state = Locked(State(queue: PollingQueue(maxPayload: handshake.maxPayload)))
         (sendings, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 

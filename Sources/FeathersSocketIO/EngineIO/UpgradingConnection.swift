@@ -1,5 +1,4 @@
 import FeathersNetworking
-import Synchronization
 
 /// A session that begins with polling and moves to a WebSocket as soon as one stands.
 final class UpgradingConnection: EngineConnection {
@@ -13,7 +12,7 @@ final class UpgradingConnection: EngineConnection {
     private let polling: PollingConnection
     /// Opens the WebSocket of this session.
     private let openWebSocket: @Sendable () async throws -> WebSocketEngineConnection
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let probeTimeout: @Sendable () async throws -> Void
 
     /// - Parameter probeTimeout: returns when the probe has taken too long.

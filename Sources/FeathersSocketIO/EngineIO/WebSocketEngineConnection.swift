@@ -1,5 +1,4 @@
 import FeathersNetworking
-import Synchronization
 
 /// An Engine.IO session over a WebSocket: one packet in each frame.
 final class WebSocketEngineConnection: EngineConnection {
@@ -20,7 +19,7 @@ final class WebSocketEngineConnection: EngineConnection {
     private static let maximumEarlyPackets = 64
 
     private let socket: any WebSocketConnection
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let end = Promise<EngineClosure>()
 
     private init(_ socket: any WebSocketConnection) {

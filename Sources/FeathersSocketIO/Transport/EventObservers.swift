@@ -1,4 +1,4 @@
-import Synchronization
+import FeathersNetworking
 
 /// Those who observe every event of a connection.
 final class EventObservers: Sendable {
@@ -7,7 +7,7 @@ final class EventObservers: Sendable {
         var nextID = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     var isEmpty: Bool { state.withLock { $0.readers.isEmpty } }
 

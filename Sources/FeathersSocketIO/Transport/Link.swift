@@ -1,5 +1,5 @@
 import FeathersCore
-import Synchronization
+import FeathersNetworking
 
 /// One connection of a transport, from the moment it opens to its end.
 final class Link: Sendable {
@@ -9,11 +9,11 @@ final class Link: Sendable {
     /// Settled when the connection has ended.
     let ended = Promise<LinkEnd>()
     /// Read by the connection's thread alone.
-    let decoder: Mutex<SocketPacketDecoder>
+    let decoder: Locked<SocketPacketDecoder>
 
     init(_ connection: any EngineConnection, limits: SocketPacketDecoder.Limits) {
         self.connection = connection
-        decoder = Mutex(SocketPacketDecoder(limits: limits))
+        decoder = Locked(SocketPacketDecoder(limits: limits))
     }
 }
 

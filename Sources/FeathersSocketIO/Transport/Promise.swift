@@ -1,4 +1,4 @@
-import Synchronization
+import FeathersNetworking
 
 /// A value that comes once, for any number of tasks that wait for it.
 final class Promise<Value: Sendable>: Sendable {
@@ -8,7 +8,7 @@ final class Promise<Value: Sendable>: Sendable {
         var nextID = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// The value; nil while it has not come.
     var current: Value? { state.withLock { try? $0.result?.get() } }

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersNetworking
 import Synchronization
 
 /// A call on its way into the table.

@@ -1,6 +1,5 @@
 import FeathersCore
 import FeathersNetworking
-import Synchronization
 
 extension SocketIOCore {
     /// How long a good-bye may take before the connection is dropped.

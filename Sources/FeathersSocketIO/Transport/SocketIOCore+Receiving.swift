@@ -1,5 +1,5 @@
 import FeathersCore
-import Synchronization
+import FeathersNetworking
 
 extension SocketIOCore {
     /// Takes one packet from the connection's thread; what it causes has happened when this returns.

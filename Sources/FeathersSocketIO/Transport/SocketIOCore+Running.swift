@@ -1,5 +1,5 @@
 import FeathersCore
-import Synchronization
+import FeathersNetworking
 
 extension SocketIOCore {
     /// Takes the right to run; whoever has it must call ``run(stopsAtFirstFailure:)``.

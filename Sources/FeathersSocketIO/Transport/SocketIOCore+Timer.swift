@@ -1,5 +1,5 @@
 import FeathersCore
-import Synchronization
+import FeathersNetworking
 
 extension SocketIOCore {
     /// Keeps time for everything that has a deadline, with one sleep at a time, until the task is cancelled.

@@ -46,7 +46,7 @@ final class SocketIOCore: Sendable {
     let timebase: Timebase
     let board = StatusBoard()
     let observers = EventObservers()
-    let state: Mutex<State>
+    let state: Locked<State>
     let nextID = Atomic<Int>(0)
 
     init(opener: Result<EngineOpener, FeathersError>, options: SocketIOTransport.Options, timebase: Timebase) {
@@ -55,7 +55,7 @@ final class SocketIOCore: Sendable {
         self.timebase = timebase
         let limit = if case .wait(let limit) = options.offlineCalls { limit } else { 0 }
         let session = SocketSession(namespace: options.namespace, recovers: options.recoversState)
-        state = Mutex(State(session: session, calls: CallTable(queueLimit: limit)))
+        state = Locked(State(session: session, calls: CallTable(queueLimit: limit)))
     }
 
     func report(_ kind: SocketIODiagnostic.Kind, _ description: @autoclosure () -> String) {

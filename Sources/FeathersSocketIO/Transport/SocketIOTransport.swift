@@ -1,7 +1,6 @@
 public import FeathersCore
 import FeathersNetworking
 public import Foundation
-import Synchronization
 
 /// Carries service requests over a Socket.IO connection and brings the server's events, as FeathersJS' Socket.IO client does.
 ///
@@ -11,7 +10,7 @@ import Synchronization
 public final class SocketIOTransport: RealTimeTransport {
     let core: SocketIOCore
     /// The one task that is nobody's child: what ``connect()`` began. It holds the core, never the transport or an app.
-    private let task = Mutex<Task<Void, Never>?>(nil)
+    private let task = Locked<Task<Void, Never>?>(nil)
 
     /// - Parameters:
     ///   - url: where the server is; scheme, host and port count, and a query is sent with the first requests. Its path does not.

@@ -1,5 +1,5 @@
 import FeathersCore
-import Synchronization
+import FeathersNetworking
 
 /// The status of a connection, and everybody who wants to know of its changes.
 final class StatusBoard: Sendable {
@@ -12,7 +12,7 @@ final class StatusBoard: Sendable {
     /// A reader that reads nothing costs so many entries, then loses the oldest.
     private static let buffer = 64
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     var current: ConnectionStatus { state.withLock { $0.status } }
 

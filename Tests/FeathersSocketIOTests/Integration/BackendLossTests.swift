@@ -1,7 +1,6 @@
 import FeathersCore
 import FeathersNetworking
 import Foundation
-import Synchronization
 import TestBackend
 import Testing
 

@@ -17,9 +17,9 @@ final class ReplayClient: Sendable {
     let transport: SocketIOTransport
     let events = Mailbox<ServiceEvent>()
     let isPolling: Bool
-    private let running = Mutex<Task<Void, Never>?>(nil)
-    private let socket = Mutex<FakeWebSocket?>(nil)
-    private let pending = Mutex<[Int: PendingCall]>([:])
+    private let running = Locked<Task<Void, Never>?>(nil)
+    private let socket = Locked<FakeWebSocket?>(nil)
+    private let pending = Locked<[Int: PendingCall]>([:])
 
     /// - Parameters:
     ///   - target: path and query of the first request.

@@ -1,6 +1,5 @@
 import FeathersNetworking
 import Foundation
-import Synchronization
 
 @testable import FeathersSocketIO
 
@@ -22,7 +21,7 @@ final class ReplayNetwork: HTTPClient {
     let polls = Mailbox<Poll>()
     /// What was posted, packet by packet.
     let posted = Mailbox<String>()
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// What broke the rules of polling.
     var violations: [String] { state.withLock { $0.violations } }

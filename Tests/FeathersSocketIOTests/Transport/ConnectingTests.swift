@@ -2,7 +2,6 @@ import FeathersCore
 import FeathersNetworking
 import FeathersTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import FeathersSocketIO
@@ -109,7 +108,7 @@ struct ConnectingTests {
 
     @Test("is asked for its payload and headers on every attempt")
     func auth() async throws {
-        let attempts = Mutex(0)
+        let attempts = Locked(0)
         let scene = try Scene {
             $0.auth = {
                 [

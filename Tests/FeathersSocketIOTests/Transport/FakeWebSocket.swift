@@ -1,5 +1,4 @@
 import FeathersNetworking
-import Synchronization
 
 /// The server's end of a WebSocket without a network: the test is the server.
 final class FakeWebSocket: WebSocketConnection {
@@ -13,7 +12,7 @@ final class FakeWebSocket: WebSocketConnection {
     let request: WebSocketRequest
     /// What the client sends; its closing counts as `close <code>`.
     let sent = Mailbox<String>()
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(_ request: WebSocketRequest) {
         self.request = request
@@ -96,7 +95,7 @@ final class FakeWebSocket: WebSocketConnection {
 /// Opens fake WebSockets and hands them to the test.
 final class FakeWebSockets: WebSocketConnector {
     let opened = Mailbox<FakeWebSocket>()
-    private let failure = Mutex<WebSocketError?>(nil)
+    private let failure = Locked<WebSocketError?>(nil)
 
     /// From now on nothing can be opened, or everything again.
     func fail(with error: WebSocketError?) { failure.withLock { $0 = error } }

@@ -1,4 +1,4 @@
-import Synchronization
+import FeathersNetworking
 
 /// Values that one side puts in and a test takes out in order, waiting where there is none yet.
 final class Mailbox<Value: Sendable>: Sendable {
@@ -8,7 +8,7 @@ final class Mailbox<Value: Sendable>: Sendable {
         var nextID = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     func put(_ value: Value) {
         let waiter: CheckedContinuation<Value, any Error>? = state.withLock { state in

@@ -2,7 +2,6 @@ import FeathersCore
 import FeathersNetworking
 import FeathersTesting
 import Foundation
-import Synchronization
 
 @testable import FeathersSocketIO
 

@@ -1,4 +1,4 @@
-import Synchronization
+import FeathersNetworking
 
 /// What happened while chaos reigned, kept by everybody who saw it.
 final class ChaosJournal: Sendable {
@@ -17,7 +17,7 @@ final class ChaosJournal: Sendable {
     /// So many are told; more tell no more.
     private static let violationLimit = 20
 
-    private let entries = Mutex(Entries())
+    private let entries = Locked(Entries())
 
     var current: Entries { entries.withLock { $0 } }
 
