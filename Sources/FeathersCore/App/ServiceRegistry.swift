@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The services of an app by path, in the order they were registered.
 final class ServiceRegistry: Sendable {
     /// A registration and the app whose hooks it runs: the app itself, or the sub-app it was mounted from.
@@ -21,7 +19,7 @@ final class ServiceRegistry: Sendable {
         }
     }
 
-    private let entries = Mutex(Entries())
+    private let entries = Locked(Entries())
 
     /// The entry of a path; made the first time the path is asked for.
     func entry(at path: String, orMake makeRegistration: () -> ServiceRegistration) -> Entry {

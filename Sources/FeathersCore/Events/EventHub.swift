@@ -1,8 +1,6 @@
-import Synchronization
-
 /// Hands the events of one service to every subscriber's own buffer.
 package final class EventHub: Sendable {
-    private let subscriptions = Mutex<[EventSubscription]>([])
+    private let subscriptions = Locked<[EventSubscription]>([])
 
     package init() {}
 

@@ -1,4 +1,6 @@
 #if os(Linux)
+    import FeathersCore
+
     /// One request on its way: wakes the caller exactly once.
     ///
     /// The answer, the deadline, cancellation and the closing client race to end it. The first to take the continuation out of the

@@ -1,4 +1,5 @@
 import Dispatch
+import FeathersCore
 import Foundation
 
 #if canImport(FoundationNetworking)

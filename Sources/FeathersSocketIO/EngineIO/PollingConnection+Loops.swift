@@ -1,3 +1,4 @@
+import FeathersCore
 import FeathersNetworking
 
 extension PollingConnection {

@@ -1,3 +1,4 @@
+import FeathersCore
 import FeathersNetworking
 
 /// An Engine.IO session over HTTP long-polling: at most one GET waits and at most one POST is under way.

@@ -1,3 +1,4 @@
+import FeathersCore
 import FeathersNetworking
 
 /// A session that begins with polling and moves to a WebSocket as soon as one stands.

@@ -1,3 +1,4 @@
+import FeathersCore
 import FeathersNetworking
 
 /// An Engine.IO session over a WebSocket: one packet in each frame.

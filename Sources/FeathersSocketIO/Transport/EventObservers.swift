@@ -1,3 +1,4 @@
+import FeathersCore
 import FeathersNetworking
 
 /// Those who observe every event of a connection.

@@ -1,3 +1,4 @@
+import FeathersCore
 import FeathersNetworking
 
 /// A value that comes once, for any number of tasks that wait for it.

@@ -1,3 +1,4 @@
+import FeathersCore
 import FeathersNetworking
 
 /// The server's end of a WebSocket without a network: the test is the server.

@@ -1,3 +1,4 @@
+import FeathersCore
 import FeathersNetworking
 
 /// Values that one side puts in and a test takes out in order, waiting where there is none yet.

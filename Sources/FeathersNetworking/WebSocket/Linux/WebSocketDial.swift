@@ -1,4 +1,5 @@
 #if os(Linux)
+    import FeathersCore
     import CCurl
     import Foundation
 

@@ -1,3 +1,5 @@
+import FeathersCore
+
 #if os(Linux)
     extension WebSocketLink {
         /// Sends once there is room, in the order of the calls.

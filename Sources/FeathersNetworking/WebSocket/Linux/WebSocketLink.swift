@@ -1,4 +1,6 @@
 #if os(Linux)
+    import FeathersCore
+
     /// One connection as all threads see it: sending from any of them, and the way to the loop's thread, which receives.
     final class WebSocketLink: Sendable {
         let loop: SocketLoop

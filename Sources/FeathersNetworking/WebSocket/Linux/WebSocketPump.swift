@@ -1,3 +1,5 @@
+import FeathersCore
+
 #if os(Linux)
     /// One connection as the loop's thread sees it: reads, takes messages apart, delivers them, and ends the connection.
     final class WebSocketPump: SocketListener {

@@ -1,3 +1,5 @@
+import FeathersCore
+
 /// How much is on its way into URLSession, and who waits for it to become less.
 final class SendingRoom: Sendable {
     /// How much may be, in bytes; one message may always be larger.

@@ -1,3 +1,4 @@
+import FeathersCore
 import Foundation
 
 #if canImport(FoundationNetworking)

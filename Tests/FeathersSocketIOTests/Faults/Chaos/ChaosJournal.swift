@@ -1,3 +1,4 @@
+import FeathersCore
 import FeathersNetworking
 
 /// What happened while chaos reigned, kept by everybody who saw it.

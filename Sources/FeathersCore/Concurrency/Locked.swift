@@ -2,7 +2,7 @@ import Foundation
 
 /// A value that is reached only with its lock held.
 ///
-/// For what is shared with threads of our own. `Mutex` is a bare futex on Linux, which Thread Sanitizer does not see: it would report races
+/// For what threads of our own share with everybody else. `Mutex` is a bare futex on Linux, which Thread Sanitizer does not see: it would report races
 /// where there are none. This lock is a pthread mutex.
 ///
 /// Unchecked: `value` is private and touched in `withLock` alone, between `lock` and `unlock`; as both the value and what leaves the
