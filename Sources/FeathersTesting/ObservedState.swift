@@ -1,22 +1,22 @@
-import Synchronization
+import FeathersCore
 
 /// State that tasks can wait for: each waits until its own condition holds, or until it is cancelled.
 final class ObservedState<State: Sendable>: Sendable {
-    private struct Waiter {
+    private struct Waiter: Sendable {
         let condition: @Sendable (State) -> Bool
         let continuation: CheckedContinuation<Void, any Error>
     }
 
-    private struct Contents {
+    private struct Contents: Sendable {
         var state: State
         var waiters: [Int: Waiter] = [:]
         var nextID = 0
     }
 
-    private let contents: Mutex<Contents>
+    private let contents: Locked<Contents>
 
     init(_ state: State) {
-        contents = Mutex(Contents(state: state))
+        contents = Locked(Contents(state: state))
     }
 
     var current: State { contents.withLock { $0.state } }
