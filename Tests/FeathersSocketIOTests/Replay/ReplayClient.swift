@@ -66,6 +66,11 @@ final class ReplayClient: Sendable {
         return opened
     }
 
+    /// Waits until the transport has understood that it is connected: a good-bye before that has no namespace to leave.
+    func connected() async {
+        for await status in transport.statusUpdates() { if case .connected = status { return } }
+    }
+
     /// The next packet that was sent, in a body or over the WebSocket.
     func nextSent(posted: Bool) async throws -> String {
         if !posted, let socket = socket.withLock({ $0 }) { return try await socket.sent.next() }

@@ -106,6 +106,7 @@ struct SocketCaseReplay {
         let client = try ReplayClient(target: "/socket.io/?EIO=4", headers: [], connect: "40", isPolling: false, upgrades: false)
         clients["ws \(socket)"] = client
         try await client.openedSocket().accept()
+        await client.connected()
         return client
     }
 
@@ -139,6 +140,7 @@ struct SocketCaseReplay {
             #"0{"sid":"e","upgrades":["websocket"],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}"#)
         _ = try await client.nextPosted()
         try await client.answerPoll(#"40{"sid":"s"}"#)
+        await client.connected()
         return client
     }
 
