@@ -106,7 +106,6 @@ struct SocketCaseReplay {
         let client = try ReplayClient(target: "/socket.io/?EIO=4", headers: [], connect: "40", isPolling: false, upgrades: false)
         clients["ws \(socket)"] = client
         try await client.openedSocket().accept()
-        await client.connected()
         return client
     }
 
@@ -140,7 +139,6 @@ struct SocketCaseReplay {
             #"0{"sid":"e","upgrades":["websocket"],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}"#)
         _ = try await client.nextPosted()
         try await client.answerPoll(#"40{"sid":"s"}"#)
-        await client.connected()
         return client
     }
 
@@ -181,6 +179,7 @@ struct SocketCaseReplay {
     /// Does what makes the client send this packet, and compares it with what ours sends.
     private mutating func expect(_ text: String, from client: ReplayClient, posted: Bool) async throws {
         if text == "41" {
+            await client.connected()
             Task { await client.transport.disconnect() }
         } else if text == "5" {
             // A server lets the waiting poll return once it has answered the probe.
