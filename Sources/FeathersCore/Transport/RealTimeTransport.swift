@@ -3,6 +3,9 @@ public protocol RealTimeTransport: Transport {
     /// Says where events go. The app calls it once, before anything connects.
     func deliver(to sink: EventSink)
 
+    /// Says what is done on every connection from the next one on; what several plugins ask for is done in the order of their asking.
+    func addConnectionSetup(_ setup: ConnectionSetup)
+
     /// Connects, and keeps connected, until the task is cancelled or the connection is closed for good.
     func run() async throws
 

@@ -39,6 +39,7 @@ final class SocketIOCore: Sendable {
         var stopSignal = Promise<Void>()
         var runEnded = Promise<Void>()
         var sink: EventSink?
+        var setups: [ConnectionSetup] = []
     }
 
     let options: SocketIOTransport.Options

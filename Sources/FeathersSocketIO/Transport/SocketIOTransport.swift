@@ -48,6 +48,10 @@ public final class SocketIOTransport: RealTimeTransport {
         core.state.withLock { $0.sink = sink }
     }
 
+    public func addConnectionSetup(_ setup: ConnectionSetup) {
+        core.state.withLock { $0.setups.append(setup) }
+    }
+
     /// Connects, and connects again as the policy says, until the task is cancelled or the connection is closed for good.
     ///
     /// It returns after ``disconnect()`` and when the task is cancelled.
