@@ -65,7 +65,7 @@ extension FeathersApp {
         return implementation
     }
 
-    static func stripSlashes(_ path: String) -> String {
+    package static func stripSlashes(_ path: String) -> String {
         var path = Substring(path)
         while path.first == "/" { path.removeFirst() }
         while path.last == "/" { path.removeLast() }

@@ -21,6 +21,7 @@ public final class FeathersApp: Sendable {
         var lifecycle = LifecycleHooks()
         var phase = Phase.idle
         var settings: [ObjectIdentifier: any Sendable] = [:]
+        var background = BackgroundWorks()
     }
 
     enum Phase {
