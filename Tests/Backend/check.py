@@ -3,7 +3,7 @@
     python check.py [check …] [--url http://127.0.0.1:3030]
 
 A check is a recording, ../Wire/rest.json, ../Wire/socketio-websocket.json or
-../Wire/socketio-polling.json, or one of our own, authentication; without any, all of them.
+../Wire/socketio-polling.json, or one of our own, authentication or jsonapi; without any, all of them.
 Without --url a server is started for the purpose. Prints the differences, those known
 and explained apart, and `N passed, M failed` per check.
 """
@@ -14,12 +14,12 @@ import json
 import pathlib
 import sys
 
-from checks import authentication_check, polling_check, rest_check, socket_check
+from checks import authentication_check, jsonapi, polling_check, rest_check, socket_check
 from checks.own_server import Servers
 
 WIRE = pathlib.Path(__file__).parent.parent / "Wire"
 RECORDINGS = {"rest": rest_check, "socketio-websocket": socket_check, "socketio-polling": polling_check}
-OWN = {"authentication": authentication_check}
+OWN = {"authentication": authentication_check, "jsonapi": jsonapi}
 ALL = [WIRE / f"{name}.json" for name in RECORDINGS] + [pathlib.Path(name) for name in OWN]
 WIDTH = 400
 
