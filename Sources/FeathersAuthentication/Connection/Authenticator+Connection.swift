@@ -52,7 +52,11 @@ extension Authenticator {
     private func take(_ step: AuthenticationSession.Step, takesOver: Bool, unless change: Promise<Void>, _ send: Send) async {
         switch step {
         case .done: break
-        case .announce(let result): await announce(result, send)
+        case .announce(let result):
+            guard await announce(result, send) else {
+                // Whoever serves a connection is cancelled when it ends, which may come a moment later.
+                return await wait(until: timebase.now + AuthenticationSession.retryPause, or: change)
+            }
         case .withdraw(let token):
             // Whatever comes of it: who hears of it is the server, and that may have forgotten.
             _ = try? await send(ServiceRequest(path: options.path, method: .remove))
@@ -72,7 +76,8 @@ extension Authenticator {
     }
 
     /// Tells the server the token of a sign-in, and keeps what it answers.
-    private func announce(_ result: AuthenticationResult, _ send: Send) async {
+    /// - Returns: whether there is an answer; false where the connection has ended.
+    private func announce(_ result: AuthenticationResult, _ send: Send) async -> Bool {
         let told = result.accessToken
         let performance = Performance(authenticator: self, id: 0, number: 0)
         do {
@@ -86,14 +91,15 @@ extension Authenticator {
             if let decision { try? await storage.store(token.result.tokens, decision: decision) }
             carryOutAtOnce(effects)
         } catch {
-            // The connection's end is no answer: the next one is told again.
-            guard !Task.isCancelled || error.isAnswer else { return }
+            // The next connection is told again.
+            if error.isConnectionLoss || (Task.isCancelled && !error.isAnswer) { return false }
             let now = timebase.now
             let effects = state.withLock { state in
                 note(state.session.announcementFailed(told, isRejection: error.isRejection, at: now), &state, because: error)
             }
             try? await carryOut(effects)
         }
+        return true
     }
 
     private func wait(until moment: Duration?, or change: Promise<Void>) async {

@@ -41,7 +41,12 @@ extension Authenticator {
 
     /// Does shared work over a connection.
     func perform(_ id: Int, _ number: Int, over send: Send) async {
-        await finish(id, number, await produce(id, number, send))
+        let performed = await produce(id, number, send)
+        if case .failed(let error) = performed, error.isConnectionLoss {
+            // Whoever waits can still have what they wait for, over the next connection.
+            return giveUp(id, number)
+        }
+        await finish(id, number, performed)
     }
 
     /// Claims shared work for a connection.
@@ -139,6 +144,9 @@ extension Error {
         guard let error = self as? FeathersError, error.execution == .answered else { return false }
         return (401...407).contains(error.code.rawValue)
     }
+
+    /// Whether a request failed because its connection ended.
+    var isConnectionLoss: Bool { (self as? FeathersError)?.code == .unavailable && !isAnswer }
 
     /// Whether this is the server's answer, rather than the lack of one.
     var isAnswer: Bool { (self as? FeathersError)?.execution == .answered }
