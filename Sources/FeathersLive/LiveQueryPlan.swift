@@ -31,12 +31,7 @@ struct LiveQueryPlan: Sendable {
         if let limit, limit > 0 { request.json["$limit"] = .integer(Int64(limit + headroom)) }
         if case .object(let sort)? = query.json["$sort"], sort[id] == nil { request = request.sorted(by: id) }
         sorter = try QuerySorter(request)
-        if selection != nil {
-            // Sorting by a path needs the property it begins with.
-            let needed = request.json["$sort"]?.object?.keys.map { String($0.prefix { $0 != "." }) } ?? []
-            request = request.selecting([id] + needed)
-        }
-        self.request = request
+        self.request = request.selectingSortedProperties()
     }
 
     /// Which record this is; nil for what has no id.
