@@ -22,3 +22,13 @@ extension TypedService {
         LiveQuery(source: LiveSource(service: untyped, query: query, params: params, id: id, clock: clock) { try decode($0) })
     }
 }
+
+extension TypedService {
+    /// The current result of a typed query, kept right by the service's events; see ``FeathersCore/Service/live(_:params:id:clock:)``.
+    /// - Throws: ``FeathersError/Code/badRequest`` naming the property whose name on the server is not known.
+    public func live(
+        _ query: TypedQuery<Model>, params: Params = Params(), id: String = "id", clock: any Clock<Duration> = ContinuousClock()
+    ) throws -> LiveQuery<Model> {
+        try live(query.untyped(), params: params, id: id, clock: clock)
+    }
+}
