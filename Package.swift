@@ -21,7 +21,7 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "Feathers", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO"],
+            name: "Feathers", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO", "FeathersCaching"],
             swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
         // Declares the libcurl that FoundationNetworking brings along on Linux; empty elsewhere.
@@ -39,6 +39,7 @@ let package = Package(
         ),
         .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
+        .target(name: "FeathersCaching", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
 

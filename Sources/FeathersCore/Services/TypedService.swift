@@ -119,7 +119,7 @@ extension TypedService {
         try JSONValueEncoder().encode(value)
     }
 
-    private func decode(_ json: JSONValue) throws -> Model {
+    package func decode(_ json: JSONValue) throws -> Model {
         do {
             return try JSONValueDecoder().decode(Model.self, from: json)
         } catch {
