@@ -55,6 +55,13 @@ let package = Package(
             name: "FeathersSocketIOTests",
             dependencies: ["FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
+        .testTarget(
+            name: "FeathersCachingTests",
+            dependencies: ["FeathersCaching", "FeathersCore", "FeathersREST", "FeathersTesting", "TestBackend", "CacheWriter"],
+            swiftSettings: settings),
+        // Writes into a disk cache until it is killed.
+        .executableTarget(
+            name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/CacheWriter", swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         // Compiles what the documentation shows.

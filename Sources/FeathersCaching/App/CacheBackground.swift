@@ -43,6 +43,8 @@ final class CacheBackground: Sendable {
         }
         guard isFirst else { return }
         defer { state.withLock { $0 = State() } }
+        // What events made old before.
+        continuation.yield(.removeStale)
         await withTaskGroup(of: Void.self) { group in
             var running = 0
             for await order in stream {

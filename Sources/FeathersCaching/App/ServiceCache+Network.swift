@@ -39,9 +39,14 @@ extension ServiceCache {
 
         var entry = CacheEntry(value: value, expiration: terms.expiration.date(from: options.now()))
         switch read.outcome {
-        case .notModified?: (entry.entityTag, entry.answer) = (found?.entityTag, found?.answer)
-        case .answered(let answer?)?: (entry.entityTag, entry.answer) = (answer.entityTag, answer.value == value ? nil : answer.value)
-        case .answered(nil)?, nil: break
+        case .notModified?:
+            entry.entityTag = found?.entityTag
+            entry.answer = found?.answer
+        case .answered(let answer?)?:
+            entry.entityTag = answer.entityTag
+            if answer.value != value { entry.answer = answer.value }
+        case .answered(nil)?, nil:
+            break
         }
         await keep(entry, terms, stamp)
         return value

@@ -22,6 +22,11 @@ struct DirectoryLock: ~Copyable {
         self.file = file
     }
 
+    /// Does something before the lock is given back.
+    func whileHeld(_ body: () throws -> Void) throws {
+        try body()
+    }
+
     /// How many changes were counted.
     func changes() throws -> UInt64 {
         try file.read(upTo: 8).reversed().reduce(0) { $0 << 8 | UInt64($1) }

@@ -60,16 +60,18 @@ actor DiskCacheWriter {
     private func change(_ body: () throws -> Void) async throws {
         try directory.create()
         let lock = try await acquireLock()
-        let changes = try lock.changes()
-        if changes != knownChanges {
-            let files = try directory.files()
-            index.withLock { $0 = DiskIndex(files) }
+        try lock.whileHeld {
+            let changes = try lock.changes()
+            if changes != knownChanges {
+                let files = try directory.files()
+                index.withLock { $0 = DiskIndex(files) }
+            }
+            // A change that fails half-way has told the index nothing of the other half: it is read anew next time.
+            knownChanges = nil
+            try lock.count(after: changes)
+            try body()
+            knownChanges = changes &+ 1
         }
-        // A change that fails half-way has told the index nothing of the other half: it is read anew next time.
-        knownChanges = nil
-        try lock.count(after: changes)
-        try body()
-        knownChanges = changes &+ 1
     }
 
     /// Waits for the lock in steps, since the system's own wait can be neither cancelled nor bounded.

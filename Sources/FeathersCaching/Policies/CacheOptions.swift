@@ -33,6 +33,9 @@ public struct CacheOptions: Sendable {
     /// The time of day, by which answers expire.
     public var now: @Sendable () -> Date = { Date() }
 
+    /// Hears how many reads wait for the request of another, whenever one more does: tests wait for it.
+    var onWaiting: @Sendable (Int) -> Void = { _ in }
+
     public init() {}
 }
 

@@ -40,6 +40,12 @@ final class InFlightReads: Sendable {
     @TaskLocal private static var isLeading = false
 
     private let state = Locked(State())
+    private let onWaiting: @Sendable (Int) -> Void
+
+    /// - Parameter onWaiting: hears how many callers wait for one request, whenever one more does.
+    init(onWaiting: @escaping @Sendable (Int) -> Void) {
+        self.onWaiting = onWaiting
+    }
 
     /// The value of a request of one's own, or of the identical one that is under way.
     /// - Throws: what the request throws, and `CancellationError` where the calling task is cancelled.
@@ -60,9 +66,6 @@ final class InFlightReads: Sendable {
         }
     }
 
-    /// How many callers wait for a request that others make.
-    var waiterCount: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
-
     private func turn(for key: Key) async -> Turn {
         let id: Int? = state.withLock { state in
             guard state.waiters[key] != nil else {
@@ -75,16 +78,17 @@ final class InFlightReads: Sendable {
         guard let id else { return .lead }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let leads = state.withLock { state in
+                let waiting = state.withLock { state in
                     // The request may have landed since.
                     guard state.waiters[key] != nil else {
                         state.waiters[key] = []
-                        return true
+                        return 0
                     }
                     state.waiters[key]?.append(Waiter(id: id, continuation: continuation))
-                    return false
+                    return state.waiters[key]?.count ?? 0
                 }
-                if leads { return continuation.resume(returning: .lead) }
+                if waiting == 0 { return continuation.resume(returning: .lead) }
+                onWaiting(waiting)
                 // A cancellation before the registration found nobody to wake.
                 if Task.isCancelled { cancel(id, key) }
             }
