@@ -1,4 +1,5 @@
 // The umbrella: one import for everything an app needs.
+@_exported public import FeathersCaching
 @_exported public import FeathersCore
 @_exported public import FeathersNetworking
 @_exported public import FeathersREST
