@@ -22,7 +22,9 @@ let package = Package(
     targets: [
         .target(
             name: "Feathers",
-            dependencies: ["FeathersAuthentication", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO"],
+            dependencies: [
+                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking", "FeathersREST", "FeathersSocketIO",
+            ],
             swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
         // Declares the libcurl that FoundationNetworking brings along on Linux; empty elsewhere.
@@ -40,6 +42,8 @@ let package = Package(
         ),
         .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
+        .target(name: "FeathersLive", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .target(name: "FeathersCaching", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersAuthentication", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
@@ -56,6 +60,14 @@ let package = Package(
             name: "FeathersSocketIOTests",
             dependencies: ["FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
+        .testTarget(name: "FeathersLiveTests", dependencies: ["FeathersCore", "FeathersLive", "FeathersTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "FeathersCachingTests",
+            dependencies: ["FeathersCaching", "FeathersCore", "FeathersREST", "FeathersTesting", "TestBackend", "CacheWriter"],
+            swiftSettings: settings),
+        // Writes into a disk cache until it is killed.
+        .executableTarget(
+            name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/CacheWriter", swiftSettings: settings),
         .testTarget(
             name: "FeathersAuthenticationTests", dependencies: ["Feathers", "FeathersAuthentication", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),

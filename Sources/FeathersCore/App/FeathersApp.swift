@@ -22,6 +22,7 @@ public final class FeathersApp: Sendable {
         var phase = Phase.idle
         var settings: [ObjectIdentifier: any Sendable] = [:]
         var background = BackgroundWorks()
+        var cachePartition = CachePartition(name: "", change: 0)
     }
 
     enum Phase {

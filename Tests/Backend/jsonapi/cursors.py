@@ -22,8 +22,11 @@ def paginate(store, query, records, settings):
         error = error_type("range-pagination-not-supported", settings)
         raise invalid("page[before]", "Either page[after] or page[before]", type=error)
     keys = [query.order.key(store, record) for record in records]
-    start = sum(1 for key in keys if after and query.order.compare(key, after) <= 0)
-    end = sum(1 for key in keys if not before or query.order.compare(key, before) < 0)
+    try:
+        start = sum(1 for key in keys if after and query.order.compare(key, after) <= 0)
+        end = sum(1 for key in keys if not before or query.order.compare(key, before) < 0)
+    except TypeError:
+        raise invalid("page[after]" if after else "page[before]", "No cursor of this list") from None
     size = used_size(query.page, settings, is_range=after and before)
     truncated = after and before and end - start > size
     if before and not after:
@@ -84,7 +87,8 @@ def decoded(query, name):
         order, key = json.loads(base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
     except ValueError:
         order, key = None, None
-    if order != sorting(query) or not isinstance(key, list) or len(key) != len(order) + 1:
+    fits = order == sorting(query) and isinstance(key, list) and len(key) == len(order) + 1
+    if not fits or not isinstance(key[-1], (int, float)):
         raise invalid(f"page[{name}]", "No cursor of this list")
     return key
 

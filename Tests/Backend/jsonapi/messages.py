@@ -17,11 +17,10 @@ class Request:
 
 
 class Answer:
-    """`profile` is the URI of the profile that was applied; `delay` in seconds."""
+    """`profile` is the URI of the profile that was applied."""
 
-    def __init__(self, status=200, document=None, headers=None, profile=None, delay=0):
+    def __init__(self, status=200, document=None, headers=None, profile=None):
         self.status = status
         self.document = document
         self.headers = headers or {}
         self.profile = profile
-        self.delay = delay

@@ -17,7 +17,7 @@ CHANGES = {"add": "add", "update": "replace", "remove": "remove"}
 
 
 def operate(request):
-    query = Query(request.query, NONE, ())
+    Query(request.query, NONE, ())
     document = documents.parse(request.body)
     documents.expect_members(document, {"atomic:operations", "meta", "links", "jsonapi"}, "")
     operations = document.get("atomic:operations")
@@ -31,8 +31,8 @@ def operate(request):
 
     results = request.space.change(change)
     if not any(results) and request.space.settings["emptyResults"] == "omitted":
-        return Answer(204, delay=query.delay)
-    return Answer(200, {"atomic:results": results}, delay=query.delay)
+        return Answer(204)
+    return Answer(200, {"atomic:results": results})
 
 
 class Run:
@@ -47,7 +47,7 @@ class Run:
     def operation(self, operation, at):
         """The result object."""
         documents.expect_members(operation, MEMBERS, at)
-        if operation.get("op") not in CHANGES:
+        if operation.get("op") not in list(CHANGES):
             where = pointer(at, "op") if "op" in operation else at
             raise documents.malformed("'op' is add, update or remove", where)
         target = target_of(operation, at, self.request.links, self.identities)

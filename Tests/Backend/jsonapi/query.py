@@ -25,7 +25,6 @@ class Query:
         self.order = ordering.Order([])
         self.filters = []
         self.page = {}
-        self.delay = 0
         self.pairs = pairs_of(raw)
         seen = set()
         for name, value in self.pairs:
@@ -77,10 +76,15 @@ class Query:
         expect_keys(name, keys, 0)
         if not value.isdecimal():
             raise invalid(name, "delayMs is a number of milliseconds")
-        self.delay = int(value) / 1000
 
     def without_page(self):
         return [(name, value) for name, value in self.pairs if not name.startswith("page[")]
+
+
+def delay(raw):
+    """How many seconds the answer is to wait, see delayMs."""
+    value = dict(pairs_of(raw)).get("delayMs", "")
+    return int(value) / 1000 if value.isdecimal() else 0
 
 
 class Root(tuple):

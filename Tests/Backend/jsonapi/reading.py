@@ -85,7 +85,7 @@ def finished(request, query, document, links, page=None):
             document["meta"] = page.meta
     document.update(request.links.object(links))
     profile = (request.profile or CURSORS) if page and page.cursors is not None else None
-    return Answer(200, document, profile=profile, delay=query.delay)
+    return Answer(200, document, profile=profile)
 
 
 def page_links(request, query, page):

@@ -14,6 +14,7 @@ from .endpoints import endpoint
 from .links import Links
 from .messages import Answer, Request
 from .problems import Problem, problem
+from .query import delay
 from .space import Space
 
 
@@ -38,8 +39,9 @@ class Site:
     async def handle(self, request):
         path, _, query = request.raw_path.partition("?")
         parts = [unquote(part) for part in path.split("/")[1:]]
-        found, answer = None, None
+        found, wait = None, 0
         try:
+            wait = delay(query)
             space = self.space(parts[0])
             parts = [] if parts[1:] == [""] else parts[1:]
             found = endpoint(parts)
@@ -54,7 +56,7 @@ class Site:
         except Exception:
             traceback.print_exc(file=sys.stderr)
             answer = Answer(500, {"errors": [{"status": "500", "title": "Internal Server Error"}]})
-        await asyncio.sleep(answer.delay)
+        await asyncio.sleep(wait)
         return self.response(request, answer, found and found.extension)
 
     def space(self, name):

@@ -102,5 +102,4 @@ def carried_out(request, query, mode, change, status=200, located=lambda answer,
         answer = Answer(status, {"meta": {"done": True}})
     else:
         answer = Answer(204)
-    answer.delay = query.delay
     return located(answer, record)
