@@ -117,6 +117,30 @@ private func connecting(_ url: URL, _ tokens: Tokens) async {
     for await status in transport.statusUpdates() { print(status) }
 }
 
+private struct User: Codable {
+    var email: String
+}
+
+private func signingIn(_ app: FeathersApp, _ storage: any TokenStorage) async throws {
+    try app.use(authentication: AuthenticationOptions(storage: storage, refresh: .service("refresh-tokens")))
+
+    let result = try await app.authenticate(.local(email: "alice@example.com", password: "p4ssw0rd"))
+    let user = try result.user(as: User.self)
+    try await app.logOut()
+    _ = user
+}
+
+private func signInUpdates(_ app: FeathersApp) async {
+    for await state in app.authenticationUpdates() {
+        switch state {
+        case .signedOut: print("signed out")
+        case .authenticating: print("one moment")
+        case .signedIn(let result): print("signed in until \(result.payload?.expiresAt ?? .distantFuture)")
+        case .expired: print("please sign in again")
+        }
+    }
+}
+
 private func errors(_ messages: TypedService<Message>) async throws {
     do {
         _ = try await messages.get(4711)
