@@ -5,7 +5,11 @@ public typealias BackgroundWork = @Sendable (FeathersApp) async -> Void
 struct BackgroundWorks: Sendable {
     private var works: [BackgroundWork] = []
     private var lives: [Int: AsyncStream<BackgroundWork>.Continuation] = [:]
-    private var nextLife = 0
+    /// The number of the life that began last.
+    private(set) var lastLife = 0
+
+    /// The number of the life that goes on; nil where there is none.
+    var currentLife: Int? { lives.keys.max() }
 
     /// - Returns: the lives that must start the work now.
     mutating func add(_ work: @escaping BackgroundWork) -> [AsyncStream<BackgroundWork>.Continuation] {
@@ -15,9 +19,9 @@ struct BackgroundWorks: Sendable {
 
     /// - Returns: the number of the life, and the work it begins with.
     mutating func begin(_ life: AsyncStream<BackgroundWork>.Continuation) -> (number: Int, works: [BackgroundWork]) {
-        nextLife += 1
-        lives[nextLife] = life
-        return (nextLife, works)
+        lastLife += 1
+        lives[lastLife] = life
+        return (lastLife, works)
     }
 
     mutating func end(_ number: Int) {
@@ -34,19 +38,28 @@ extension FeathersApp {
         for life in withState({ $0.background.add(work) }) { life.yield(work) }
     }
 
+    /// The number of the life whose background work goes on, or is about to start; nil where the app does not live.
+    package var currentLife: Int? { withState { $0.background.currentLife } }
+
+    /// The number of the life that began last.
+    package var lastLife: Int { withState { $0.background.lastLife } }
+
     /// Runs `body` with the background work beside it, which is cancelled, and awaited, when `body` ends.
     func withBackgroundWork<Result>(_ body: () async throws -> Result) async throws -> Result {
-        let (works, life) = AsyncStream.makeStream(of: BackgroundWork.self)
-        let (number, first) = withState { $0.background.begin(life) }
-        for work in first { life.yield(work) }
-        defer { withState { $0.background.end(number) } }
+        let (later, life) = AsyncStream.makeStream(of: BackgroundWork.self)
+        let (number, works) = withState { $0.background.begin(life) }
         return try await withThrowingTaskGroup(of: Void.self) { group in
+            // What is known runs in any case, also where the body ends at once.
+            for work in works { group.addTask { await work(self) } }
             group.addTask {
                 await withDiscardingTaskGroup { running in
-                    for await work in works { running.addTask { await work(self) } }
+                    for await work in later { running.addTask { await work(self) } }
                 }
             }
-            defer { group.cancelAll() }
+            defer {
+                withState { $0.background.end(number) }
+                group.cancelAll()
+            }
             return try await body()
         }
     }

@@ -119,6 +119,7 @@ extension TypedService {
         try JSONValueEncoder().encode(value)
     }
 
+    /// Decodes a record of this service.
     package func decode(_ json: JSONValue) throws -> Model {
         do {
             return try JSONValueDecoder().decode(Model.self, from: json)
