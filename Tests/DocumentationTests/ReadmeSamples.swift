@@ -152,6 +152,19 @@ private func errors(_ messages: TypedService<Message>) async throws {
     }
 }
 
+private func caching(_ app: FeathersApp, _ messages: TypedService<Message>, _ folder: URL) async throws {
+    let storage = LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory: folder))
+    let cache = ServiceCache(storage, policy: .networkFirstCacheIfFailed, expiration: .seconds(3600))
+    cache["messages"] = ServiceCacheOptions(policy: .cacheFirstNetworkAlways)
+    app.useCache(cache)
+
+    for try await result in messages.cached.find(.limit(20)) {
+        print(result.source, result.value.count)
+    }
+    let offline = try await messages.get(7, params: .caching(.cacheOnly))
+    _ = offline
+}
+
 func readmeTesting() async throws -> String {
     let transport = StubTransport { request in
         guard request.id == 1 else { throw FeathersError(.notFound, "No record found") }
