@@ -16,12 +16,14 @@ final class DownloadFile: Sendable {
 
     /// - Throws: ``HTTPClientError/Kind/unwritableFile`` where no file can be made in the destination's folder.
     init(_ destination: URL) throws(HTTPClientError) {
-        guard destination.isFileURL else { throw Self.unwritable(destination, "is no file URL") }
+        guard destination.isFileURL else { throw Self.unwritable(destination, "is no file URL", .neverSent) }
         self.destination = destination
         // In the same folder, as moving is atomic only within one file system.
         temporary = destination.deletingLastPathComponent().appending(path: ".feathers-\(UUID().uuidString).part").path
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw Self.unwritable(destination, "cannot be written: \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else {
+            throw Self.unwritable(destination, "cannot be written: \(String(cString: strerror(errno)))", .neverSent)
+        }
         phase = Locked(.open(descriptor))
     }
 
@@ -76,7 +78,7 @@ final class DownloadFile: Sendable {
         return nil
     }
 
-    private static func unwritable(_ url: URL, _ why: String) -> HTTPClientError {
-        HTTPClientError(.unwritableFile, "The file '\(url.lastPathComponent)' \(why)")
+    private static func unwritable(_ url: URL, _ why: String, _ delivery: HTTPClientError.Delivery? = nil) -> HTTPClientError {
+        HTTPClientError(.unwritableFile, "The file '\(url.lastPathComponent)' \(why)", delivery: delivery)
     }
 }
