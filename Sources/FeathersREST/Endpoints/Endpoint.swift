@@ -70,7 +70,7 @@ extension Endpoint where Response: Decodable {
     ///   - path: below the base URL, or an absolute URL.
     ///   - rootKeys: the way through the answer's JSON to the response: `["data", "items", 0]`.
     public init(
-        _ method: HTTPMethod = .get, _ path: String, route: [String: String] = [:], query: Query = Query(), headers: [String: String] = [:],
+        _ method: HTTPMethod, _ path: String, route: [String: String] = [:], query: Query = Query(), headers: [String: String] = [:],
         body: EndpointBody? = nil, rootKeys: [RootKey] = [], timeout: Duration? = nil, baseURL: URL? = nil,
         validate: (@Sendable (HTTPResponse) throws -> Void)? = nil
     ) {
@@ -83,7 +83,7 @@ extension Endpoint where Response: Decodable {
 extension Endpoint {
     /// An endpoint whose answer is read by a function of your own, in place of every codec.
     public init(
-        _ method: HTTPMethod = .get, _ path: String, route: [String: String] = [:], query: Query = Query(), headers: [String: String] = [:],
+        _ method: HTTPMethod, _ path: String, route: [String: String] = [:], query: Query = Query(), headers: [String: String] = [:],
         body: EndpointBody? = nil, timeout: Duration? = nil, baseURL: URL? = nil,
         validate: (@Sendable (HTTPResponse) throws -> Void)? = nil, decode: @escaping @Sendable (HTTPResponse) throws -> Response
     ) {
@@ -97,7 +97,7 @@ extension Endpoint<DownloadedFile> {
     /// An endpoint whose answer becomes a file, written while it arrives and never whole in memory.
     /// - Parameter destination: the file's place. What is there is replaced when the download is complete, and not before.
     public init(
-        _ method: HTTPMethod = .get, _ path: String, to destination: URL, route: [String: String] = [:], query: Query = Query(),
+        _ method: HTTPMethod, _ path: String, to destination: URL, route: [String: String] = [:], query: Query = Query(),
         headers: [String: String] = [:], body: EndpointBody? = nil, timeout: Duration? = nil, baseURL: URL? = nil
     ) {
         self.init(method, path, reading: .file(destination))

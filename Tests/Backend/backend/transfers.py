@@ -8,6 +8,7 @@
 
 import asyncio
 import email
+import email.message
 import email.policy
 import hashlib
 
@@ -47,12 +48,12 @@ def parts_by_email(request):
     head = f"Content-Type: {request.header('content-type')}\r\n\r\n".encode()
     message = email.message_from_bytes(head + request.body, policy=email.policy.compat32)
     for part in message.get_payload() if message.is_multipart() else []:
-        names = {}
-        for name in ("name", "filename"):
-            value = part.get_param(name, header="content-disposition")
-            # Bytes over 0x7F come as surrogates.
-            names[name] = value if value is None else str(value).encode("utf-8", "surrogateescape").decode("utf-8")
-        yield described(names["name"], names["filename"], part.get("content-type"), part.get_payload(decode=True) or b"")
+        # Bytes over 0x7F come as surrogates, which only the raw fields keep.
+        raw = next(value for name, value in part.raw_items() if name.lower() == "content-disposition")
+        header = email.message.Message()
+        header["content-disposition"] = raw.encode("utf-8", "surrogateescape").decode("utf-8")
+        name, filename = (header.get_param(name, header="content-disposition") for name in ("name", "filename"))
+        yield described(name, filename, part.get("content-type"), part.get_payload(decode=True) or b"")
 
 
 async def parts_by_aiohttp(request):

@@ -14,15 +14,6 @@ struct HTTPTransferMemoryTests {
     static let digestOfZeros = "72abf2ca8f36943ebe2e49ca3a51d409ca5f0bfcffab6c9d25643c17c32889da"
     static let limit = (ProcessInfo.processInfo.environment["FEATHERS_STRICT_MEMORY"] == "1" ? 20 : 120) << 20
 
-    /// Foundation's URLSession on Linux holds what it uploads in memory; elsewhere it does not.
-    static var uploaders: [TestedClient] {
-        #if os(Linux)
-            [.libcurl]
-        #else
-            [.urlSession]
-        #endif
-    }
-
     /// The most a process grew during a transfer, in bytes.
     static func growth(_ client: any HTTPClient, _ transfer: HTTPTransfer) async throws -> (HTTPResponse, Int) {
         let start = try #require(ProcessMemory.current)
@@ -42,7 +33,7 @@ struct HTTPTransferMemoryTests {
         return (response, peak.withLock { $0 } - start)
     }
 
-    @Test("uploads of a file and of pieces", arguments: uploaders, [false, true])
+    @Test("uploads of a file and of pieces", arguments: TestedClient.all, [false, true])
     func upload(tested: TestedClient, inPieces: Bool) async throws {
         let folder = try ScratchFolder()
         let file = try folder.file("zeros", [])
