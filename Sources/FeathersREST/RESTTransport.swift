@@ -4,7 +4,7 @@ public import Foundation
 
 /// Carries service requests over HTTP, as FeathersJS' REST client does.
 ///
-/// One transport serves every service of an app. It holds no state besides its HTTP client's connections.
+/// One transport serves every service of an app, and its endpoints. It holds no state besides its HTTP client's connections.
 public struct RESTTransport: Transport {
     let builder: RESTRequestBuilder
     let httpClient: any HTTPClient

@@ -8,7 +8,8 @@ struct EndpointRequestBuilder {
     let transport: RESTRequestBuilder
 
     func url(for params: Params) throws -> URL {
-        let text = try address(for: params).text + query(of: params, behind: endpoint.path.contains("?"))
+        let address = try address(for: params).text
+        let text = address + (try query(of: params, behind: address.contains("?")))
         guard let url = URL(string: text), url.absoluteString == text else {
             throw FeathersError.refused("The path '\(EndpointAddress.name(of: endpoint.path))' does not make a valid URL")
         }

@@ -46,7 +46,8 @@ extension FeathersApp {
         let blueprint = EndpointBlueprint(endpoint)
         let builder = EndpointRequestBuilder(endpoint: blueprint, transport: transport.builder)
         var params = endpoint.params(with: params)
-        let call = EndpointCall(endpoint.method, carriesCredentials: try builder.carriesCredentials(for: params))
+        params.carriesCredentials = try builder.carriesCredentials(for: params)
+        let call = EndpointCall(endpoint.method, carriesCredentials: params.carriesCredentials)
         params[EndpointCallKey.self] = call
         let name = EndpointAddress.name(of: endpoint.path)
         let request = ServiceRequest(path: name, method: EndpointService.method, data: try endpoint.data(codec), params: params)
@@ -54,12 +55,14 @@ extension FeathersApp {
         let result = try await perform(request, by: service)
         // A hook that answers in the server's place answers well, also after a refusal.
         let answer = try call.response.flatMap { $0.isSuccess ? $0 : nil } ?? HTTPResponse(status: 200, url: builder.url(for: params))
+        let value: Response
         do {
-            let value = try endpoint.reading.response(result, answer, codec)
-            return EndpointResponse(value: value, status: answer.status, headers: answer.headers, url: answer.url)
-        } catch  where !(error is FeathersError) {
+            value = try endpoint.reading.response(result, answer, codec)
+        } catch {
+            guard error is DecodingError || error is MissingRootKey else { throw error }
             throw FeathersError.undecodable("The answer of \(endpoint.method) \(name)", as: Response.self, error)
         }
+        return EndpointResponse(value: value, status: answer.status, headers: answer.headers, url: answer.url)
     }
 }
 

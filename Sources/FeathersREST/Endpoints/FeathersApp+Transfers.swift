@@ -16,7 +16,7 @@ extension FeathersApp {
     /// A transfer takes as long as it needs, unless endpoint or params set a timeout; where nothing moves for the transport's timeout it fails.
     /// - Parameter body: runs beside the transfer.
     /// - Throws: what ``request(_:over:params:)`` throws, and what `body` throws.
-    @concurrent
+    @concurrent @discardableResult
     public func transfer<Response>(
         _ endpoint: Endpoint<Response>, over transport: RESTTransport? = nil, params: Params = Params(),
         progress body: @Sendable @escaping (AsyncStream<TransferProgress>) async throws -> Void

@@ -41,7 +41,7 @@ struct EndpointRequestTests {
             Case("https://cdn.example.com/logo.png", "https://cdn.example.com/logo.png"),
             Case("https://cdn.example.com/logo.png", base: "https://other", "https://cdn.example.com/logo.png"),
             Case("HTTP://h:81/x?sig=a%2Bb&y", query: ["z": 1], "HTTP://h:81/x?sig=a%2Bb&y&z=1"),
-            Case("http://h/x#fragment", query: ["z": 1], "http://h/x?z=1"),
+            Case("http://h/x#fragment?", query: ["z": 1], "http://h/x?z=1"),
         ])
     func url(_ expected: Case) async throws {
         let client = SeamHTTPClient(status: 204)

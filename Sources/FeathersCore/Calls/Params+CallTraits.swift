@@ -4,8 +4,18 @@ extension Params {
         get { self[SafeToRepeat.self] ?? false }
         set { self[SafeToRepeat.self] = newValue }
     }
+
+    /// Whether the server that gets the call is one that may see the app's tokens; an endpoint may be somebody else's.
+    package var carriesCredentials: Bool {
+        get { self[CarriesCredentials.self] ?? true }
+        set { self[CarriesCredentials.self] = newValue }
+    }
 }
 
 private enum SafeToRepeat: ParamsKey {
+    typealias Value = Bool
+}
+
+private enum CarriesCredentials: ParamsKey {
     typealias Value = Bool
 }
