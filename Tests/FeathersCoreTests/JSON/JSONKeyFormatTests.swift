@@ -93,6 +93,7 @@ struct JSONKeyFormatTests {
 
     @Test("The other way round: camel case in JSON, snake case in the model")
     func camelCaseInJSON() throws {
+        // swift-format-ignore: AlwaysUseLowerCamelCase
         struct Model: Codable, Equatable { var created_at: Int, _id: Int }
         let options = CodingOptions(keys: .camelCase)
         #expect(try options.encode(Model(created_at: 1, _id: 2)) == ["createdAt": 1, "_id": 2])
