@@ -10,6 +10,16 @@ extension Params {
         get { self[CarriesCredentials.self] ?? true }
         set { self[CarriesCredentials.self] = newValue }
     }
+
+    /// Whether the call goes over HTTP whatever the app's transport is, as endpoints do.
+    package var travelsByHTTP: Bool {
+        get { self[TravelsByHTTP.self] ?? false }
+        set { self[TravelsByHTTP.self] = newValue }
+    }
+}
+
+private enum TravelsByHTTP: ParamsKey {
+    typealias Value = Bool
 }
 
 private enum SafeToRepeat: ParamsKey {

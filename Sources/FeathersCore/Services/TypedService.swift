@@ -35,15 +35,13 @@ extension TypedService {
     /// Lists the records that match a query, with the page's totals where the service paginates.
     @concurrent
     public func find(_ query: Query = Query(), params: Params = Params()) async throws -> Paginated<Model> {
-        let codec = codec(for: params)
-        return try page(await untyped.find(query, params: params)).map { try decode($0, codec) }
+        try decodePage(await untyped.find(query, params: params), params)
     }
 
     /// Reads one record.
     @concurrent
     public func get(_ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
-        let codec = codec(for: params)
-        return try decode(unwrap(await untyped.get(id, query, params: params)), codec)
+        try decodeResult(await untyped.get(id, query, params: params), params)
     }
 
     /// Creates a record from a model or from any other encodable value.
@@ -87,8 +85,7 @@ extension TypedService {
     public func patch(
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
-        let codec = codec(for: params)
-        return try decode(unwrap(await untyped.patch(id, with: data, query, params: params)), codec)
+        try decodeResult(await untyped.patch(id, with: data, query, params: params), params)
     }
 
     /// Merges data into every record that matches a query.
@@ -103,8 +100,7 @@ extension TypedService {
     public func remove(
         _ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
-        let codec = codec(for: params)
-        return try decode(unwrap(await untyped.remove(id, query, params: params)), codec)
+        try decodeResult(await untyped.remove(id, query, params: params), params)
     }
 
     /// Removes every record that matches a query.
@@ -130,6 +126,6 @@ extension TypedService {
     ///
     /// What does not decode is reported as a gap in ``ServiceEvents/deliveries``.
     public func events(_ name: EventName, buffering limit: Int = Service.defaultEventBuffer) -> ServiceEvents<Model> {
-        untyped.registration.events.subscribe(to: [name], buffering: limit) { try decode($0.data, codec(for: Params())) }
+        untyped.registration.events.subscribe(to: [name], buffering: limit) { try decodeRecord($0.data, Params()) }
     }
 }

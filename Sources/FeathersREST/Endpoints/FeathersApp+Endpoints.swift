@@ -75,6 +75,7 @@ extension Endpoint {
         merged.route = route.merging(params.route) { $1 }
         merged.timeout = params.timeout ?? timeout
         merged.isSafeToRepeat = method.isSafe
+        merged.travelsByHTTP = true
         return merged
     }
 
