@@ -92,6 +92,19 @@ struct ServiceCodingTests {
         }
     }
 
+    @Test("Pages fetched one after the other are unwrapped too, and read as the call says")
+    func pages() async throws {
+        let transport = StubTransport { request in
+            ["result": ["total": 1, "limit": 1, "skip": 0, "data": request.params.query.json["$skip"] == nil ? [["sent_at": 5000]] : []]]
+        }
+        let messages = FeathersApp(transport: transport).service("messages", of: Message.self, rootKeys: ["result"])
+        var params = Params()
+        params.coding = CodingOptions(dates: .secondsSince1970, keys: .snakeCase)
+        var times: [Double] = []
+        for try await message in messages.pages(of: 1, params: params).records { times.append(message.sentAt.timeIntervalSince1970) }
+        #expect(times == [5000])
+    }
+
     enum Role: String, Codable { case admin }
 
     @Test(
