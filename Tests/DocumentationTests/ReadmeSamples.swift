@@ -141,6 +141,30 @@ private func signInUpdates(_ app: FeathersApp) async {
     }
 }
 
+private struct Profile: Codable, Sendable {
+    var name: String
+}
+
+private func endpoints(_ app: FeathersApp, photo: URL, folder: URL) async throws {
+    let profile = Endpoint<Profile>(.get, "users/me", query: ["verbose": true], rootKeys: ["data", "user"])
+    let me = try await app.request(profile)
+
+    let avatar = Endpoint<IgnoreBody>(.post, "avatar", body: .multipart([.file("avatar", at: photo, contentType: .png)]))
+    try await app.transfer(avatar) { progress in
+        for await step in progress { print(step.fraction ?? 0) }
+    }
+
+    let report = Endpoint<DownloadedFile>(.get, "reports/7.pdf", to: folder.appending(path: "report.pdf"))
+    let file = try await app.request(report).url
+    _ = (me, file)
+}
+
+private func coding(_ app: FeathersApp) {
+    app.coding = CodingOptions(dates: .secondsSince1970, keys: .snakeCase)
+    let wrapped = app.service("messages", of: Message.self, rootKeys: ["data"])
+    _ = wrapped
+}
+
 private func errors(_ messages: TypedService<Message>) async throws {
     do {
         _ = try await messages.get(4711)
