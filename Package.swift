@@ -39,7 +39,7 @@ let package = Package(
         ),
         .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
-        .target(name: "FeathersTesting", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .target(name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
 
         // Starts the Python server the integration suites talk to.
@@ -53,6 +53,9 @@ let package = Package(
         .testTarget(
             name: "FeathersSocketIOTests",
             dependencies: ["FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FeathersTestingTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting"],
             swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
