@@ -46,7 +46,8 @@ let package = Package(
         .target(name: "TestBackend", path: "Tests/TestBackend", swiftSettings: settings),
         .testTarget(name: "FeathersCoreTests", dependencies: ["FeathersCore", "FeathersTesting"], swiftSettings: settings),
         .testTarget(
-            name: "FeathersNetworkingTests", dependencies: ["FeathersCore", "FeathersNetworking", "TestBackend"], swiftSettings: settings),
+            name: "FeathersNetworkingTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
         .testTarget(
             name: "FeathersRESTTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "TestBackend"],
             swiftSettings: settings),
