@@ -60,7 +60,8 @@ extension DiagnosticEvent: CustomStringConvertible {
 extension String {
     /// The text with its control characters escaped, so that whoever chose it can not begin a line.
     fileprivate var onOneLine: String {
-        guard unicodeScalars.contains(where: \.endsLine) else { return self }
+        // Nearly all of it is plain ASCII, which is told by its bytes.
+        if utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return self }
         return unicodeScalars.map { $0.endsLine ? $0.escaped(asASCII: true) : String($0) }.joined()
     }
 }

@@ -36,6 +36,7 @@ struct CallReporter: Sendable {
         _ level: DiagnosticLevel, _ outcome: String, error: (any Error)?,
         _ addDetail: (DiagnosticDetail, inout DiagnosticAttributes) -> Void = { _, _ in }
     ) {
+        guard diagnostics.wants(level, .calls) else { return }
         let duration = start.duration(to: .now)
         diagnostics.report(level, .calls, error: error) { detail in
             var (message, attributes) = call(detail)

@@ -10,11 +10,17 @@ public struct Redaction: Sendable, Hashable {
     ]
 
     /// The words in use. A name is secret when it contains one, whatever its case, hyphens and underscores: `newPassword`, `X-API-Key`.
-    public var words: Set<String>
+    public var words: Set<String> {
+        didSet { bytes = words.map { Array($0.utf8) } }
+    }
+
+    /// The words as they are searched for.
+    private var bytes: [[UInt8]]
 
     /// - Parameter words: in lower case, without hyphens and underscores.
     public init(words: Set<String> = Redaction.sensitiveWords) {
         self.words = words
+        bytes = words.map { Array($0.utf8) }
     }
 
     /// Redacts by ``sensitiveWords``.
@@ -22,8 +28,12 @@ public struct Redaction: Sendable, Hashable {
 
     /// Whether the values of this name are secret.
     public func isSensitive(_ name: String) -> Bool {
-        let plain = String(decoding: name.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }, as: UTF8.self)
-        return words.contains { plain.contains($0) }
+        // Asked about every name of every payload that is told: bytes are searched much faster than characters.
+        let plain = name.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
+        return bytes.contains { word in
+            guard plain.count >= word.count else { return false }
+            return (0...plain.count - word.count).contains { plain[$0...].starts(with: word) }
+        }
     }
 
     /// The value without what is secret in it, at any depth.
@@ -85,8 +95,20 @@ extension Redaction {
         word.contains("eyJ") && word.count { $0 == "." } >= 2
     }
 
+    /// Whether a closer look is worth its time: `eyJ`, `Bearer` or `Basic` stands somewhere in the text.
     private static func mayHoldToken(_ text: String) -> Bool {
-        text.contains("eyJ") || ["earer", "EARER", "asic", "ASIC"].contains { text.contains($0) }
+        var (last, lastButOne): (UInt8, UInt8) = (0, 0)
+        for byte in text.utf8 {
+            // Letters without case; of the schemes their first three letters will do.
+            let letter = byte | 0x20
+            switch (lastButOne, last, letter) {
+            case (UInt8(ascii: "e"), UInt8(ascii: "y"), UInt8(ascii: "j")), (UInt8(ascii: "b"), UInt8(ascii: "e"), UInt8(ascii: "a")),
+                (UInt8(ascii: "b"), UInt8(ascii: "a"), UInt8(ascii: "s")):
+                return true
+            default: (lastButOne, last) = (last, letter)
+            }
+        }
+        return false
     }
 }
 
