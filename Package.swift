@@ -21,7 +21,11 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "Feathers", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO"],
+            name: "Feathers",
+            dependencies: [
+                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking", "FeathersREST",
+                "FeathersSocketIO",
+            ],
             swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
         // Declares the libcurl that FoundationNetworking brings along on Linux; empty elsewhere.
@@ -39,6 +43,9 @@ let package = Package(
         ),
         .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
+        .target(name: "FeathersLive", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .target(name: "FeathersCaching", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .target(name: "FeathersAuthentication", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
 
@@ -57,6 +64,17 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FeathersTestingTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting"],
+            swiftSettings: settings),
+        .testTarget(name: "FeathersLiveTests", dependencies: ["FeathersCore", "FeathersLive", "FeathersTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "FeathersCachingTests",
+            dependencies: ["FeathersCaching", "FeathersCore", "FeathersREST", "FeathersTesting", "TestBackend", "CacheWriter"],
+            swiftSettings: settings),
+        // Writes into a disk cache until it is killed.
+        .executableTarget(
+            name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/CacheWriter", swiftSettings: settings),
+        .testTarget(
+            name: "FeathersAuthenticationTests", dependencies: ["Feathers", "FeathersAuthentication", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),

@@ -186,6 +186,50 @@ struct StubRealTimeTransportTests {
         await app.disconnect()
     }
 
+    @Test("gives connect one further attempt where a plugin wants it", arguments: [1, 2])
+    func insistence(refusals: Int) async throws {
+        let asked = Mutex(0)
+        transport.addConnectionSetup(
+            ConnectionSetup(reconnects: { _ in
+                asked.withLock { $0 += 1 }
+                return true
+            }))
+        transport.refuse(with: FeathersError(.notAuthenticated, "Expired"), attempts: refusals)
+        let error = await failure { [app] in
+            try await app.connect()
+            return .null
+        }
+        #expect(error?.code == (refusals == 1 ? nil : .notAuthenticated))
+        #expect(asked.withLock { $0 } == 1)
+        #expect(transport.openings.count == 2)
+        await app.disconnect()
+    }
+
+    @Test("goes on waiting for the next connection where one is lost while it is prepared")
+    func lostWhilePreparing() async throws {
+        let isFirst = Mutex(true)
+        transport.stub("authentication", with: .unanswered)
+        transport.addConnectionSetup(
+            ConnectionSetup(prepare: { [transport] send in
+                let isLost = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                guard isLost else { return }
+                transport.drop()
+                transport.restore()
+                let error = await Result { try await send(ServiceRequest(path: "authentication", method: .create)) }
+                #expect((try? error.get()) == nil)
+            }))
+        async let waiting = app.service("messages").get(1)
+        try await transport.waitForWaitingCalls(1)
+        let running = Task { [transport] in try await transport.run() }
+        #expect(try await waiting == 1)
+        #expect(transport.requests.map(\.path) == ["messages"])
+        running.cancel()
+        try await running.value
+    }
+
     @Test("waits for a server that is away where it runs, and ends when cancelled")
     func awayWhileRunning() async throws {
         transport.drop()

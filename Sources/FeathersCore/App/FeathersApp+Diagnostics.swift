@@ -18,6 +18,12 @@ extension FeathersApp {
         verbosity: DiagnosticVerbosity = .brief
     ) {
         addHooks(.logging(levels: levels, redaction: redaction, verbosity: verbosity, to: sink))
+        let isFirst = withState { state in
+            defer { state.reportsConnection = true }
+            return !state.reportsConnection
+        }
+        // One for all sinks: each change is told to those there are by then.
+        if isFirst { addBackgroundWork { await $0.reportConnectionChanges() } }
     }
 
     /// Where the app reports to, for what happens outside of calls; within one, ``Diagnostics/current`` knows the call too.

@@ -21,6 +21,10 @@ public final class FeathersApp: Sendable {
         var lifecycle = LifecycleHooks()
         var phase = Phase.idle
         var settings: [ObjectIdentifier: any Sendable] = [:]
+        var background = BackgroundWorks()
+        /// Whether the background work reports the connection.
+        var reportsConnection = false
+        var cachePartition = CachePartition(name: "", change: 0)
     }
 
     enum Phase {

@@ -2,13 +2,13 @@ import FeathersCore
 
 extension StubConnection {
     /// Sends a call as soon as a connection stands, and waits for its answer.
-    func call(_ request: ServiceRequest, timeout: Duration?, on clock: any Clock<Duration>) async throws -> JSONValue {
+    func call(_ request: ServiceRequest) async throws -> JSONValue {
         try Task.checkCancellation()
         let arrived = Locked<Int?>(nil)
         let outcome: Result<JSONValue, any Error>
         do {
             outcome = .success(
-                try await limiting(to: timeout, on: clock) {
+                try await limiting(to: request.params.timeout ?? callTimeout, on: clock) {
                     arrived.withLock { $0 } == nil
                         ? FeathersError(.timeout, "No connection came in time", execution: .neverSent) : .unansweredStub
                 } _: {
@@ -28,7 +28,11 @@ extension StubConnection {
         guard line.current.link == link else { throw FeathersError.notConnected(line.current.end.reason) }
         let taken = book.take(request)
         let arrival = StubLine.Arrival(taken: taken, link: link)
-        return try await book.perform(taken) { _ in try await self.answer(arrival) }
+        return try await book.perform(taken) { _ in
+            try await limiting(to: request.params.timeout ?? callTimeout, on: clock, orThrow: { FeathersError.unansweredStub }) {
+                try await self.answer(arrival)
+            }
+        }
     }
 
     /// Lets the waiting calls arrive in their order, in the same moment in which calls need not wait any more.

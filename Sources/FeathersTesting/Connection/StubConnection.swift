@@ -6,11 +6,17 @@ final class StubConnection: Sendable {
     let book: StubBook<ServiceRequest, JSONValue>
     /// Whether the server tells of changes that calls have made.
     let pushes: @Sendable (StubBook<ServiceRequest, JSONValue>.Taken) -> Bool
+    /// How long a call may take unless it says otherwise.
+    let callTimeout: Duration?
+    let clock: any Clock<Duration>
 
     init(
-        book: StubBook<ServiceRequest, JSONValue>, pushes: @escaping @Sendable (StubBook<ServiceRequest, JSONValue>.Taken) -> Bool
+        book: StubBook<ServiceRequest, JSONValue>, callTimeout: Duration?, clock: any Clock<Duration>,
+        pushes: @escaping @Sendable (StubBook<ServiceRequest, JSONValue>.Taken) -> Bool
     ) {
         self.book = book
+        self.callTimeout = callTimeout
+        self.clock = clock
         self.pushes = pushes
     }
 
@@ -41,6 +47,7 @@ final class StubConnection: Sendable {
     private func connectRepeatedly(_ stopsAtFirstFailure: Bool) async -> StubLineEnd {
         let stoodBefore = line.current.standingCount
         var failures = 0
+        var isRepeated = false
         while !isStopped {
             let stood = line.update { line in
                 line.statuses.append(.connecting(attempt: failures + 1))
@@ -48,38 +55,58 @@ final class StubConnection: Sendable {
             }
             let end = await connectOnce()
             if isStopped { break }
-            let current = line.update { line in
-                (line.end, line.endCount) = (end, line.endCount + 1)
-                return line
+            let hasStood = line.current.standingCount > stoodBefore
+            let isFirst = stopsAtFirstFailure && !hasStood
+            // Whoever waits for the connection learns why there is none; the attempts may go on all the same.
+            line.update { line in
+                line.end = end
+                if !isFirst { line.endCount += 1 }
             }
-            if stopsAtFirstFailure, current.standingCount == stoodBefore { return end }
-            if end.isFinal, await !isWanted(after: end.reason, by: current.setups) { return end }
-            failures = (current.standingCount > stood ? 0 : failures) + 1
+            // A plugin gets a first attempt repeated once.
+            let isWanted = end.isFinal && !(isFirst && isRepeated) ? await isWanted(after: end.reason) : false
+            if isStopped { break }
+            if !isWanted, isFirst || end.isFinal { return end }
+            isRepeated = true
+            failures = (line.current.standingCount > stood ? 0 : failures) + 1
             line.update { [failures] in $0.statuses.append(.waiting(attempt: failures, delay: .zero)) }
             // Cancelled or not, whoever is to stop is asked above.
-            try? await line.wait { $0.isStopping || $0.isAccepting }
+            if !isFirst { try? await line.wait { $0.isStopping || $0.isAccepting } }
         }
         return StubLineEnd(.clientDisconnect)
     }
 
     private var isStopped: Bool { Task.isCancelled || line.current.isStopping }
 
-    private func isWanted(after reason: DisconnectReason, by setups: [ConnectionSetup]) async -> Bool {
-        for setup in setups where await setup.reconnects(reason) { return true }
-        return false
+    private func isWanted(after reason: DisconnectReason) async -> Bool {
+        let answer = try? await unlessStopped {
+            for setup in self.line.current.setups where await setup.reconnects(reason) { return true }
+            return false
+        }
+        return answer ?? false
+    }
+
+    /// Runs what a plugin does, until nobody wants a connection any more.
+    private func unlessStopped<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        try await racing(body) {
+            try await self.line.wait(until: \.isStopping)
+            return CancellationError()
+        }
     }
 
     /// One attempt to connect and, where it succeeds, the whole life of the connection.
     private func connectOnce() async -> StubLineEnd {
         let setups = line.current.setups
         do {
-            let headers = try await racing {
+            let headers = try await unlessStopped {
                 var headers: [String: String] = [:]
-                for setup in setups { headers.merge(try await setup.headers()) { $1 } }
+                for setup in setups {
+                    // What an earlier plugin has set stands.
+                    for (name, value) in try await setup.headers()
+                    where !headers.keys.contains(where: { $0.lowercased() == name.lowercased() }) {
+                        headers[name] = value
+                    }
+                }
                 return headers
-            } against: {
-                try await self.line.wait(until: \.isStopping)
-                return CancellationError()
             }
             switch line.update({ $0.open(headers: headers) }) {
             case .failed(let end): return end
@@ -124,7 +151,7 @@ final class StubConnection: Sendable {
     /// Prepares a connection, lets the waiting calls go, and keeps what runs beside it.
     private func use(_ link: Int, recovered: Bool, _ setups: [ConnectionSetup]) async {
         let send: ConnectionSetup.Send = { try await self.send($0, over: link) }
-        for setup in setups { await setup.prepare(send) }
+        for setup in setups where !Task.isCancelled { await setup.prepare(send) }
         guard releaseCalls(over: link, recovered: recovered) else { return }
         await withTaskGroup(of: Void.self) { group in
             for setup in setups { group.addTask { await setup.accompany(send) } }

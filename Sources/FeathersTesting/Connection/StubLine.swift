@@ -6,7 +6,8 @@ struct StubLine: Sendable {
         /// Takes connections; `recovered` where the next one replays what was missed.
         case accepting(recovered: Bool)
         case away
-        case refusing(FeathersError)
+        /// Refuses so many attempts, all of them where it is nil.
+        case refusing(FeathersError, attempts: Int?)
     }
 
     enum Life: Sendable {
@@ -67,8 +68,8 @@ struct StubLineEnd: Sendable {
     /// Whether no other attempt follows unless a plugin asks for one.
     var isFinal: Bool {
         switch reason {
-        case .serverDisconnect, .refused, .clientDisconnect, .attemptsExhausted: true
-        case .pingTimeout, .transportClose, .transportError, .parseError: false
+        case .serverDisconnect, .refused: true
+        case .clientDisconnect, .attemptsExhausted, .pingTimeout, .transportClose, .transportError, .parseError: false
         }
     }
 }
@@ -84,7 +85,9 @@ extension StubLine {
         openings.append(headers)
         switch server {
         case .away: return .failed(StubLineEnd(.transportError("The server is away")))
-        case .refusing(let error): return .failed(StubLineEnd(.refused(error.message), error))
+        case .refusing(let error, let attempts):
+            if let attempts { server = attempts > 1 ? .refusing(error, attempts: attempts - 1) : .accepting(recovered: false) }
+            return .failed(StubLineEnd(.refused(error.message), error))
         case .accepting(let recovered):
             server = .accepting(recovered: false)
             linkCount += 1

@@ -33,10 +33,10 @@ extension StubRealTimeTransport {
         connection.line.update { $0.server = .accepting(recovered: recovered) }
     }
 
-    /// Refuses connections with an error until ``restore(recovered:)``, as a server does whose middleware wants a token. One that
-    /// stands is left alone.
-    public func refuse(with error: FeathersError) {
-        connection.line.update { $0.server = .refusing(error) }
+    /// Refuses connections with an error, as a server does whose middleware wants a token. One that stands is left alone.
+    /// - Parameter attempts: how many attempts are refused; nil for all of them until ``restore(recovered:)``.
+    public func refuse(with error: FeathersError, attempts: Int? = nil) {
+        connection.line.update { $0.server = .refusing(error, attempts: attempts) }
     }
 
     /// The header fields of every attempt to connect so far, as plugins have made them.

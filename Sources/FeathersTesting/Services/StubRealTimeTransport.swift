@@ -18,8 +18,6 @@ public import FeathersCore
 public final class StubRealTimeTransport: RealTimeTransport, Stubbed {
     public let book: StubBook<ServiceRequest, JSONValue>
     let connection: StubConnection
-    private let callTimeout: Duration?
-    private let clock: any Clock<Duration>
     private let passedThrough: (any RealTimeTransport)?
     /// The one task that is nobody's child: what ``connect()`` began. It holds the connection, never the transport or an app.
     private let task = Locked<Task<Void, Never>?>(nil)
@@ -31,9 +29,9 @@ public final class StubRealTimeTransport: RealTimeTransport, Stubbed {
         book = StubBook(fallback: fallback)
         // What a real server has answered, it tells of itself.
         let isPushedElsewhere = passedThrough != nil
-        connection = StubConnection(book: book) { pushesEvents && ($0.isStubbed || !isPushedElsewhere) }
-        self.callTimeout = callTimeout
-        self.clock = clock
+        connection = StubConnection(book: book, callTimeout: callTimeout, clock: clock) {
+            pushesEvents && ($0.isStubbed || !isPushedElsewhere)
+        }
         self.passedThrough = passedThrough
     }
 
@@ -78,7 +76,7 @@ public final class StubRealTimeTransport: RealTimeTransport, Stubbed {
     /// - Throws: what the stub throws. ``FeathersError/Code/timeout`` and ``FeathersError/Code/unavailable`` where no answer came, with the
     ///   truth about whether the call had arrived. `CancellationError` when cancelled.
     public func send(_ request: ServiceRequest) async throws -> JSONValue {
-        try await connection.call(request, timeout: request.params.timeout ?? callTimeout, on: clock)
+        try await connection.call(request)
     }
 
     public func deliver(to sink: EventSink) {

@@ -7,7 +7,7 @@ extension Stubbed where Request == ServiceRequest, Response == JSONValue {
     ///   - method: the method it answers; nil for every method that has no stub of its own.
     @discardableResult
     public func stub(_ path: String, _ method: ServiceMethod? = nil, with stub: ServiceStub) -> StubRegistration {
-        book.change { $0.add(stub, for: .calls(of: path.withoutOuterSlashes, method)) }
+        book.change { $0.add(stub, for: .calls(of: FeathersApp.stripSlashes(path), method)) }
     }
 
     /// Answers the calls of a method with a stub, whatever the service.
@@ -18,22 +18,13 @@ extension Stubbed where Request == ServiceRequest, Response == JSONValue {
 
     /// Takes back the stub that was registered for exactly this.
     public func removeStub(_ path: String, _ method: ServiceMethod? = nil) {
-        book.change { $0.remove(StubSelector<ServiceRequest>.identity(of: path.withoutOuterSlashes, method)) }
+        book.change { $0.remove(StubSelector<ServiceRequest>.identity(of: FeathersApp.stripSlashes(path), method)) }
     }
 
     /// The calls of a service that have come so far.
     /// - Parameter method: the method that counts; nil for all.
     public func calls(of path: String, _ method: ServiceMethod? = nil) -> [RecordedCall<ServiceRequest, JSONValue>] {
-        let selector = StubSelector<ServiceRequest>.calls(of: path.withoutOuterSlashes, method)
+        let selector = StubSelector<ServiceRequest>.calls(of: FeathersApp.stripSlashes(path), method)
         return book.calls.filter { selector.matches($0.request) }
-    }
-}
-
-extension String {
-    fileprivate var withoutOuterSlashes: String {
-        var text = Substring(self)
-        while text.first == "/" { text.removeFirst() }
-        while text.last == "/" { text.removeLast() }
-        return String(text)
     }
 }

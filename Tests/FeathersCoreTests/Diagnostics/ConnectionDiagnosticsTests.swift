@@ -23,7 +23,6 @@ struct ConnectionDiagnosticsTests {
         let (stream, continuation) = AsyncStream.makeStream(of: DiagnosticEvent.self)
         app.addDiagnostics(Feed(continuation: continuation), levels: .all)
         var events = stream.makeAsyncIterator()
-        let reporting = Task { await app.reportConnectionChanges() }
         let running = Task { try await app.run() }
         var heard = await next(2, of: &events)
         transport.drop(.pingTimeout)
@@ -43,6 +42,23 @@ struct ConnectionDiagnosticsTests {
         #expect(heard.map { $0[.attempt] } == [1, nil, 1, 2, nil, nil])
         #expect(heard[5][.reason] == "connect_error")
         await #expect(throws: FeathersError.self) { try await running.value }
+    }
+
+    @Test("comes once for every sink, and where nothing but connect keeps the connection, on demand")
+    func onDemand() async throws {
+        let transport = StubRealTimeTransport()
+        let app = FeathersApp(transport: transport)
+        let (stream, continuation) = AsyncStream.makeStream(of: DiagnosticEvent.self)
+        let ledger = Ledger()
+        app.addDiagnostics(ledger)
+        app.addDiagnostics(Feed(continuation: continuation))
+        var events = stream.makeAsyncIterator()
+        let reporting = Task { await app.reportConnectionChanges() }
+        try await app.connect()
+        #expect(await next(1, of: &events).map(\.message) == ["connected"])
+        await app.disconnect()
+        #expect(await next(1, of: &events).map(\.message) == ["offline"])
+        #expect(ledger.messages == ["connected", "offline"])
         reporting.cancel()
         await reporting.value
     }
