@@ -77,7 +77,7 @@ func readmeHooks(_ app: FeathersApp, _ messages: Service) async {
             error: [{ context in print("failed: \(context.error!)") }]))
 
     await messages.addHooks(.setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
-    app.addHooks(.logging { record in print(record) })
+    app.addHooks(.logging { event in print(event) })
     app.addHooks(.retrying(attempts: 3))
     app.addHooks(.timeout(.seconds(5), for: .find))
 }
