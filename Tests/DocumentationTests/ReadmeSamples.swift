@@ -77,7 +77,7 @@ func readmeHooks(_ app: FeathersApp, _ messages: Service) async {
             error: [{ context in print("failed: \(context.error!)") }]))
 
     await messages.addHooks(.setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
-    app.addHooks(.logging { record in print(record) })
+    app.addHooks(.logging { event in print(event) })
     app.addHooks(.retrying(attempts: 3))
     app.addHooks(.timeout(.seconds(5), for: .find))
 }
@@ -141,6 +141,30 @@ private func signInUpdates(_ app: FeathersApp) async {
     }
 }
 
+private struct Profile: Codable, Sendable {
+    var name: String
+}
+
+private func endpoints(_ app: FeathersApp, photo: URL, folder: URL) async throws {
+    let profile = Endpoint<Profile>(.get, "users/me", query: ["verbose": true], rootKeys: ["data", "user"])
+    let me = try await app.request(profile)
+
+    let avatar = Endpoint<IgnoreBody>(.post, "avatar", body: .multipart([.file("avatar", at: photo, contentType: .png)]))
+    try await app.transfer(avatar) { progress in
+        for await step in progress { print(step.fraction ?? 0) }
+    }
+
+    let report = Endpoint<DownloadedFile>(.get, "reports/7.pdf", to: folder.appending(path: "report.pdf"))
+    let file = try await app.request(report).url
+    _ = (me, file)
+}
+
+private func coding(_ app: FeathersApp) {
+    app.coding = CodingOptions(dates: .secondsSince1970, keys: .snakeCase)
+    let wrapped = app.service("messages", of: Message.self, rootKeys: ["data"])
+    _ = wrapped
+}
+
 private func errors(_ messages: TypedService<Message>) async throws {
     do {
         _ = try await messages.get(4711)
@@ -150,6 +174,19 @@ private func errors(_ messages: TypedService<Message>) async throws {
         print(error.code.rawValue, error.message, error.errors ?? .null)
         if error.execution == .neverSent { print("safe to repeat") }
     }
+}
+
+private func caching(_ app: FeathersApp, _ messages: TypedService<Message>, _ folder: URL) async throws {
+    let storage = LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory: folder))
+    let cache = ServiceCache(storage, policy: .networkFirstCacheIfFailed, expiration: .seconds(3600))
+    cache["messages"] = ServiceCacheOptions(policy: .cacheFirstNetworkAlways)
+    app.useCache(cache)
+
+    for try await result in messages.cached.find(.limit(20)) {
+        print(result.source, result.value.count)
+    }
+    let offline = try await messages.get(7, params: .caching(.cacheOnly))
+    _ = offline
 }
 
 func readmeTesting() async throws -> String {
