@@ -11,11 +11,11 @@ extension FeathersError {
     init(_ error: HTTPClientError) {
         let code: Code =
             switch error.kind {
-            case .invalidURL, .invalidHeader: .badRequest
+            case .invalidURL, .invalidHeader, .unreadableFile: .badRequest
             case .hostNotFound, .cannotConnect, .tls, .connectionLost, .closed: .unavailable
             case .timeout: .timeout
             case .badResponse, .tooManyRedirects, .invalidRedirect: .badGateway
-            case .responseTooLarge, .other: .generalError
+            case .responseTooLarge, .unwritableFile, .other: .generalError
             }
         let place = error.host.map { " (\($0))" } ?? ""
         let execution: Execution = error.delivery == .neverSent ? .neverSent : .mayHaveExecuted

@@ -77,7 +77,7 @@ func readmeHooks(_ app: FeathersApp, _ messages: Service) async {
             error: [{ context in print("failed: \(context.error!)") }]))
 
     await messages.addHooks(.setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
-    app.addHooks(.logging { record in print(record) })
+    app.addHooks(.logging { event in print(event) })
     app.addHooks(.retrying(attempts: 3))
     app.addHooks(.timeout(.seconds(5), for: .find))
 }
@@ -115,6 +115,54 @@ private func connecting(_ url: URL, _ tokens: Tokens) async {
         options.auth = { ["token": .string(await tokens.current())] }
     }
     for await status in transport.statusUpdates() { print(status) }
+}
+
+private struct User: Codable {
+    var email: String
+}
+
+private func signingIn(_ app: FeathersApp, _ storage: any TokenStorage) async throws {
+    try app.use(authentication: AuthenticationOptions(storage: storage, refresh: .service("refresh-tokens")))
+
+    let result = try await app.authenticate(.local(email: "alice@example.com", password: "p4ssw0rd"))
+    let user = try result.user(as: User.self)
+    try await app.logOut()
+    _ = user
+}
+
+private func signInUpdates(_ app: FeathersApp) async {
+    for await state in app.authenticationUpdates() {
+        switch state {
+        case .signedOut: print("signed out")
+        case .authenticating: print("one moment")
+        case .signedIn(let result): print("signed in until \(result.payload?.expiresAt ?? .distantFuture)")
+        case .expired: print("please sign in again")
+        }
+    }
+}
+
+private struct Profile: Codable, Sendable {
+    var name: String
+}
+
+private func endpoints(_ app: FeathersApp, photo: URL, folder: URL) async throws {
+    let profile = Endpoint<Profile>(.get, "users/me", query: ["verbose": true], rootKeys: ["data", "user"])
+    let me = try await app.request(profile)
+
+    let avatar = Endpoint<IgnoreBody>(.post, "avatar", body: .multipart([.file("avatar", at: photo, contentType: .png)]))
+    try await app.transfer(avatar) { progress in
+        for await step in progress { print(step.fraction ?? 0) }
+    }
+
+    let report = Endpoint<DownloadedFile>(.get, "reports/7.pdf", to: folder.appending(path: "report.pdf"))
+    let file = try await app.request(report).url
+    _ = (me, file)
+}
+
+private func coding(_ app: FeathersApp) {
+    app.coding = CodingOptions(dates: .secondsSince1970, keys: .snakeCase)
+    let wrapped = app.service("messages", of: Message.self, rootKeys: ["data"])
+    _ = wrapped
 }
 
 private func errors(_ messages: TypedService<Message>) async throws {
