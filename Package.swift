@@ -23,7 +23,8 @@ let package = Package(
         .target(
             name: "Feathers",
             dependencies: [
-                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking", "FeathersREST", "FeathersSocketIO",
+                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking", "FeathersREST",
+                "FeathersSocketIO",
             ],
             swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
@@ -45,20 +46,24 @@ let package = Package(
         .target(name: "FeathersLive", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersCaching", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersAuthentication", dependencies: ["FeathersCore"], swiftSettings: settings),
-        .target(name: "FeathersTesting", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .target(name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
 
         // Starts the Python server the integration suites talk to.
         .target(name: "TestBackend", path: "Tests/TestBackend", swiftSettings: settings),
         .testTarget(name: "FeathersCoreTests", dependencies: ["FeathersCore", "FeathersTesting"], swiftSettings: settings),
         .testTarget(
-            name: "FeathersNetworkingTests", dependencies: ["FeathersCore", "FeathersNetworking", "TestBackend"], swiftSettings: settings),
+            name: "FeathersNetworkingTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
         .testTarget(
             name: "FeathersRESTTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersSocketIOTests",
             dependencies: ["FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FeathersTestingTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting"],
             swiftSettings: settings),
         .testTarget(name: "FeathersLiveTests", dependencies: ["FeathersCore", "FeathersLive", "FeathersTesting"], swiftSettings: settings),
         .testTarget(

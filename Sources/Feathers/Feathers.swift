@@ -1,5 +1,5 @@
-@_exported public import FeathersAuthentication
 // The umbrella: one import for everything an app needs.
+@_exported public import FeathersAuthentication
 @_exported public import FeathersCaching
 @_exported public import FeathersCore
 @_exported public import FeathersLive

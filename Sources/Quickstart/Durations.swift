@@ -3,17 +3,17 @@ import Synchronization
 
 /// Collects what the logging hook reports.
 final class Durations: Sendable {
-    private let records = Mutex<[CallRecord]>([])
+    private let calls = Mutex<[DiagnosticEvent]>([])
 
-    func add(_ record: CallRecord) {
-        records.withLock { $0.append(record) }
+    func add(_ call: DiagnosticEvent) {
+        calls.withLock { $0.append(call) }
     }
 
     var summary: String {
-        let records = records.withLock { $0 }
-        let total = records.reduce(Duration.zero) { $0 + $1.duration }
-        let failed = records.count { $0.error != nil }
+        let calls = calls.withLock { $0 }
+        let total = calls.reduce(Duration.zero) { $0 + ($1.duration ?? .zero) }
+        let failed = calls.count { $0.error != nil }
         let milliseconds = Int((total / .milliseconds(1)).rounded())
-        return "\(milliseconds) ms in \(records.count) calls, \(failed) of them refused"
+        return "\(milliseconds) ms in \(calls.count) calls, \(failed) of them refused"
     }
 }

@@ -25,8 +25,15 @@ struct Subject: Sendable, CustomTestStringConvertible {
     }
 
     /// The same services behind a stub transport.
-    static let stub = Subject(testDescription: "stub", keepsTimeouts: false) {
+    static let stub = Subject(testDescription: "stub", keepsTimeouts: true) {
         FeathersApp(transport: StubTransport(services: LocalBackend.services()))
+    }
+
+    /// The same services behind a stub transport that keeps a connection.
+    static let realTimeStub = Subject(testDescription: "real-time stub", keepsTimeouts: true) {
+        let app = FeathersApp(transport: StubRealTimeTransport(services: LocalBackend.services()))
+        try await app.connect()
+        return app
     }
 
     /// The test backend over REST, with the platform's HTTP client.
@@ -67,5 +74,5 @@ struct Subject: Sendable, CustomTestStringConvertible {
     }
 
     static let all: [Subject] =
-        [memory, stub] + (TestBackend.isSkipped ? [] : [rest, restOverURLSession, webSocket, polling, upgrading])
+        [memory, stub, realTimeStub] + (TestBackend.isSkipped ? [] : [rest, restOverURLSession, webSocket, polling, upgrading])
 }

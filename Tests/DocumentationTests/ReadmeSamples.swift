@@ -77,7 +77,7 @@ func readmeHooks(_ app: FeathersApp, _ messages: Service) async {
             error: [{ context in print("failed: \(context.error!)") }]))
 
     await messages.addHooks(.setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
-    app.addHooks(.logging { record in print(record) })
+    app.addHooks(.logging { event in print(event) })
     app.addHooks(.retrying(attempts: 3))
     app.addHooks(.timeout(.seconds(5), for: .find))
 }
@@ -117,6 +117,30 @@ private func connecting(_ url: URL, _ tokens: Tokens) async {
     for await status in transport.statusUpdates() { print(status) }
 }
 
+private struct User: Codable {
+    var email: String
+}
+
+private func signingIn(_ app: FeathersApp, _ storage: any TokenStorage) async throws {
+    try app.use(authentication: AuthenticationOptions(storage: storage, refresh: .service("refresh-tokens")))
+
+    let result = try await app.authenticate(.local(email: "alice@example.com", password: "p4ssw0rd"))
+    let user = try result.user(as: User.self)
+    try await app.logOut()
+    _ = user
+}
+
+private func signInUpdates(_ app: FeathersApp) async {
+    for await state in app.authenticationUpdates() {
+        switch state {
+        case .signedOut: print("signed out")
+        case .authenticating: print("one moment")
+        case .signedIn(let result): print("signed in until \(result.payload?.expiresAt ?? .distantFuture)")
+        case .expired: print("please sign in again")
+        }
+    }
+}
+
 private struct Profile: Codable, Sendable {
     var name: String
 }
@@ -150,6 +174,19 @@ private func errors(_ messages: TypedService<Message>) async throws {
         print(error.code.rawValue, error.message, error.errors ?? .null)
         if error.execution == .neverSent { print("safe to repeat") }
     }
+}
+
+private func caching(_ app: FeathersApp, _ messages: TypedService<Message>, _ folder: URL) async throws {
+    let storage = LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory: folder))
+    let cache = ServiceCache(storage, policy: .networkFirstCacheIfFailed, expiration: .seconds(3600))
+    cache["messages"] = ServiceCacheOptions(policy: .cacheFirstNetworkAlways)
+    app.useCache(cache)
+
+    for try await result in messages.cached.find(.limit(20)) {
+        print(result.source, result.value.count)
+    }
+    let offline = try await messages.get(7, params: .caching(.cacheOnly))
+    _ = offline
 }
 
 func readmeTesting() async throws -> String {

@@ -38,9 +38,11 @@ struct Benchmarks {
     /// Runs off the main actor: a call from there would pay for two changes of thread.
     @concurrent
     private static func measure(rounds: Int, only: String?) async throws -> Report {
-        var groups = try await [CallBenchmarks.hooks(), CallBenchmarks.memory()]
+        var groups = try await [CallBenchmarks.hooks(), CallBenchmarks.memory(), DiagnosticBenchmarks.group()]
         groups += try JSONBenchmarks.groups()
-        groups += try await [QueryBenchmarks.group(), RESTBenchmarks.group(), SocketIOBenchmarks.group()]
+        groups += try [QueryBenchmarks.group(), RESTBenchmarks.group()]
+        groups += try await CachingBenchmarks.groups()
+        groups += [try await SocketIOBenchmarks.group()]
         func isWanted(_ name: String) -> Bool { only.map { name.localizedCaseInsensitiveContains($0) } ?? true }
         var measurements: [Measurement] = []
         for group in groups where isWanted(group.name) { measurements += try await Harness(rounds: rounds).measure(group) }

@@ -61,9 +61,8 @@ extension Authenticator {
     ) async throws -> AuthenticationSession.SignedIn? {
         let (verdict, effects) = state.withLock { state in
             let (verdict, actions) = state.session.tokenRejected(version: rejected.version)
-            if case .wait(let id) = verdict { state.work.enter(id) }
-            // `enter` finds only work that is open.
             let effects = note(actions, &state)
+            if case .wait(let id) = verdict { state.work.enter(id) }
             return (verdict, effects)
         }
         try? await carryOut(effects)

@@ -22,6 +22,8 @@ public final class FeathersApp: Sendable {
         var phase = Phase.idle
         var settings: [ObjectIdentifier: any Sendable] = [:]
         var background = BackgroundWorks()
+        /// Whether the background work reports the connection.
+        var reportsConnection = false
         var cachePartition = CachePartition(name: "", change: 0)
     }
 

@@ -19,7 +19,7 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
     public static let standard: [EventName] = [.created, .updated, .patched, .removed]
 
     /// The event a method ends with, or nil for a method that changes nothing Feathers knows of.
-    init?(endOf method: ServiceMethod) {
+    package init?(endOf method: ServiceMethod) {
         switch method {
         case .create: self = .created
         case .update: self = .updated

@@ -5,6 +5,8 @@
 ///       > svc.after.all > svc.after.m, then svc.around unwinds
 ///     > app.after.all > app.after.m, then app.around unwinds
 ///
+/// Around all of it the call is reported, see ``Hooks/logging(levels:redaction:verbosity:to:)``.
+///
 /// Error hooks enclose what they hear: those of a method the before hooks of that method and all inside, those of all methods
 /// the before hooks of all methods too. Immutable, so that every call may share it.
 struct HookPipeline: Sendable {
@@ -13,7 +15,14 @@ struct HookPipeline: Sendable {
 
     init(app: Hooks, service: Hooks, method: ServiceMethod, implementation: any ServiceProtocol) {
         let inner = Self.steps(of: service, for: method, around: nil, implementation)
-        first = Self.steps(of: app, for: method, around: inner, implementation)
+        let hooked = Self.steps(of: app, for: method, around: inner, implementation)
+        var diagnostics = app.diagnostics
+        diagnostics.append(service.diagnostics)
+        guard !diagnostics.isEmpty else {
+            first = hooked
+            return
+        }
+        first = .reported(to: diagnostics, inside: hooked ?? .beforeAndAfter([], [], inside: .method(implementation)))
     }
 
     /// Puts one level of hooks, from the inside out, around what is there.

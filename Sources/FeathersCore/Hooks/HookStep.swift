@@ -79,6 +79,21 @@ extension HookStep {
     static func deadline(_ deadline: Deadline, inside next: HookStep) -> HookStep {
         HookStep { context in try await deadline.enforce(on: &context, next.run) }
     }
+
+    /// Reports the call, and lets everything inside report to the same sinks.
+    static func reported(to diagnostics: Diagnostics, inside next: HookStep) -> HookStep {
+        HookStep { context in
+            let call = CallReporter(diagnostics, path: context.path, request: context.request)
+            call.began()
+            do {
+                try await Diagnostics.$current.withValue(call.diagnostics) { try await next.run(&context) }
+            } catch {
+                call.failed(error)
+                throw error
+            }
+            call.succeeded(with: context.result)
+        }
+    }
 }
 
 extension HookContext {

@@ -23,7 +23,9 @@ extension Hooks {
                         context = attempt
                         return
                     } catch let error as FeathersError where remaining > 0 && error.permitsRepeating(context) {
-                        try await clock.sleep(for: pause * Double.random(in: 0.5...1))
+                        let drawn = pause * Double.random(in: 0.5...1)
+                        Diagnostics.current.retrying(context.method, context.path, after: error, pause: drawn)
+                        try await clock.sleep(for: drawn)
                         pause = pause * 2
                     }
                 }

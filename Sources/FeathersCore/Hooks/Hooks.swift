@@ -14,6 +14,8 @@ public struct Hooks: Sendable {
     public var error: HookMap<Hook>
     /// How long the calls may take; see ``Hooks/timeout(_:for:clock:)``.
     var deadlines: HookMap<Deadline>
+    /// Who hears of the calls; see ``Hooks/logging(levels:redaction:verbosity:to:)``.
+    var diagnostics = Diagnostics()
 
     public init(
         around: HookMap<AroundHook> = HookMap(),
@@ -29,7 +31,7 @@ public struct Hooks: Sendable {
     }
 
     public var isEmpty: Bool {
-        around.isEmpty && before.isEmpty && after.isEmpty && error.isEmpty && deadlines.isEmpty
+        around.isEmpty && before.isEmpty && after.isEmpty && error.isEmpty && deadlines.isEmpty && diagnostics.isEmpty
     }
 
     /// Whether any of the hooks runs for a method.
@@ -45,5 +47,6 @@ public struct Hooks: Sendable {
         after.append(other.after)
         error.append(other.error)
         deadlines.append(other.deadlines)
+        diagnostics.append(other.diagnostics)
     }
 }

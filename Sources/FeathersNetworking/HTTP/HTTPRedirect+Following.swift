@@ -1,7 +1,7 @@
 extension HTTPRedirect {
     /// Executes a request and follows redirects as it allows, one deadline over all.
     /// - Parameter exchange: sends one request and gives its answer, not later than the deadline.
-    static func following(
+    package static func following(
         _ request: HTTPRequest,
         _ exchange: (HTTPRequest, ContinuousClock.Instant?) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {

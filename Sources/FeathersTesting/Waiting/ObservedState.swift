@@ -22,14 +22,16 @@ final class ObservedState<State: Sendable>: Sendable {
     var current: State { contents.withLock { $0.state } }
 
     /// Changes the state and wakes, outside the lock, whoever waited for what it has become.
-    func update(_ change: @Sendable (inout State) -> Void) {
-        let satisfied = contents.withLock { contents in
-            change(&contents.state)
+    @discardableResult
+    func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
+        let (result, satisfied) = contents.withLock { contents in
+            let result = change(&contents.state)
             let satisfied = contents.waiters.filter { $0.value.condition(contents.state) }
             for id in satisfied.keys { contents.waiters[id] = nil }
-            return satisfied.map(\.value.continuation)
+            return (result, satisfied.map(\.value.continuation))
         }
         for continuation in satisfied { continuation.resume() }
+        return result
     }
 
     /// Suspends until the condition holds.

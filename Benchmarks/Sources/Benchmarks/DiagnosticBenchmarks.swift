@@ -1,0 +1,30 @@
+import Feathers
+
+/// What it costs to be able to report calls, and to report them.
+enum DiagnosticBenchmarks {
+    private struct TrivialService: ServiceProtocol {
+        func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { ["id": id.json] }
+    }
+
+    static func group() async throws -> BenchmarkGroup {
+        var group = BenchmarkGroup("diagnostics of a get")
+        let around: AroundHook = { context, next in try await next(&context) }
+        let sets: [(String, @Sendable (FeathersApp) -> Void)] = [
+            ("none", { _ in }),
+            ("off (a sink that wants nothing)", { $0.addDiagnostics(.text { _ in }, levels: DiagnosticLevels(nil)) }),
+            ("1 around hook, for comparison", { $0.addHooks(Hooks(around: [around])) }),
+            ("unwanted (a sink that wants errors)", { $0.addDiagnostics(.text { _ in }, levels: DiagnosticLevels(.error)) }),
+            ("on, events to a closure", { $0.addDiagnostics(DiagnosticClosure { _ in }) }),
+            ("on, lines of text", { $0.addDiagnostics(.text { _ in }) }),
+        ]
+        for (name, configure) in sets {
+            let app = FeathersApp()
+            configure(app)
+            let service = try await app.use(TrivialService(), at: "trivial")
+            group.add(name, operations: 50_000, comparedWith: name == "none" ? nil : "none") {
+                for _ in 0..<50_000 { _ = try await service.get(1) }
+            }
+        }
+        return group
+    }
+}

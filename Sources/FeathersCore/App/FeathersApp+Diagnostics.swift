@@ -1,0 +1,41 @@
+extension FeathersApp {
+    /// Reports every call, and every change of the connection, to a sink.
+    ///
+    /// ```swift
+    /// app.addDiagnostics(.standardError)
+    /// app.addDiagnostics(.text { lines.append($0) }, levels: DiagnosticLevels(.warning, [.http: .debug]))
+    /// ```
+    ///
+    /// Calls are reported as ``Hooks/logging(levels:redaction:verbosity:to:)`` says, those of all services. The connection is reported
+    /// while the app lives, during ``run()`` and ``withFeathersApp(_:_:)``; an app that calls ``connect()`` by hand runs
+    /// ``reportConnectionChanges()`` itself. HTTP exchanges are reported by a `ReportingHTTPClient`.
+    /// - Parameters:
+    ///   - levels: what the sink wants to hear; the rest costs next to nothing.
+    ///   - redaction: what is not told.
+    ///   - verbosity: whether payloads and header fields are told too.
+    public func addDiagnostics(
+        _ sink: any DiagnosticSink, levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = .standard,
+        verbosity: DiagnosticVerbosity = .brief
+    ) {
+        addHooks(.logging(levels: levels, redaction: redaction, verbosity: verbosity, to: sink))
+        let isFirst = withState { state in
+            defer { state.reportsConnection = true }
+            return !state.reportsConnection
+        }
+        // One for all sinks: each change is told to those there are by then.
+        if isFirst { addBackgroundWork { await $0.reportConnectionChanges() } }
+    }
+
+    /// Where the app reports to, for what happens outside of calls; within one, ``Diagnostics/current`` knows the call too.
+    public var diagnostics: Diagnostics { hooks.diagnostics }
+
+    /// Reports every change of the connection until the task is cancelled; returns at once where the transport keeps none.
+    public func reportConnectionChanges() async {
+        var isFirst = true
+        for await status in connectionStatusUpdates() {
+            // The first is how it is already, and that nobody has connected yet is no change.
+            if !isFirst || status != .offline { diagnostics.report(status) }
+            isFirst = false
+        }
+    }
+}

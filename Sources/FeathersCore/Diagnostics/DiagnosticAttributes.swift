@@ -1,0 +1,114 @@
+/// What is known about something that happened: values by name, in their order.
+public struct DiagnosticAttributes: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    public typealias Element = (name: Name, value: Value)
+
+    private var names: [Name] = []
+    private var values: [Value] = []
+
+    public init() {}
+
+    public init(dictionaryLiteral elements: (Name, Value)...) {
+        for (name, value) in elements { append(value, as: name) }
+    }
+
+    /// The value of a name; nil where there is none.
+    public subscript(name: Name) -> Value? { names.firstIndex(of: name).map { values[$0] } }
+
+    /// Adds a value behind the others.
+    public mutating func append(_ value: Value, as name: Name) {
+        names.append(name)
+        values.append(value)
+    }
+
+    /// The name of an attribute. Open: whoever reports something names what is known about it.
+    public struct Name: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        public init(stringLiteral value: String) {
+            self.rawValue = value
+        }
+
+        public var description: String { rawValue }
+    }
+
+    /// A value with its type.
+    public enum Value: Sendable, Hashable {
+        case string(String)
+        case integer(Int)
+        case number(Double)
+        case bool(Bool)
+        case duration(Duration)
+        case json(JSONValue)
+    }
+}
+
+extension DiagnosticAttributes: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { names.count }
+    public subscript(position: Int) -> Element { (names[position], values[position]) }
+}
+
+extension DiagnosticAttributes.Name {
+    /// A service's path.
+    public static let path: Self = "path"
+    /// A service's method.
+    public static let method: Self = "method"
+    /// A record's id.
+    public static let id: Self = "id"
+    /// A call's query.
+    public static let query: Self = "query"
+    /// How long something took, or will take.
+    public static let duration: Self = "duration"
+    /// How a call ended: `ok`, `failed`, `cancelled`.
+    public static let outcome: Self = "outcome"
+    /// The code of an error, as ``FeathersError/Code`` numbers it.
+    public static let code: Self = "code"
+    /// The name of an error's class, or of its type.
+    public static let error: Self = "error"
+    /// How often something was tried; left out for what was tried once.
+    public static let attempt: Self = "attempt"
+    /// The call during which a call was made.
+    public static let parent: Self = "parent"
+    /// Why a connection ended, in Socket.IO's words.
+    public static let reason: Self = "reason"
+    /// A URL without what it holds of credentials.
+    public static let url: Self = "url"
+    /// An HTTP status.
+    public static let status: Self = "status"
+    /// The payload of a call, or the body of a request.
+    public static let data: Self = "data"
+    /// The result of a call, or the body of an answer.
+    public static let result: Self = "result"
+    /// The header fields of a call or request.
+    public static let headers: Self = "headers"
+    /// The header fields of an answer.
+    public static let answerHeaders: Self = "answerHeaders"
+}
+
+extension DiagnosticAttributes.Value: CustomStringConvertible {
+    /// The value as text; durations in milliseconds.
+    public var description: String {
+        switch self {
+        case .string(let string): string
+        case .integer(let integer): "\(integer)"
+        case .number(let number): "\(number)"
+        case .bool(let bool): "\(bool)"
+        case .duration(let duration): "\(duration.wholeMilliseconds) ms"
+        case .json(let json): "\(json)"
+        }
+    }
+}
+
+extension DiagnosticAttributes.Value: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int) { self = .integer(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
+extension Duration {
+    package var wholeMilliseconds: Int { Int((self / .milliseconds(1)).rounded()) }
+}

@@ -1,0 +1,108 @@
+import FeathersCore
+
+extension StubConnection {
+    /// Sends a call as soon as a connection stands, and waits for its answer.
+    func call(_ request: ServiceRequest) async throws -> JSONValue {
+        try Task.checkCancellation()
+        let arrived = Locked<Int?>(nil)
+        let outcome: Result<JSONValue, any Error>
+        do {
+            outcome = .success(
+                try await limiting(to: request.params.timeout ?? callTimeout, on: clock) {
+                    arrived.withLock { $0 } == nil
+                        ? FeathersError(.timeout, "No connection came in time", execution: .neverSent) : .unansweredStub
+                } _: {
+                    let arrival = try await self.arrive(request)
+                    arrived.withLock { $0 = arrival.taken.number }
+                    return try await self.answer(arrival)
+                })
+        } catch {
+            outcome = .failure(error)
+        }
+        if let number = arrived.withLock({ $0 }) { book.finish(number, outcome) }
+        return try outcome.get()
+    }
+
+    /// Sends a call of a plugin over a connection that is not yet everybody's.
+    func send(_ request: ServiceRequest, over link: Int) async throws -> JSONValue {
+        guard line.current.link == link else { throw FeathersError.notConnected(line.current.end.reason) }
+        let taken = book.take(request)
+        let arrival = StubLine.Arrival(taken: taken, link: link)
+        return try await book.perform(taken) { _ in
+            try await limiting(to: request.params.timeout ?? callTimeout, on: clock, orThrow: { FeathersError.unansweredStub }) {
+                try await self.answer(arrival)
+            }
+        }
+    }
+
+    /// Lets the waiting calls arrive in their order, in the same moment in which calls need not wait any more.
+    /// - Returns: whether the connection stands.
+    func releaseCalls(over link: Int, recovered: Bool) -> Bool {
+        while true {
+            let batch: [StubLine.WaitingCall]? = line.update { line in
+                guard line.link == link else { return nil }
+                if line.queue.isEmpty {
+                    (line.isStanding, line.standingCount) = (true, line.standingCount + 1)
+                    line.statuses.append(.connected(recovered: recovered))
+                }
+                return line.queue
+            }
+            guard let batch else { return false }
+            guard !batch.isEmpty else { return true }
+            for call in batch {
+                let taken = book.take(call.request)
+                let isWaiting = line.update { $0.release(call.id, StubLine.Arrival(taken: taken, link: link)) }
+                if !isWaiting { book.finish(taken.number, .failure(CancellationError())) }
+            }
+        }
+    }
+
+    private func arrive(_ request: ServiceRequest) async throws -> StubLine.Arrival {
+        switch line.update({ $0.admit(request) }) {
+        case .goes(let link): return StubLine.Arrival(taken: book.take(request), link: link)
+        case .fails(let reason): throw FeathersError.notConnected(reason)
+        case .waits(let id):
+            do {
+                try await line.wait { line in !line.queue.contains { $0.id == id } }
+            } catch {
+                let arrival = line.update { line in
+                    line.queue.removeAll { $0.id == id }
+                    return line.arrivals.removeValue(forKey: id)
+                }
+                if let arrival { book.finish(arrival.taken.number, .failure(error)) }
+                throw error
+            }
+            guard let arrival = line.update({ $0.arrivals.removeValue(forKey: id) }) else {
+                throw FeathersError.notConnected(line.current.end.reason)
+            }
+            return arrival
+        }
+    }
+
+    /// Does what the stub does, unless the connection is lost meanwhile, and pushes the events of what it has changed.
+    private func answer(_ arrival: StubLine.Arrival) async throws -> JSONValue {
+        let result = try await racing(arrival.taken.work) {
+            try await self.line.wait { $0.link != arrival.link }
+            let reason = self.line.current.end.reason
+            return FeathersError(
+                .unavailable, "The connection was lost before the answer came: \(reason)", execution: .mayHaveExecuted)
+        }
+        if pushes(arrival.taken), let name = EventName(endOf: arrival.taken.request.method) {
+            for record in result.array ?? [result] {
+                emit(ServiceEvent(path: arrival.taken.request.path, name: name, data: record))
+            }
+        }
+        return result
+    }
+
+    /// Pushes an event over the connection; without one only a recovered connection hears of it.
+    func emit(_ event: ServiceEvent) {
+        line.update { $0.receiver(of: event) }?.receive(event)
+    }
+}
+
+extension FeathersError {
+    fileprivate static func notConnected(_ reason: DisconnectReason) -> FeathersError {
+        FeathersError(.unavailable, "There is no connection: \(reason)", execution: .neverSent)
+    }
+}

@@ -1,0 +1,66 @@
+import FeathersNetworking
+import Foundation
+
+/// Where requests go, written as a path or a URL, with or without a query.
+struct HTTPLocation: Sendable {
+    private let origin: String?
+    private let path: String
+    private let query: String?
+
+    init(_ text: String) {
+        let (location, query) = text.divided(at: "?")
+        self.query = query
+        if location.contains("://"), let url = URL(string: location) {
+            origin = url.originText
+            path = url.path(percentEncoded: true).withoutTrailingSlashes
+        } else {
+            origin = nil
+            path = ("/" + location.drop { $0 == "/" }).withoutTrailingSlashes
+        }
+    }
+
+    var identity: String { "\(origin ?? "")\(path)\(query.map { "?\($0)" } ?? "")" }
+
+    /// How closely it describes a request.
+    var rank: Int { 2 + (origin == nil ? 0 : 2) + (query == nil ? 0 : 4) }
+
+    func matches(_ url: URL) -> Bool {
+        guard url.path(percentEncoded: true).withoutTrailingSlashes == path else { return false }
+        if let origin, origin != url.originText { return false }
+        if let query, query != url.query(percentEncoded: true) ?? "" { return false }
+        return true
+    }
+}
+
+extension StubSelector where Request == HTTPRequest {
+    /// Requests to a place, of a method, or of both.
+    static func requests(to location: String?, _ method: String?) -> StubSelector {
+        let place = location.map { HTTPLocation($0) }
+        return StubSelector(identity: identity(of: location, method), rank: (place?.rank ?? 0) + (method == nil ? 0 : 1)) { request in
+            (method == nil || method == request.method) && (place?.matches(request.url) ?? true)
+        }
+    }
+
+    static func identity(of location: String?, _ method: String?) -> [String?] { [location.map { HTTPLocation($0).identity }, method] }
+}
+
+extension URL {
+    fileprivate var originText: String {
+        let scheme = scheme?.lowercased() ?? ""
+        let standard = scheme == "https" ? 443 : 80
+        return "\(scheme)://\(host()?.lowercased() ?? ""):\(port ?? standard)"
+    }
+}
+
+extension String {
+    fileprivate func divided(at mark: Character) -> (String, String?) {
+        guard let index = firstIndex(of: mark) else { return (self, nil) }
+        return (String(self[..<index]), String(self[self.index(after: index)...]))
+    }
+
+    fileprivate var withoutTrailingSlashes: String {
+        var text = Substring(self)
+        while text.last == "/" { text.removeLast() }
+        return String(text)
+    }
+}

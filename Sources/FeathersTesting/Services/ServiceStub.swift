@@ -1,0 +1,63 @@
+public import FeathersCore
+public import Foundation
+
+/// A stub for calls of services.
+public typealias ServiceStub = Stub<ServiceRequest, JSONValue>
+
+extension Stub where Request == ServiceRequest, Response == JSONValue {
+    /// Answers with a value.
+    public static func value(_ value: JSONValue) -> Self {
+        Self { _ in value }
+    }
+
+    /// Answers with a model; a model that cannot be encoded fails the call.
+    public static func encoding(_ model: some Encodable & Sendable, with encoder: JSONValueEncoder = JSONValueEncoder()) -> Self {
+        Self { _ in try encoder.encode(model) }
+    }
+
+    /// Answers with the JSON of a file, read for every call.
+    ///
+    /// A file that does not exist, or holds no JSON, fails the call with an error that names it.
+    public static func file(_ url: URL) -> Self {
+        Self { _ in try StubFile(url: url).json() }
+    }
+
+    /// Answers as a service would.
+    public static func service(_ service: any ServiceProtocol) -> Self {
+        Self { try await service.respond(to: $0) }
+    }
+
+    /// Answers as services would, by path; any other path is ``FeathersError/Code/notFound``.
+    static func services(_ services: [String: any ServiceProtocol]) -> Self {
+        Self { request in
+            guard let service = services[request.path] else {
+                throw FeathersError(.notFound, "Service '\(request.path)' not found")
+            }
+            return try await service.respond(to: request)
+        }
+    }
+
+    /// Hands calls to another transport.
+    static func passing(to transport: any Transport) -> Self {
+        Self { try await transport.send($0) }
+    }
+
+    /// Refuses what nothing is registered for.
+    static var strict: Self {
+        Self { request in
+            throw FeathersError(
+                .notImplemented, "No stub answers '\(request.method)' of service '\(request.path)'", execution: .neverSent)
+        }
+    }
+}
+
+extension StubSelector where Request == ServiceRequest {
+    /// Calls of a service, of a method, or of both.
+    static func calls(of path: String?, _ method: ServiceMethod?) -> StubSelector {
+        StubSelector(identity: identity(of: path, method), rank: (path == nil ? 0 : 2) + (method == nil ? 0 : 1)) { request in
+            (path == nil || path == request.path) && (method == nil || method == request.method)
+        }
+    }
+
+    static func identity(of path: String?, _ method: ServiceMethod?) -> [String?] { [path, method?.rawValue] }
+}

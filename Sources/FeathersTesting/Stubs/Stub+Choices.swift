@@ -1,0 +1,52 @@
+import FeathersCore
+
+extension Stub {
+    /// Answers with each of the stubs in turn, in the order the calls come, and begins anew after the last.
+    public static func cycle(_ stubs: [Stub]) -> Stub {
+        guard !stubs.isEmpty else { return .without("The cycle") }
+        let calls = Locked(0)
+        return Stub(taking: { request in
+            let index = calls.withLock { calls in
+                defer { calls = (calls + 1) % stubs.count }
+                return calls
+            }
+            return stubs[index].take(request)
+        })
+    }
+
+    /// Answers with any of the stubs, each as likely as the others, from the first call on.
+    /// - Parameter seed: makes the choice the same in every run; nil leaves it to chance.
+    public static func random(_ stubs: [Stub], seed: UInt64? = nil) -> Stub {
+        guard !stubs.isEmpty else { return .without("The choice at random") }
+        guard let seed else { return Stub(taking: { stubs[Int.random(in: stubs.indices)].take($0) }) }
+        let generator = Locked(SeededGenerator(seed: seed))
+        return Stub(taking: { request in
+            stubs[generator.withLock { Int.random(in: stubs.indices, using: &$0) }].take(request)
+        })
+    }
+
+    /// Answers with the stub that `choice` picks for a call; it is asked once for every call, when the call comes.
+    public static func choose(_ choice: @escaping @Sendable (Request) -> Stub) -> Stub {
+        Stub(taking: { choice($0).take($0) })
+    }
+
+    private static func without(_ what: String) -> Stub {
+        .error(FeathersError(.generalError, "\(what) has no stubs to answer with", execution: .neverSent))
+    }
+}
+
+/// Random numbers that are the same in every run (SplitMix64).
+private struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

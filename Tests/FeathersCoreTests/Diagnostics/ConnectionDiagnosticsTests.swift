@@ -1,0 +1,70 @@
+import FeathersCore
+import FeathersTesting
+import Testing
+
+@Suite("The report of a connection", .timeLimit(.minutes(1)))
+struct ConnectionDiagnosticsTests {
+    /// A sink that can be waited for.
+    private struct Feed: DiagnosticSink {
+        let continuation: AsyncStream<DiagnosticEvent>.Continuation
+        func receive(_ event: DiagnosticEvent) { continuation.yield(event) }
+    }
+
+    private func next(_ count: Int, of events: inout AsyncStream<DiagnosticEvent>.AsyncIterator) async -> [DiagnosticEvent] {
+        var heard: [DiagnosticEvent] = []
+        while heard.count < count, let event = await events.next(isolation: #isolation) { heard.append(event) }
+        return heard
+    }
+
+    @Test("comes for every change, with its level, and why it is closed")
+    func changes() async throws {
+        let transport = StubRealTimeTransport()
+        let app = FeathersApp(transport: transport)
+        let (stream, continuation) = AsyncStream.makeStream(of: DiagnosticEvent.self)
+        app.addDiagnostics(Feed(continuation: continuation), levels: .all)
+        var events = stream.makeAsyncIterator()
+        let running = Task { try await app.run() }
+        var heard = await next(2, of: &events)
+        transport.drop(.pingTimeout)
+        heard += await next(1, of: &events)
+        transport.restore(recovered: true)
+        heard += await next(2, of: &events)
+        transport.refuse(with: FeathersError(.notAuthenticated, "Bearer s3cret is no more"))
+        transport.drop(.refused("Bearer s3cret is no more"))
+        heard += await next(1, of: &events)
+        #expect(
+            heard.map { "\($0.level) \($0.message)" } == [
+                "debug connecting, attempt 1", "info connected", "notice not connected, next attempt in 0 ms",
+                "debug connecting, attempt 2",
+                "info connected, with all that was missed", "error closed for good: connect_error: Bearer <redacted> is no more",
+            ])
+        #expect(heard.allSatisfy { $0.domain == .connection && $0.callID == nil })
+        #expect(heard.map { $0[.attempt] } == [1, nil, 1, 2, nil, nil])
+        #expect(heard[5][.reason] == "connect_error")
+        await #expect(throws: FeathersError.self) { try await running.value }
+    }
+
+    @Test("comes once for every sink, and where nothing but connect keeps the connection, on demand")
+    func onDemand() async throws {
+        let transport = StubRealTimeTransport()
+        let app = FeathersApp(transport: transport)
+        let (stream, continuation) = AsyncStream.makeStream(of: DiagnosticEvent.self)
+        let ledger = Ledger()
+        app.addDiagnostics(ledger)
+        app.addDiagnostics(Feed(continuation: continuation))
+        var events = stream.makeAsyncIterator()
+        let reporting = Task { await app.reportConnectionChanges() }
+        try await app.connect()
+        #expect(await next(1, of: &events).map(\.message) == ["connected"])
+        await app.disconnect()
+        #expect(await next(1, of: &events).map(\.message) == ["offline"])
+        #expect(ledger.messages == ["connected", "offline"])
+        reporting.cancel()
+        await reporting.value
+    }
+
+    @Test("ends at once where there is no connection to report")
+    func none() async {
+        await FeathersApp(transport: StubTransport()).reportConnectionChanges()
+    }
+}
