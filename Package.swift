@@ -17,6 +17,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Feathers", targets: ["Feathers"]),
+        .library(name: "FeathersJSONAPI", targets: ["FeathersJSONAPI"]),
         .library(name: "FeathersTesting", targets: ["FeathersTesting"]),
     ],
     targets: [
@@ -39,6 +40,7 @@ let package = Package(
         ),
         .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
+        .target(name: "FeathersJSONAPI", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
 
@@ -53,6 +55,10 @@ let package = Package(
         .testTarget(
             name: "FeathersSocketIOTests",
             dependencies: ["FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FeathersJSONAPITests",
+            dependencies: ["FeathersCore", "FeathersNetworking", "FeathersJSONAPI", "FeathersTesting"],
             swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
