@@ -40,6 +40,7 @@ struct Benchmarks {
     private static func measure(rounds: Int, only: String?) async throws -> Report {
         var groups = try await [CallBenchmarks.hooks(), CallBenchmarks.memory()]
         groups += try JSONBenchmarks.groups()
+        groups += try JSONAPIBenchmarks.groups()
         groups += try await [QueryBenchmarks.group(), RESTBenchmarks.group(), SocketIOBenchmarks.group()]
         func isWanted(_ name: String) -> Bool { only.map { name.localizedCaseInsensitiveContains($0) } ?? true }
         var measurements: [Measurement] = []

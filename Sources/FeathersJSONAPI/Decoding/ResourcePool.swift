@@ -29,7 +29,7 @@ final class ResourcePool {
         primaryCount = primary.count
         if case .many? = document.data { isList = true } else { isList = false }
         depths = [Int](repeating: -1, count: resources.count)
-        remaining = 10_000 + 100 * resources.count
+        remaining = 1000 + 100 * resources.count
     }
 
     /// Where each resource stands, made when the first relationship is followed. Of resources that repeat, the first counts.
