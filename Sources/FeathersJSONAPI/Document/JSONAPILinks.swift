@@ -24,7 +24,7 @@ public struct JSONAPILinks: Hashable, Sendable {
         // Foundation reads an empty text as no URL, RFC 3986 as the base itself.
         guard let href = self[name]?.href else { return nil }
         if href.isEmpty { return base?.absoluteURL }
-        return URL(string: href, relativeTo: base)?.absoluteURL
+        return URL(link: href, relativeTo: base)
     }
 }
 

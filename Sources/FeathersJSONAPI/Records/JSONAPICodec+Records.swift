@@ -37,7 +37,9 @@ extension JSONAPICodec {
     /// Decodes a model from a plain record; anything else is decoded from JSON.
     /// - Throws: ``JSONAPIError`` with the place of what does not fit, as it would stand in a document.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from json: JSONValue) throws -> Value {
-        guard let related = type as? any JSONAPIRelatable.Type, let record = json.object else { return try decoder.decode(type, from: json) }
+        guard let related = type as? any JSONAPIRelatable.Type, let record = json.object else {
+            return try decoder.decode(type, from: json)
+        }
         var reader = RecordReader(codec: self)
         let resource = try reader.resource(record, type: (type as? any JSONAPIModel.Type)?.type)
         let document = JSONAPIDocument(data: .one(resource), included: reader.included)

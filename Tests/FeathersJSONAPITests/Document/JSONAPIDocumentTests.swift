@@ -63,6 +63,18 @@ struct JSONAPIDocumentTests {
                         href: "b", rel: "r", describedby: "/d", title: "t", type: "text/html", hreflang: ["en", "de"], meta: ["n": 1])))
     }
 
+    @Test(
+        "what may not stand in a URL is encoded in links, and nothing twice",
+        arguments: [
+            ("?page[number]=2&x=%2B&y=100%", "https://example.com/v1/posts?page%5Bnumber%5D=2&x=%2B&y=100%25"),
+            ("/a b/é", "https://example.com/a%20b/%C3%A9"),
+            ("http://[::1]:8080/x?a[b]", "http://[::1]:8080/x?a%5Bb%5D"), ("", "https://example.com/v1/posts?old=1"),
+        ])
+    func linkURLs(href: String, expected: String) {
+        let base = URL(string: "https://example.com/v1/posts?old=1")
+        #expect(JSONAPILinks(["self": .string(href)]).url("self", relativeTo: base)?.absoluteString == expected)
+    }
+
     @Test("errors keep all their members")
     func errors() throws {
         let json: JSONValue = [
