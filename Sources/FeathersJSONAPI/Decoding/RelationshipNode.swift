@@ -57,7 +57,13 @@ extension RelationshipNode {
 
     /// Decodes an identifier in place of a resource, which works for models that need no more.
     private func bare<Model: Decodable>(_ type: Model.Type, _ identifier: JSONValue) -> Model? {
-        JSONAPIIdentifier(reading: identifier).flatMap { try? Model(from: ResourceNode(JSONAPIResource($0), pool: pool)) }
+        guard !pool.needsMore(type), let identifier = JSONAPIIdentifier(reading: identifier) else { return nil }
+        do {
+            return try Model(from: ResourceNode(JSONAPIResource(identifier), pool: pool))
+        } catch {
+            pool.noteNeedsMore(type)
+            return nil
+        }
     }
 }
 

@@ -21,6 +21,8 @@ final class ResourcePool {
     private var decoded: [DecodedKey: Any] = [:]
     private var wireNames: [String: WireKey] = [:]
     private var types: [ObjectIdentifier: String?] = [:]
+    /// The models that an identifier is not enough for, so that trying once is enough.
+    private var needingMore: Set<ObjectIdentifier> = []
 
     init(_ document: JSONAPIDocument, codec: JSONAPICodec) {
         self.codec = codec
@@ -72,6 +74,13 @@ final class ResourcePool {
         types[ObjectIdentifier(model)] = .some(type)
         return type
     }
+}
+
+extension ResourcePool {
+    /// Whether a model is known to need more than an identifier.
+    func needsMore(_ model: any Any.Type) -> Bool { needingMore.contains(ObjectIdentifier(model)) }
+
+    func noteNeedsMore(_ model: any Any.Type) { needingMore.insert(ObjectIdentifier(model)) }
 }
 
 extension ResourcePool {
