@@ -22,7 +22,10 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "Feathers", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO"],
+            name: "Feathers",
+            dependencies: [
+                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking", "FeathersREST", "FeathersSocketIO",
+            ],
             swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
         // Declares the libcurl that FoundationNetworking brings along on Linux; empty elsewhere.
@@ -41,6 +44,9 @@ let package = Package(
         .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersJSONAPI", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
+        .target(name: "FeathersLive", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .target(name: "FeathersCaching", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .target(name: "FeathersAuthentication", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
 
@@ -56,9 +62,20 @@ let package = Package(
             name: "FeathersSocketIOTests",
             dependencies: ["FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
+        .testTarget(name: "FeathersLiveTests", dependencies: ["FeathersCore", "FeathersLive", "FeathersTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "FeathersCachingTests",
+            dependencies: ["FeathersCaching", "FeathersCore", "FeathersREST", "FeathersTesting", "TestBackend", "CacheWriter"],
+            swiftSettings: settings),
+        // Writes into a disk cache until it is killed.
+        .executableTarget(
+            name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/CacheWriter", swiftSettings: settings),
+        .testTarget(
+            name: "FeathersAuthenticationTests", dependencies: ["Feathers", "FeathersAuthentication", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
         .testTarget(
             name: "FeathersJSONAPITests",
-            dependencies: ["FeathersCore", "FeathersNetworking", "FeathersJSONAPI", "FeathersTesting"],
+            dependencies: ["FeathersCore", "FeathersNetworking", "FeathersJSONAPI", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),

@@ -1,5 +1,8 @@
 // The umbrella: one import for everything an app needs.
+@_exported public import FeathersCaching
+@_exported public import FeathersAuthentication
 @_exported public import FeathersCore
+@_exported public import FeathersLive
 @_exported public import FeathersNetworking
 @_exported public import FeathersREST
 @_exported public import FeathersSocketIO

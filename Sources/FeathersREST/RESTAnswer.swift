@@ -17,6 +17,17 @@ enum RESTAnswer {
         }
     }
 
+    /// The result of a read whose caller may hold it already: that one where the server answers 304 (RFC 9110, section 15.4.5).
+    static func result(of response: HTTPResponse, to read: ConditionalRead) throws(FeathersError) -> JSONValue {
+        if response.status == 304, let held = read.held {
+            read.note(.notModified)
+            return held.value
+        }
+        let value = try result(of: response)
+        read.note(.answered(response.headers["ETag"].map { ConditionalRead.Answer(entityTag: $0, value: value) }))
+        return value
+    }
+
     private static func error(of response: HTTPResponse) -> FeathersError {
         if let json = try? JSONValue(parsing: response.body), let object = json.object {
             var error = FeathersError(wire: json, status: response.status)

@@ -76,6 +76,9 @@ struct RESTRequestBuilder: Sendable {
             if request.method.isCustom {
                 try fields.set("X-Service-Method", to: request.method.rawValue)
             }
+            if let held = ConditionalRead.of(request)?.held {
+                try fields.set("If-None-Match", to: held.entityTag)
+            }
             try fields.merge(request.params.headers)
         } catch {
             throw FeathersError(error)

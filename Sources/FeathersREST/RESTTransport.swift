@@ -34,7 +34,8 @@ public struct RESTTransport: Transport {
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }
-        return try RESTAnswer.result(of: response)
+        guard let read = ConditionalRead.of(request) else { return try RESTAnswer.result(of: response) }
+        return try RESTAnswer.result(of: response, to: read)
     }
 }
 

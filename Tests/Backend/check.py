@@ -1,10 +1,11 @@
-"""Compares this backend with the recorded one, case by case.
+"""Compares this backend with the recorded one, case by case, and checks what no recording shows.
 
-    python check.py [recording …] [--url http://127.0.0.1:3030]
+    python check.py [check …] [--url http://127.0.0.1:3030]
 
-A recording is rest.json, socketio-websocket.json or socketio-polling.json; without
-any, ../Wire/rest.json. Without --url a server is started for the purpose. Prints the
-differences, those known and explained apart, and `N passed, M failed` per recording.
+A check is a recording, ../Wire/rest.json, ../Wire/socketio-websocket.json or
+../Wire/socketio-polling.json, or one of our own, authentication or jsonapi; without any, all of them.
+Without --url a server is started for the purpose. Prints the differences, those known
+and explained apart, and `N passed, M failed` per check.
 """
 
 import argparse
@@ -13,17 +14,19 @@ import json
 import pathlib
 import sys
 
-from checks import polling_check, rest_check, socket_check
+from checks import authentication_check, jsonapi, polling_check, rest_check, socket_check
 from checks.own_server import Servers
 
 WIRE = pathlib.Path(__file__).parent.parent / "Wire"
-CHECKS = {"rest": rest_check, "socketio-websocket": socket_check, "socketio-polling": polling_check}
+RECORDINGS = {"rest": rest_check, "socketio-websocket": socket_check, "socketio-polling": polling_check}
+OWN = {"authentication": authentication_check, "jsonapi": jsonapi}
+ALL = [WIRE / f"{name}.json" for name in RECORDINGS] + [pathlib.Path(name) for name in OWN]
 WIDTH = 400
 
 
 async def run(path, url):
-    recording = json.loads(path.read_text(encoding="utf-8"))
-    module = CHECKS[path.stem]
+    module = OWN.get(path.name) or RECORDINGS[path.stem]
+    recording = None if path.name in OWN else json.loads(path.read_text(encoding="utf-8"))
     servers = Servers(url)
     passed, failed, known = 0, [], []
     try:
@@ -50,11 +53,11 @@ def table(title, rows):
 
 async def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("recordings", nargs="*", type=pathlib.Path, default=[WIRE / "rest.json"])
+    parser.add_argument("checks", nargs="*", type=pathlib.Path, default=ALL, metavar="check")
     parser.add_argument("--url", help="a running server instead of an own one")
     arguments = parser.parse_args()
     sys.stdout.reconfigure(errors="backslashreplace")
-    results = [await run(path, arguments.url) for path in arguments.recordings]
+    results = [await run(path, arguments.url) for path in arguments.checks]
     sys.exit(0 if all(results) else 1)
 
 

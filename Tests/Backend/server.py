@@ -2,7 +2,7 @@
 
     python server.py --port 0
 
-prints four lines once it listens:
+prints five lines once it listens:
 
     READY http://127.0.0.1:PORT      the services, over REST and Socket.IO
     SCRIPT 127.0.0.1:PORT            the script server, see backend/script.py, and fault proxies, see backend/faults.py
@@ -10,11 +10,13 @@ prints four lines once it listens:
                                      - where there is no `openssl` command
     WEBSOCKET PORT PORT              WebSockets that misbehave, see backend/websockets.py: plain,
                                      with TLS and the same certificate (0 where there is none)
+    JSONAPI http://127.0.0.1:PORT    a JSON:API 1.1 server, see jsonapi/__init__.py
 
 and stops when its standard input ends or on SIGTERM, so that it never outlives
 whoever started it. Services and behaviour: a FeathersJS 5 application, as recorded
 in Tests/Wire. Environment, as on the recorded server: COMPRESS=1, NODE_ENV,
-JWT_EXPIRES, PING_INTERVAL and PING_TIMEOUT (milliseconds), IO_PATH.
+JWT_EXPIRES, PING_INTERVAL and PING_TIMEOUT (milliseconds), IO_PATH; our own:
+REFRESH_TOKENS=1. What tests set while it runs: see backend/control.py.
 """
 
 import argparse
@@ -33,6 +35,7 @@ from backend.realtime import Realtime
 from backend.rest import REST
 from backend.script import ScriptServer
 from backend.websockets import WebSocketServer
+from jsonapi.site import Site as JSONAPISite
 
 MAXIMUM_HEADER = 1024 * 1024  # The REST server itself refuses what Node refuses.
 MAXIMUM_BODY = 256 * 1024 * 1024
@@ -49,12 +52,8 @@ async def serve(host, port):
     site = web.Application(client_max_size=MAXIMUM_BODY)
     app.realtime = Realtime(app, site)
     site.router.add_route("*", "/{path:.*}", REST(app).handle)
-    site.on_response_prepare.append(without_server_name)
-    runner = web.AppRunner(
-        site, access_log=None, max_line_size=MAXIMUM_HEADER, max_field_size=MAXIMUM_HEADER, handler_cancellation=True
-    )
-    await runner.setup()
-    await web.TCPSite(runner, host, port).start()
+    services_port = await serve_site(site, host, port)
+    json_api_port = await serve_site(JSONAPISite().application(), host, 0)
     tls = certificate.make()
     script = ScriptServer(FaultProxies(host, tls[0] if tls else None))
     script_port = await script.start(host)
@@ -62,10 +61,11 @@ async def serve(host, port):
     web_sockets = WebSocketServer()
     web_socket_port = await web_sockets.start(host)
     web_socket_tls_port = await web_sockets.start(host, tls[0]) if tls else 0
-    print(f"READY http://{host}:{runner.addresses[0][1]}")
+    print(f"READY http://{host}:{services_port}")
     print(f"SCRIPT {host}:{script_port}")
     print(f"SCRIPT_TLS localhost:{tls_port} {tls[1]}" if tls else "SCRIPT_TLS -")
-    print(f"WEBSOCKET {web_socket_port} {web_socket_tls_port}", flush=True)
+    print(f"WEBSOCKET {web_socket_port} {web_socket_tls_port}")
+    print(f"JSONAPI http://{host}:{json_api_port}", flush=True)
 
     await stop.wait()
     if tls:
@@ -73,6 +73,17 @@ async def serve(host, port):
     # Open connections and timers end with the process: nobody is left to tell.
     sys.stdout.flush()
     os._exit(0)
+
+
+async def serve_site(site, host, port):
+    """The port it listens on."""
+    site.on_response_prepare.append(without_server_name)
+    runner = web.AppRunner(
+        site, access_log=None, max_line_size=MAXIMUM_HEADER, max_field_size=MAXIMUM_HEADER, handler_cancellation=True
+    )
+    await runner.setup()
+    await web.TCPSite(runner, host, port).start()
+    return runner.addresses[0][1]
 
 
 def stop_at_end_of_input(stop):

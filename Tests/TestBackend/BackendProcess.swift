@@ -7,6 +7,7 @@ final class BackendProcess: Sendable {
     /// nil where the server could make no certificate.
     let secureScript: SecureScriptServer?
     let webSockets: WebSocketServer
+    let jsonAPI: URL
 
     #if os(macOS) || os(Linux)
         // The server stops when its input ends, so this stays open for as long as this process lives.
@@ -33,8 +34,10 @@ final class BackendProcess: Sendable {
                 let script = lines.next().flatMap({ Self.value(of: "SCRIPT ", in: $0) }),
                 let secureScript = lines.next().flatMap({ Self.value(of: "SCRIPT_TLS ", in: $0) }),
                 let webSockets = lines.next().flatMap({ Self.value(of: "WEBSOCKET ", in: $0) }),
+                let jsonAPI = lines.next().flatMap({ Self.value(of: "JSONAPI ", in: $0) }),
                 let servicesURL = URL(string: services),
                 let scriptURL = URL(string: "http://" + script),
+                let jsonAPIURL = URL(string: jsonAPI),
                 let webSocketServer = WebSocketServer(webSockets, certificate: SecureScriptServer(secureScript)?.certificate)
             else {
                 process.terminate()
@@ -45,6 +48,7 @@ final class BackendProcess: Sendable {
             self.script = scriptURL
             self.secureScript = SecureScriptServer(secureScript)
             self.webSockets = webSocketServer
+            self.jsonAPI = jsonAPIURL
         }
 
         deinit {

@@ -33,14 +33,27 @@ public struct FaultProxy: Sendable {
         guard var address = URLComponents(url: url, resolvingAgainstBaseURL: false), let host = address.host, let port = address.port else {
             throw URLError(.badURL)
         }
-        let root = try await TestBackend.scriptServer().appending(path: "__proxy")
         let settings = Settings(target: "\(host):\(port)", seed: seed, plan: plan, tls: isSecure, receiveBuffer: receiveBuffer)
-        let created = try await Self.post(settings, to: root, as: Created.self)
         address.scheme = isSecure ? "https" : "http"
         address.host = isSecure ? "localhost" : "127.0.0.1"
+        try await self.init(settings, &address)
+    }
+
+    /// An HTTP proxy, which leads where `CONNECT` says.
+    /// - Parameter credentials: `name:password`, without which nobody is led anywhere; nil for everybody.
+    public static func tunnel(credentials: String? = nil) async throws -> FaultProxy {
+        var address = URLComponents()
+        (address.scheme, address.host) = ("http", "127.0.0.1")
+        let settings = Settings(seed: 1, plan: FaultPlan(), tls: false, tunnel: true, credentials: credentials)
+        return try await FaultProxy(settings, &address)
+    }
+
+    private init(_ settings: Settings, _ address: inout URLComponents) async throws {
+        let root = try await TestBackend.scriptServer().appending(path: "__proxy")
+        let created = try await Self.post(settings, to: root, as: Created.self)
         address.port = created.port
-        guard let proxied = address.url else { throw URLError(.badURL) }
-        self.url = proxied
+        guard let url = address.url else { throw URLError(.badURL) }
+        self.url = url
         control = root.appending(path: created.id)
     }
 
@@ -142,11 +155,13 @@ public struct FaultProxy: Sendable {
 }
 
 private struct Settings: Encodable {
-    let target: String
+    var target: String?
     let seed: UInt64
     let plan: FaultPlan
     let tls: Bool
-    let receiveBuffer: Int?
+    var receiveBuffer: Int?
+    var tunnel: Bool?
+    var credentials: String?
 }
 
 private struct Order: Encodable {

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Environment variables:
 /// - `FEATHERS_BACKEND_URL` names a server to use instead; then none is started. The script server
-///   is our own tool, so `scriptServer()` starts the Python process all the same.
+///   is our own tool and the JSON:API server no Feathers one, so those start the Python process all the same.
 /// - `FEATHERS_SKIP_INTEGRATION=1` skips what needs a server, see ``isSkipped``.
 public final class TestBackend: Sendable {
     public static let shared = TestBackend()
@@ -39,6 +39,11 @@ public final class TestBackend: Sendable {
     /// Where WebSockets behave as badly as a test asks for.
     public static func webSocketServer() async throws -> WebSocketServer {
         try await shared.webSocketServer()
+    }
+
+    /// Where the JSON:API server is; each test wants a ``JSONAPISpace`` of its own there.
+    public static func jsonAPI() async throws -> URL {
+        try await shared.jsonAPI()
     }
 
     private let python: PythonInstallation
@@ -84,6 +89,11 @@ public final class TestBackend: Sendable {
     /// Where WebSockets behave as badly as a test asks for.
     public func webSocketServer() async throws -> WebSocketServer {
         try await process().webSockets
+    }
+
+    /// Where the JSON:API server is.
+    public func jsonAPI() async throws -> URL {
+        try await process().jsonAPI
     }
 
     private func process() async throws -> BackendProcess {

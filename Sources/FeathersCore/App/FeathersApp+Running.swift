@@ -13,12 +13,13 @@ extension FeathersApp {
         }
     }
 
-    /// Runs `body` between the set-up and the end of connection and services, which also comes when `body` throws.
+    /// Runs `body`, and the background work beside it, between the set-up and the end of connection and services, which also comes
+    /// when `body` throws.
     fileprivate func live<Result>(_ body: () async throws -> Result) async throws -> Result {
         try await setUp()
         let result: Result
         do {
-            result = try await body()
+            result = try await withBackgroundWork(body)
         } catch {
             // The body's failure is the one to report; the tear-down must still be tried.
             await disconnect()

@@ -65,7 +65,13 @@ extension FeathersApp {
         return implementation
     }
 
-    static func stripSlashes(_ path: String) -> String {
+    /// Hears the standard and custom events that the transport delivers and services emit of themselves, of every path and before any subscriber,
+    /// and the gaps between them. The events that end this app's own calls are not among them.
+    package func observeEvents(with observer: EventSink) {
+        registry.addObserver(observer)
+    }
+
+    package static func stripSlashes(_ path: String) -> String {
         var path = Substring(path)
         while path.first == "/" { path.removeFirst() }
         while path.last == "/" { path.removeLast() }

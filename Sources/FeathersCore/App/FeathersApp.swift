@@ -21,6 +21,8 @@ public final class FeathersApp: Sendable {
         var lifecycle = LifecycleHooks()
         var phase = Phase.idle
         var settings: [ObjectIdentifier: any Sendable] = [:]
+        var background = BackgroundWorks()
+        var cachePartition = CachePartition(name: "", change: 0)
     }
 
     enum Phase {

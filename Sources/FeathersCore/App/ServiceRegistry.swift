@@ -20,6 +20,7 @@ final class ServiceRegistry: Sendable {
     }
 
     private let entries = Locked(Entries())
+    private let observers = Locked<[EventSink]>([])
 
     /// The entry of a path; made the first time the path is asked for.
     func entry(at path: String, orMake makeRegistration: () -> ServiceRegistration) -> Entry {
@@ -73,11 +74,22 @@ extension ServiceRegistry {
     var eventSink: EventSink {
         EventSink(
             onEvent: { [weak self] event in
+                self?.observe { $0.receive(event) }
                 self?.registration(at: event.path)?.events.emit(event)
             },
             onGap: { [weak self] reason in
+                self?.observe { $0.receiveGap(reason) }
                 for registration in self?.registrations ?? [] { registration.events.emit(EventGap(reason: reason)) }
             })
+    }
+
+    func addObserver(_ observer: EventSink) {
+        observers.withLock { $0.append(observer) }
+    }
+
+    /// Tells the observers first, so that whoever reads an event's news finds that they have heard it.
+    func observe(_ tell: (EventSink) -> Void) {
+        for observer in observers.withLock({ $0 }) { tell(observer) }
     }
 
     /// The app's own registration at a path, asked for or registered.

@@ -17,12 +17,12 @@ package final class EventHub: Sendable {
     func subscribe<Element>(
         to names: [EventName]?, buffering limit: Int, transform: @escaping @Sendable (ServiceEvent) throws -> Element
     ) -> ServiceEvents<Element> {
-        let (subscription, stream) = EventSubscription.open(names: names, buffering: limit)
+        let subscription = EventSubscription(names: names, buffering: limit)
         subscription.onEnd { [weak self, weak subscription] in
             self?.subscriptions.withLock { $0.removeAll { $0 === subscription } }
         }
         subscriptions.withLock { $0.append(subscription) }
-        return ServiceEvents(subscription: subscription, stream: stream, transform: transform)
+        return ServiceEvents(EventReading(subscription), transform: transform)
     }
 
     /// Delivers an event. Delivery wakes readers, so it happens outside the lock.

@@ -1,46 +1,89 @@
-import Synchronization
-
 /// One reader's place at an event hub: its names, its bounded buffer, its count of what it missed.
 ///
-/// The hub holds it while the reader's stream lives; dropping or cancelling the stream ends it.
+/// The hub holds it while the reader's sequence lives; dropping or cancelling the reader ends it.
 final class EventSubscription: Sendable {
-    enum Item: Sendable {
-        case event(ServiceEvent)
-        case gap(EventGap)
+    private typealias Waiter = CheckedContinuation<EventBuffer.Item?, Never>
+
+    private struct State {
+        var buffer: EventBuffer
+        var waiters: [Waiter] = []
+        var isEnded = false
+        var onEnd: (@Sendable () -> Void)?
     }
 
     private let names: [EventName]?
-    private let continuation: AsyncStream<Item>.Continuation
-    private let dropped = Atomic<Int>(0)
+    private let state: Locked<State>
 
-    private init(names: [EventName]?, continuation: AsyncStream<Item>.Continuation) {
+    init(names: [EventName]?, buffering limit: Int) {
         self.names = names
-        self.continuation = continuation
-    }
-
-    /// A subscription and the stream its one reader reads. The stream is not kept here: its end is the subscription's.
-    static func open(names: [EventName]?, buffering limit: Int) -> (EventSubscription, AsyncStream<Item>) {
-        let (stream, continuation) = AsyncStream.makeStream(of: Item.self, bufferingPolicy: .bufferingNewest(max(limit, 1)))
-        return (EventSubscription(names: names, continuation: continuation), stream)
+        state = Locked(State(buffer: EventBuffer(limit: limit)))
     }
 
     /// How many events did not fit the buffer.
-    var droppedCount: Int { dropped.load(ordering: .acquiring) }
+    var droppedCount: Int { state.withLock { $0.buffer.droppedCount } }
 
     func onEnd(_ action: @escaping @Sendable () -> Void) {
-        continuation.onTermination = { _ in action() }
+        state.withLock { $0.onEnd = action }
     }
 
     func deliver(_ event: ServiceEvent) {
         if let names, !names.contains(event.name) { return }
-        yield(.event(event))
+        deliver(.event(event))
     }
 
     func deliver(_ gap: EventGap) {
-        yield(.gap(gap))
+        deliver(.gap(gap))
     }
 
-    private func yield(_ item: Item) {
-        if case .dropped = continuation.yield(item) { dropped.add(1, ordering: .acquiringAndReleasing) }
+    private func deliver(_ item: EventBuffer.Item) {
+        let waiter: Waiter? = state.withLock { state in
+            guard !state.isEnded else { return nil }
+            // Who waits has read everything.
+            if !state.waiters.isEmpty { return state.waiters.removeFirst() }
+            state.buffer.append(item)
+            return nil
+        }
+        waiter?.resume(returning: item)
+    }
+
+    /// What comes next; nil once the subscription has ended and its buffer is read.
+    func next(isolation actor: isolated (any Actor)?) async -> EventBuffer.Item? {
+        if Task.isCancelled { end() }
+        if let item = state.withLock({ $0.buffer.next() }) { return item }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation(isolation: actor) { waiter in
+                let (isNow, item): (Bool, EventBuffer.Item?) = state.withLock { state in
+                    if let item = state.buffer.next() { return (true, item) }
+                    if !state.isEnded { state.waiters.append(waiter) }
+                    return (state.isEnded, nil)
+                }
+                if isNow { waiter.resume(returning: item) }
+            }
+        } onCancel: {
+            end()
+        }
+    }
+
+    /// Stops listening; who waits gets nil.
+    func end() {
+        let (waiters, onEnd) = state.withLock { state in
+            defer { (state.isEnded, state.waiters, state.onEnd) = (true, [], nil) }
+            return (state.waiters, state.onEnd)
+        }
+        for waiter in waiters { waiter.resume(returning: nil) }
+        onEnd?()
+    }
+}
+
+/// What a reader holds of its subscription: it ends with its last mention.
+final class EventReading: Sendable {
+    let subscription: EventSubscription
+
+    init(_ subscription: EventSubscription) {
+        self.subscription = subscription
+    }
+
+    deinit {
+        subscription.end()
     }
 }

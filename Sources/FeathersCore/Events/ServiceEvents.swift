@@ -7,21 +7,16 @@
 /// It listens from the moment it is made, keeps what is not yet read in its own bounded buffer, and stops listening when it is dropped
 /// or its reader's task is cancelled. One sequence is for one reader: ask the service for another rather than sharing it.
 public struct ServiceEvents<Element: Sendable>: AsyncSequence, Sendable {
-    private let subscription: EventSubscription
-    private let stream: AsyncStream<EventSubscription.Item>
+    private let reading: EventReading
     private let transform: @Sendable (ServiceEvent) throws -> Element
 
-    init(
-        subscription: EventSubscription, stream: AsyncStream<EventSubscription.Item>,
-        transform: @escaping @Sendable (ServiceEvent) throws -> Element
-    ) {
-        self.subscription = subscription
-        self.stream = stream
+    init(_ reading: EventReading, transform: @escaping @Sendable (ServiceEvent) throws -> Element) {
+        self.reading = reading
         self.transform = transform
     }
 
     /// How many events were dropped because the reader was slower than its buffer is long.
-    public var droppedCount: Int { subscription.droppedCount }
+    public var droppedCount: Int { reading.subscription.droppedCount }
 
     /// The same events together with markers where some were missed.
     public var deliveries: EventDeliveries<Element> { EventDeliveries(events: self) }
@@ -31,7 +26,7 @@ public struct ServiceEvents<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     func makeDeliveryIterator() -> EventDeliveries<Element>.AsyncIterator {
-        .init(base: stream.makeAsyncIterator(), subscription: subscription, transform: transform)
+        .init(reading, transform: transform)
     }
 
     public struct AsyncIterator: AsyncIteratorProtocol {

@@ -30,16 +30,16 @@ extension Service {
 
     /// Emits an event to this process' subscribers, as a service does for its custom events.
     public nonisolated func emit(_ event: EventName, _ data: JSONValue) {
-        registration.events.emit(ServiceEvent(path: path, name: event, data: data))
+        let event = ServiceEvent(path: path, name: event, data: data)
+        app.registry.observe { $0.receive(event) }
+        registration.events.emit(event)
     }
 
     /// Emits one event per record: a multi operation's result is an array.
     private nonisolated func emit(_ event: EventName, of result: JSONValue) {
         guard registration.events.hasSubscribers else { return }
-        if case .array(let records) = result {
-            for record in records { emit(event, record) }
-        } else {
-            emit(event, result)
-        }
+        // Straight to the subscribers: an app's observers have hooks to hear of its own calls.
+        let records = if case .array(let records) = result { records } else { [result] }
+        for record in records { registration.events.emit(ServiceEvent(path: path, name: event, data: record)) }
     }
 }

@@ -119,7 +119,8 @@ extension TypedService {
         try JSONValueEncoder().encode(value)
     }
 
-    private func decode(_ json: JSONValue) throws -> Model {
+    /// Decodes a record of this service.
+    package func decode(_ json: JSONValue) throws -> Model {
         do {
             return try JSONValueDecoder().decode(Model.self, from: json)
         } catch {

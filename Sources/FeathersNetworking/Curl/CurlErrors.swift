@@ -30,6 +30,8 @@
                 (.hostNotFound, "The host was not found")
             case CURLE_COULDNT_RESOLVE_PROXY:
                 (.hostNotFound, "The proxy was not found")
+            case CURLE_RECV_ERROR where isAboutTunnel(detail), CURLE_COULDNT_CONNECT where isAboutTunnel(detail):
+                (.cannotConnect, "The proxy did not connect to the server: \(detail)")
             case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE:
                 (.cannotConnect, "Could not connect to the server")
             case CURLE_PROXY:
@@ -56,6 +58,11 @@
             default:
                 (.other, "The request failed")
             }
+        }
+
+        /// Whether a proxy refused: `CONNECT tunnel failed, response 407`, before 7.87 `Received HTTP code 407 from proxy after CONNECT`.
+        private static func isAboutTunnel(_ detail: String) -> Bool {
+            detail.contains("CONNECT")
         }
 
         /// libcurl has one code for a connection that broke and for framing that cannot be followed.

@@ -22,12 +22,17 @@ struct Backoff: Sendable {
         connectedAt = now
     }
 
+    /// Whether there is no attempt after such an end, however few there were.
+    func isFinal(_ reason: DisconnectReason) -> Bool { !policy.retries(after: reason) }
+
     /// A connection ended, or an attempt failed.
-    /// - Parameter random: a number from 0 up to 1, evenly distributed.
-    mutating func ended(_ reason: DisconnectReason, now: Duration, random: Double) -> Decision {
+    /// - Parameters:
+    ///   - isOverruled: whether it goes on even after an end that is final.
+    ///   - random: a number from 0 up to 1, evenly distributed.
+    mutating func ended(_ reason: DisconnectReason, isOverruled: Bool = false, now: Duration, random: Double) -> Decision {
         if let connectedAt, now - connectedAt >= policy.stablePeriod { failures = 0 }
         connectedAt = nil
-        guard policy.retries(after: reason) else { return .stop(reason) }
+        guard isOverruled || !isFinal(reason) else { return .stop(reason) }
         if let maximum = policy.maximumAttempts, failures >= maximum { return .stop(maximum == 0 ? reason : .attemptsExhausted) }
         let delay = delay(random: random)
         failures += 1

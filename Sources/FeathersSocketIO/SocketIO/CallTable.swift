@@ -9,6 +9,8 @@ struct CallTable<Waiter> {
         var unsent: EngineFrame?
         /// Kept so that a frame which never left can be sent over the next connection.
         let frame: EngineFrame
+        /// Whether the call is given up with its connection, even where its frame never left.
+        var isVolatile = false
     }
 
     private var calls: [Int: Call] = [:]
@@ -30,8 +32,8 @@ struct CallTable<Waiter> {
     var nextDeadline: Duration? { deadlines.first }
 
     /// Adds a call that is sent now.
-    mutating func addSent(_ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?) {
-        add(id, Call(waiter: waiter, deadline: deadline, unsent: nil, frame: frame))
+    mutating func addSent(_ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, isVolatile: Bool = false) {
+        add(id, Call(waiter: waiter, deadline: deadline, unsent: nil, frame: frame, isVolatile: isVolatile))
     }
 
     /// Adds a call that is sent later.
@@ -89,20 +91,20 @@ struct CallTable<Waiter> {
         return call
     }
 
-    /// Takes the calls that were sent and can not be answered any more; what never left stays, first in the queue.
+    /// Takes the calls that were sent and can not be answered any more; what never left stays, first in the queue, unless it is volatile.
     /// - Parameter unsent: ids of calls whose frames never left, in their order.
-    mutating func connectionLost(unsent: [Int]) -> [Waiter] {
+    mutating func connectionLost(unsent: [Int]) -> [Call] {
         var kept: [Int] = []
         for id in unsent {
             guard let call = calls[id], call.unsent == nil else { continue }
             calls[id]?.unsent = call.frame
-            kept.append(id)
+            if !call.isVolatile { kept.append(id) }
         }
         queue = kept + queue
         queuedCount += kept.count
-        let lost = calls.filter { $0.value.unsent == nil }.sorted { $0.key < $1.key }
+        let lost = calls.filter { $0.value.unsent == nil || $0.value.isVolatile }.sorted { $0.key < $1.key }
         for (id, _) in lost { calls[id] = nil }
-        return lost.map(\.value.waiter)
+        return lost.map(\.value)
     }
 
     /// Takes every call.

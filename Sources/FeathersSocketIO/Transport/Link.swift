@@ -4,6 +4,8 @@ import FeathersNetworking
 /// One connection of a transport, from the moment it opens to its end.
 final class Link: Sendable {
     let connection: any EngineConnection
+    /// What plugins do on this connection.
+    let setups: [ConnectionSetup]
     /// Settled when the namespace is joined, with whether the session was recovered; fails with the connection.
     let joined = Promise<Bool>()
     /// Settled when the connection has ended.
@@ -11,8 +13,9 @@ final class Link: Sendable {
     /// Read by the connection's thread alone.
     let decoder: Locked<SocketPacketDecoder>
 
-    init(_ connection: any EngineConnection, limits: SocketPacketDecoder.Limits) {
+    init(_ connection: any EngineConnection, setups: [ConnectionSetup], limits: SocketPacketDecoder.Limits) {
         self.connection = connection
+        self.setups = setups
         decoder = Locked(SocketPacketDecoder(limits: limits))
     }
 }

@@ -10,6 +10,8 @@ struct OutgoingCall: Sendable {
     var madeAt: Duration
     var deadline: Duration?
     var isVolatile: Bool
+    /// The connection it belongs to: it goes out at once over that one, or not at all.
+    var link: Link?
     /// Whether a task of the call's own sees to its deadline.
     var keepsTime = false
 }
@@ -25,10 +27,21 @@ extension SocketIOCore {
         case lost(Link)
     }
 
+    /// Sends a request and waits for its answer.
+    /// - Parameter link: the connection the call belongs to; nil for whichever stands, or comes.
+    func call(_ request: ServiceRequest, over link: Link? = nil) async throws -> JSONValue {
+        try await call(
+            CallArguments.array(of: request), timeout: request.params.timeout ?? options.callTimeout,
+            isVolatile: link != nil || request.params.isVolatile, over: link)
+    }
+
     /// Sends an event with these arguments and waits for its acknowledgement.
-    /// - Parameter timeout: how long it may take, waiting for a connection included; nil for as long as it takes.
+    /// - Parameters:
+    ///   - timeout: how long it may take, waiting for a connection included; nil for as long as it takes.
+    ///   - isVolatile: whether it is given up where it cannot be sent now.
+    ///   - link: the connection it belongs to; nil for whichever stands, or comes.
     /// - Returns: the result of the acknowledgement.
-    func call(_ arguments: JSONValue, timeout: Duration?, isVolatile: Bool) async throws -> JSONValue {
+    func call(_ arguments: JSONValue, timeout: Duration?, isVolatile: Bool, over link: Link? = nil) async throws -> JSONValue {
         try Task.checkCancellation()
         let id = nextID.wrappingAdd(1, ordering: .relaxed).oldValue
         let frame: EngineFrame
@@ -39,7 +52,7 @@ extension SocketIOCore {
             throw FeathersError.refused("The call cannot be written as JSON: \(error)")
         }
         let now = timebase.now
-        let call = OutgoingCall(id: id, frame: frame, madeAt: now, deadline: timeout.map { now + $0 }, isVolatile: isVolatile)
+        let call = OutgoingCall(id: id, frame: frame, madeAt: now, deadline: timeout.map { now + $0 }, isVolatile: isVolatile, link: link)
         guard let deadline = call.deadline, !isRunning else { return try await wait(for: call) }
         return try await waitKeepingTime(for: call, until: deadline)
     }
@@ -102,12 +115,12 @@ extension SocketIOCore {
     }
 
     private func add(_ call: OutgoingCall, _ waiter: Waiter, _ state: inout State) -> Outcome {
-        if let link = state.link, let engine = state.engine, state.session.isJoined {
+        if let link = state.link, let engine = state.engine, state.session.isJoined, call.link.map({ $0 === link }) ?? state.isOpen {
             guard call.frame.size <= engine.handshake.maxPayload else {
                 return .fails(.tooLarge(call.frame.size, limit: engine.handshake.maxPayload))
             }
             guard engine.isExpired(at: call.madeAt) else {
-                state.calls.addSent(call.id, waiter: waiter, frame: call.frame, deadline: call.deadline)
+                state.calls.addSent(call.id, waiter: waiter, frame: call.frame, deadline: call.deadline, isVolatile: call.isVolatile)
                 return handOver([call.frame], link, &state)
             }
             let outcome = queue(call, waiter, &state)

@@ -7,9 +7,10 @@ extension SocketIOCore {
 
     /// One attempt to connect and, where it succeeds, the whole life of the connection.
     func connectOnce(_ stands: (Bool) -> Void) async -> LinkEnd {
+        let setups = state.withLock { $0.setups }
         do {
-            let (connection, auth) = try await openUnlessStopped()
-            return await live(connection, auth: auth, stands)
+            let (connection, auth) = try await openUnlessStopped(setups)
+            return await live(connection, auth: auth, setups, stands)
         } catch let error as EngineOpeningError {
             let code: FeathersError.Code = error.isTimeout ? .timeout : .unavailable
             return LinkEnd(.transportError(error.description), error: FeathersError(code, error.description, execution: .neverSent))
@@ -25,12 +26,14 @@ extension SocketIOCore {
     }
 
     /// Opens a connection, and gives up as soon as nobody wants one any more.
-    private func openUnlessStopped() async throws -> (connection: any EngineConnection, auth: JSONObject?) {
+    private func openUnlessStopped(
+        _ setups: [ConnectionSetup]
+    ) async throws -> (connection: any EngineConnection, auth: JSONObject?) {
         let stop = state.withLock { $0.stopSignal }
         return try await withThrowingTaskGroup(of: (connection: any EngineConnection, auth: JSONObject?)?.self) { group in
             group.addTask {
                 let auth = try await self.options.auth?()
-                let headers = try await self.headers()
+                let headers = try await self.headers(setups)
                 return (try await self.opener.get().open(headers: headers, timeout: self.options.connectTimeout), auth)
             }
             group.addTask {
@@ -49,34 +52,18 @@ extension SocketIOCore {
         }
     }
 
-    private func headers() async throws -> HTTPHeaders {
-        var headers = HTTPHeaders()
-        for (name, value) in try await (options.headers?() ?? [:]).sorted(by: { $0.key < $1.key }) {
-            do {
-                try headers.set(name, to: value)
-            } catch {
-                throw FeathersError.refused(error.message)
-            }
-        }
-        return headers
-    }
-
-    private func live(_ connection: any EngineConnection, auth: JSONObject?, _ stands: (Bool) -> Void) async -> LinkEnd {
-        let link = Link(connection, limits: .init(attachments: options.maximumAttachments, bytes: options.maximumMessageSize))
+    private func live(
+        _ connection: any EngineConnection, auth: JSONObject?, _ setups: [ConnectionSetup], _ stands: (Bool) -> Void
+    ) async -> LinkEnd {
+        let limits = SocketPacketDecoder.Limits(attachments: options.maximumAttachments, bytes: options.maximumMessageSize)
+        let link = Link(connection, setups: setups, limits: limits)
         return await withTaskGroup(of: Void.self) { group in
             join(link, auth: auth)
             group.addTask {
                 let closure = await connection.run { self.received($0, over: link) }
                 self.lose(link, LinkEnd(DisconnectReason(closure.reason)), unsent: closure.unsent)
             }
-            if let recovered = try? await link.joined.value() { stands(recovered) }
-            let end: LinkEnd
-            do {
-                end = try await link.ended.value()
-            } catch {
-                sayGoodbye(link)
-                end = LinkEnd(.clientDisconnect)
-            }
+            let end = await stay(on: link, stands)
             if end.saysGoodbye, !Task.isCancelled {
                 group.addTask { try? await self.timebase.sleep(for: Self.goodbyeTime) }
                 await group.next()
@@ -86,13 +73,32 @@ extension SocketIOCore {
         }
     }
 
+    /// Waits for a connection's end, with what goes on beside it.
+    private func stay(on link: Link, _ stands: (Bool) -> Void) async -> LinkEnd {
+        await withTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            if let recovered = try? await link.joined.value(), await prepare(link) {
+                stands(recovered)
+                for setup in link.setups {
+                    group.addTask { await setup.accompany { try await self.call($0, over: link) } }
+                }
+            }
+            do {
+                return try await link.ended.value()
+            } catch {
+                sayGoodbye(link)
+                return LinkEnd(.clientDisconnect)
+            }
+        }
+    }
+
     /// Makes an open connection the one in use and joins the namespace.
     private func join(_ link: Link, auth: JSONObject?) {
         let now = timebase.now
         let (packet, signal, isStopped) = state.withLock { state in
             state.link = link
             state.engine = EngineSession(handshake: link.connection.handshake, now: now)
-            (state.outbox, state.isDraining, state.refused) = ([], false, [])
+            (state.outbox, state.isDraining, state.refused, state.isOpen) = ([], false, [], false)
             state.joinDeadline = now + options.connectTimeout
             return (state.session.engineOpened(auth: auth), state.timerSignal, state.stopSignal.isSettled)
         }
@@ -109,19 +115,21 @@ extension SocketIOCore {
     /// Ends a connection for everybody who uses it; does nothing for one that has ended.
     /// - Parameter unsent: calls whose frames are known never to have left.
     func lose(_ link: Link, _ end: LinkEnd, unsent: [Int] = []) {
-        let waiters: [Waiter]? = state.withLock { state in
+        let calls: [CallTable<Waiter>.Call]? = state.withLock { state in
             guard state.link === link else { return nil }
-            (state.link, state.engine, state.joinDeadline) = (nil, nil, nil)
+            (state.link, state.engine, state.joinDeadline, state.isOpen) = (nil, nil, nil, false)
             if state.outcome.isSettled { state.outcome = Promise() }
             state.session.engineClosed()
             defer { (state.outbox, state.isDraining, state.refused) = ([], false, []) }
             return state.calls.connectionLost(unsent: unsent + state.refused + state.outbox.compactMap(\.call))
         }
-        guard let waiters else { return }
+        guard let calls else { return }
         link.connection.close()
-        let error = FeathersError(
-            .unavailable, "The connection was lost before the answer came: \(end.reason.explanation)", execution: .mayHaveExecuted)
-        for waiter in waiters { waiter.resume(throwing: error) }
+        let why = "The connection was lost before the answer came: \(end.reason.explanation)"
+        for call in calls {
+            let execution: FeathersError.Execution = call.unsent == nil ? .mayHaveExecuted : .neverSent
+            call.waiter.resume(throwing: FeathersError(.unavailable, why, execution: execution))
+        }
         link.joined.fail(end.error)
         link.ended.resolve(end)
     }

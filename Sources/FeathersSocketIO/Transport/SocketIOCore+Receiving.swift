@@ -37,13 +37,13 @@ extension SocketIOCore {
 
     private func received(_ packet: SocketPacket, over link: Link) {
         var waiter: Waiter?
-        var opening = Opening()
+        var joining = Joining()
         let action = state.withLock { state in
             guard state.link === link else { return SocketSession.Action.nothing }
             let action = state.session.received(packet)
             switch action {
             case .acknowledged(let id, _): waiter = state.calls.acknowledged(id)
-            case .connected: opening = open(link, &state)
+            case .connected: joining = join(link, &state)
             default: break
             }
             return action
@@ -57,7 +57,7 @@ extension SocketIOCore {
                 report(.unknownAcknowledgement, "An answer came to call \(id), for which nobody waits")
             }
         case .event(let arguments, let id): deliver(arguments, id, over: link)
-        case .connected(let recovered, let early): connected(over: link, recovered: recovered, early: early, opening)
+        case .connected(let recovered, let early): joined(link, recovered: recovered, early: early, joining)
         case .refused(let message, let data):
             let error = FeathersError(.forbidden, message, data: data, execution: .neverSent)
             lose(link, LinkEnd(.refused(message), saysGoodbye: true, error: error))
@@ -72,34 +72,27 @@ extension SocketIOCore {
     }
 
     /// What follows from the namespace being joined, once the lock is released.
-    private struct Opening: Sendable {
+    private struct Joining: Sendable {
         var sink: EventSink?
         var isReconnected = false
-        var queue = Outcome.waits
-        var oversized: [CallTable<Waiter>.Call] = []
-        var limit = 0
+        /// Nil where something is to be done before calls may go out.
+        var opening: Opening?
     }
 
-    /// Sends what has waited, in the same moment in which calls need not wait any more: none may overtake another.
-    private func open(_ link: Link, _ state: inout State) -> Opening {
-        var opening = Opening(sink: state.sink, isReconnected: state.hasConnected)
-        opening.limit = min(link.connection.handshake.maxPayload, options.maximumMessageSize)
-        (state.joinDeadline, state.hasConnected) = (nil, true)
-        let taken = state.calls.takeQueue(limit: opening.limit)
-        opening.oversized = taken.oversized
-        opening.queue = handOver(taken.frames, link, &state)
-        return opening
+    private func join(_ link: Link, _ state: inout State) -> Joining {
+        defer { (state.joinDeadline, state.hasConnected) = (nil, true) }
+        let opening = link.setups.isEmpty ? open(link, &state) : nil
+        return Joining(sink: state.sink, isReconnected: state.hasConnected, opening: opening)
     }
 
-    private func connected(over link: Link, recovered: Bool, early: [SocketPacket], _ opening: Opening) {
+    private func joined(_ link: Link, recovered: Bool, early: [SocketPacket], _ joining: Joining) {
         // Before any event of this connection, so that whoever refetches at the gap misses none.
-        if opening.isReconnected, !recovered { opening.sink?.receiveGap(.reconnected) }
+        if joining.isReconnected, !recovered { joining.sink?.receiveGap(.reconnected) }
         for packet in early {
             let action = state.withLock { $0.session.event(packet) }
             if case .event(let arguments, let id) = action { deliver(arguments, id, over: link) }
         }
-        if case .drain(let link, let frames) = opening.queue { drain(link, frames) }
-        for call in opening.oversized { call.waiter.resume(throwing: FeathersError.tooLarge(call.frame.size, limit: opening.limit)) }
+        if let opening = joining.opening { finish(opening) }
         link.joined.resolve(recovered)
     }
 

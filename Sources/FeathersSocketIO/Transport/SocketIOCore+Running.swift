@@ -34,6 +34,7 @@ extension SocketIOCore {
     private func connectRepeatedly(_ stopsAtFirstFailure: Bool) async -> LinkEnd {
         var backoff = Backoff(policy: options.reconnection)
         var hasStood = false
+        var isRepeated = false
         while true {
             if isStopped { return LinkEnd(.clientDisconnect) }
             board.set(.connecting(attempt: backoff.attempt))
@@ -44,15 +45,22 @@ extension SocketIOCore {
                 state.withLock { $0.outcome }.resolve(())
             }
             if isStopped { return LinkEnd(.clientDisconnect) }
+            let isFirst = !hasStood && stopsAtFirstFailure
             // Whoever waits for the connection learns why there is none; the attempts may go on all the same.
-            failOutcome(end.error)
-            if !hasStood, stopsAtFirstFailure { return end }
-            switch backoff.ended(end.reason, now: timebase.now, random: .random(in: 0..<1)) {
+            if !isFirst { failOutcome(end.error) }
+            let asksPlugins = isFirst ? !isRepeated : backoff.isFinal(end.reason)
+            let isOverruled = asksPlugins ? await reconnects(after: end.reason) : false
+            if isStopped { return LinkEnd(.clientDisconnect) }
+            if isFirst, !isOverruled { return end }
+            isRepeated = true
+            switch backoff.ended(end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1)) {
             case .stop(let reason): return LinkEnd(reason, error: end.error)
             case .wait(let attempt, let delay):
                 board.set(.waiting(attempt: attempt, delay: delay))
                 let retry = Promise<Void>()
                 state.withLock { $0.retrySignal = retry }
+                // Whoever stopped before saw no wait to end.
+                if isStopped { return LinkEnd(.clientDisconnect) }
                 await sleep(until: timebase.now + delay, orUntil: retry)
             }
         }
@@ -85,12 +93,14 @@ extension SocketIOCore {
 
     /// Ends the connection, or the attempt to get one, and returns when it has ended; does nothing where nothing runs.
     func stop() async {
-        let (isRunning, link, retry, stop, runEnded) = state.withLock { state in
+        let (isRunning, stop, runEnded) = state.withLock { state in
             let isRunning = if case .running = state.life { true } else { false }
-            return (isRunning, state.link, state.retrySignal, state.stopSignal, state.runEnded)
+            return (isRunning, state.stopSignal, state.runEnded)
         }
         guard isRunning else { return }
+        // First, so that what begins from here on sees it, and what began before is seen here.
         stop.resolve(())
+        let (link, retry) = state.withLock { ($0.link, $0.retrySignal) }
         if let link { sayGoodbye(link) }
         retry?.resolve(())
         // Whoever is cancelled while waiting has still ended the connection.

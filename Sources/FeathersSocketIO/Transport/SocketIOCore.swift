@@ -22,6 +22,8 @@ final class SocketIOCore: Sendable {
         var link: Link?
         var engine: EngineSession?
         var session: SocketSession
+        /// Whether calls go out: the namespace is joined, and what plugins do first is done.
+        var isOpen = false
         var calls: CallTable<Waiter>
         /// Frames that wait until the thread that hands frames over comes to them.
         var outbox: [EngineFrame] = []

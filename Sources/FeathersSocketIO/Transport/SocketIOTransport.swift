@@ -39,9 +39,7 @@ public final class SocketIOTransport: RealTimeTransport {
     ///   came, with the truth about whether the call was sent. Code 413 where it is larger than the server accepts,
     ///   ``FeathersError/Code/badRequest`` where it cannot be written. `CancellationError` when cancelled.
     public func send(_ request: ServiceRequest) async throws -> JSONValue {
-        try await core.call(
-            CallArguments.array(of: request), timeout: request.params.timeout ?? core.options.callTimeout,
-            isVolatile: request.params.isVolatile)
+        try await core.call(request)
     }
 
     public func deliver(to sink: EventSink) {

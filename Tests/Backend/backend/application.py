@@ -5,6 +5,7 @@ from .context import Context
 from .control import Control
 from .errors import FeathersError
 from .memory import MemoryService
+from .refresh_tokens import RefreshTokens
 from .services import Big, Echo, Errors, HTTPMeta, Members, Messages, Slow
 from .users import Users
 
@@ -27,6 +28,7 @@ class Secured(MemoryService):
 class Application:
     def __init__(self):
         users = Users()
+        authentication = Authentication(self, users)
         self.realtime = None  # Set by whoever opens the sockets.
         self.services = {
             "messages": Messages(first_id=1, paginate={"default": 10, "max": 50}, multi=True),
@@ -41,7 +43,8 @@ class Application:
             "teams/:teamId/members": Members(),
             "httpmeta": HTTPMeta(),
             "control": Control(self),
-            "authentication": Authentication(self, users),
+            "authentication": authentication,
+            "refresh-tokens": RefreshTokens(authentication),
         }
 
     @property

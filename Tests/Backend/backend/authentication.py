@@ -1,10 +1,15 @@
-"""The authentication service: strategies local and jwt, log-in state of connections."""
+"""The authentication service: strategies local and jwt, log-in state of connections.
+
+A connection is told to disconnect when its token ends; authenticating on it again, with
+whatever strategy, puts that off to the new token's end.
+"""
 
 import asyncio
 import re
 import time
 
 from . import tokens
+from .accounts import Accounts
 from .errors import FeathersError
 from .users import matches
 
@@ -28,16 +33,44 @@ class Authentication:
     def __init__(self, app, users):
         self.app = app
         self.users = users
+        self.accounts = Accounts()
+
+    def reset(self):
+        self.accounts.reset()
 
     async def create(self, context):
-        result = self.authenticate(context.data)
+        email, strategy = self.claimed(context.data)
+        self.accounts.count(email, "authentications", strategy)
+        try:
+            result = self.authenticate(context.data)
+        except FeathersError:
+            self.accounts.count(email, "refused")
+            raise
         if "accessToken" not in result:
-            token = tokens.create(result["user"]["id"], identified=True)
-            details = {**result["authentication"], "payload": tokens.payload_of(token)}
-            result = {"accessToken": token, "authentication": details, "user": result["user"]}
+            result = self.signed_in(result["authentication"], self.users.record(result["user"]["id"], {}, {}))
+            if self.accounts.gives_refresh_tokens(email):
+                result["refreshToken"] = self.app.services["refresh-tokens"].issue(result["user"])
         if context.connection:
             await self.logged_in(context.connection, result)
         return result
+
+    def signed_in(self, details, user):
+        """The result of a sign-in, with a new token."""
+        lifetime = self.accounts.setting(user["email"], "lifetime")
+        token = tokens.create(user["id"], identified=True, lifetime=lifetime)
+        payload = tokens.payload_of(token)
+        self.accounts.owners[payload["jti"]] = user["email"]
+        return {"accessToken": token, "authentication": {**details, "payload": payload}, "user": self.users.protect(user)}
+
+    def claimed(self, request):
+        """(email, strategy) of a request, for the counts: who it claims to be, true or not."""
+        request = request if isinstance(request, dict) else {}
+        if request.get("strategy") == "local":
+            email = request.get("email")
+            return email if isinstance(email, str) else None, "local"
+        if request.get("strategy") == "jwt":
+            return self.users.email_of(tokens.claimed_subject(request.get("accessToken"))), "jwt"
+        return None, None
 
     async def remove(self, context):
         authentication = context.params.get("authentication")
@@ -69,12 +102,15 @@ class Authentication:
         if not token:
             raise FeathersError("NotAuthenticated", "No access token")
         payload = tokens.verify(token)
+        if payload.get("jti") in self.accounts.withdrawn:
+            raise tokens.expired(self.accounts.withdrawn[payload["jti"]])
         user = self.users.protect(self.users.record(payload.get("sub"), {}, {}))
         details = {"strategy": "jwt", "accessToken": token, "payload": payload}
         return {"accessToken": token, "authentication": details, "user": user}
 
     async def logged_in(self, connection, result):
         connection.forget()
+        connection.user = result["user"]
         connection.authentication = {"strategy": "jwt", "accessToken": result["accessToken"]}
         remaining = result["authentication"]["payload"]["exp"] - time.time()
         connection.expiry = asyncio.get_running_loop().call_later(

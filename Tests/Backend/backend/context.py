@@ -42,10 +42,12 @@ class Connection:
         self.sid = sid
         self.headers = headers
         self.authentication = None
+        self.user = None
         self.expiry = None
 
     def forget(self):
         self.authentication = None
+        self.user = None
         if self.expiry:
             self.expiry.cancel()
             self.expiry = None

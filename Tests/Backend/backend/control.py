@@ -1,12 +1,16 @@
-"""The service tests steer the backend with. It emits no events."""
+"""The service tests steer the backend with. It emits no events.
+
+Operations about users and their tokens: see account_operations.py.
+"""
 
 import asyncio
 
 from . import tokens
+from .account_operations import AccountOperations
 from .errors import FeathersError
 
 
-class Control:
+class Control(AccountOperations):
     methods = ("create",)
     publishes = False
 
@@ -24,6 +28,8 @@ class Control:
         names = data.get("service", [])
         for name in names if isinstance(names, list) else [names]:
             self.app.services[name].reset()
+        if "user" in data:
+            self.accounts.forget(self.required_user(data)["email"])
         return {"ok": True}
 
     async def op_burst(self, data):
@@ -61,7 +67,3 @@ class Control:
     async def op_raw(self, data):
         await self.app.realtime.broadcast(data["event"], *data.get("args", []))
         return {"ok": True}
-
-    async def op_stats(self, data):
-        authenticated = [one for one in self.app.realtime.all() if one.authentication]
-        return {"connections": len(self.app.realtime.all()), "authenticated": len(authenticated)}

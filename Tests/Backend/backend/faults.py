@@ -3,6 +3,8 @@
     POST /__proxy          {"target": "127.0.0.1:PORT", "seed": n, "plan": {…}, "tls": false, "receiveBuffer": bytes}
                            answers {"id", "port"}. With `tls` it speaks TLS to clients, with the certificate of
                            certificate.py, and none to the server. `receiveBuffer` makes the sockets' windows small.
+                           With {"tunnel": true} in place of the target it is an HTTP proxy, which leads where CONNECT
+                           says; `credentials`, "name:password", keeps everybody else out.
     POST /__proxy/<id>     {"plan": {…}}: from now on, for connections that stand as well
                            {"command": "cut"|"reset"|"stall"|"resume"|"corrupt"|"refuse"|"accept"}: at once. `stall`,
                            `resume` and `corrupt` take a `direction`, or concern both; `stall` and `refuse` take `forMs`,
@@ -33,6 +35,7 @@ import socket
 from collections import Counter
 from urllib.parse import parse_qs
 
+from . import tunnel
 from .fault_link import Link
 
 DIRECTIONS = ("toServer", "toClient")
@@ -75,7 +78,9 @@ class FaultProxy:
     def __init__(self, host, settings, tls):
         self.host = host
         self.tls = tls
-        self.target = settings["target"].rpartition(":")[::2]
+        self.target = settings.get("target", "").rpartition(":")[::2]
+        self.tunnels = settings.get("tunnel", False)
+        self.credentials = settings.get("credentials")
         self.seed = settings.get("seed", 0)
         self.plan = settings.get("plan") or {}
         self.receive_buffer = settings.get("receiveBuffer")
@@ -125,7 +130,13 @@ class FaultProxy:
         self.changed.set()
         link = None
         try:
-            upstream = await asyncio.open_connection(*self.target, limit=self.receive_buffer or 65536)
+            target = await tunnel.asked(reader, writer, self.credentials) if self.tunnels else self.target
+            if target is None:
+                writer.close()
+                return
+            upstream = await asyncio.open_connection(*target, limit=self.receive_buffer or 65536)
+            if self.tunnels:
+                writer.write(tunnel.OPEN)
             self.shrink(upstream[1].get_extra_info("socket"))
             link = Link(self, self.connections, (reader, writer), upstream)
             self.links.add(link)

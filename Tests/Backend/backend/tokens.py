@@ -17,14 +17,20 @@ ISSUER = "feathers"
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-def create(subject="1", payload=None, options=None, secret=None, identified=False):
-    """A signed token. `options` are jsonwebtoken's: expiresIn, notBefore, audience, issuer, subject."""
+def create(subject="1", payload=None, options=None, secret=None, identified=False, lifetime=None):
+    """A signed token.
+
+    `options` are jsonwebtoken's: expiresIn, notBefore, audience, issuer, subject. `lifetime` goes
+    before expiresIn: seconds to the millisecond, not from the last whole second on.
+    """
     options = options or {}
     now = int(time.time())
     claims = {"iat": now, **(payload or {})}
     if "notBefore" in options:
         claims["nbf"] = now + seconds(options["notBefore"])
     claims["exp"] = now + seconds(options.get("expiresIn", os.environ.get("JWT_EXPIRES", "1d")))
+    if lifetime is not None:
+        claims["exp"] = round(time.time() + lifetime, 3)
     claims["aud"] = options.get("audience", AUDIENCE)
     claims["iss"] = options.get("issuer", ISSUER)
     claims["sub"] = str(options.get("subject", claims.get("sub", subject)))
@@ -48,6 +54,18 @@ def payload_of(token):
     return jwt.decode(token, options={"verify_signature": False})
 
 
+def claimed_subject(token):
+    """Whose token it says it is; None where that cannot be read."""
+    try:
+        return payload_of(token).get("sub")
+    except jwt.PyJWTError:
+        return None
+
+
+def expired(moment):
+    return _refused("jwt expired", "TokenExpiredError", expiredAt=_date(moment))
+
+
 def verify(token):
     """The payload, or the NotAuthenticated error Feathers makes of jsonwebtoken's."""
     if not isinstance(token, str) or len(token.split(".")) != 3:
@@ -65,11 +83,11 @@ def verify(token):
         jwt.decode(token, SECRET, algorithms=["HS256"], options={"verify_signature": True, **UNCHECKED})
     except jwt.PyJWTError:
         raise _refused("invalid signature") from None
-    now = int(time.time())
+    now = time.time()
     if payload.get("nbf", now) > now:
         raise _refused("jwt not active", "NotBeforeError", date=_date(payload["nbf"]))
     if payload.get("exp", now + 1) <= now:
-        raise _refused("jwt expired", "TokenExpiredError", expiredAt=_date(payload["exp"]))
+        raise expired(payload["exp"])
     audiences = payload.get("aud")
     if AUDIENCE not in (audiences if isinstance(audiences, list) else [audiences]):
         raise _refused(f"jwt audience invalid. expected: {AUDIENCE}")
@@ -88,4 +106,4 @@ def _refused(message, name="JsonWebTokenError", **details):
 
 def _date(timestamp):
     moment = datetime.fromtimestamp(timestamp, timezone.utc)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

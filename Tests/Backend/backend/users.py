@@ -3,6 +3,7 @@
 import hashlib
 import os
 
+from .javascript import to_string
 from .memory import MemoryService
 
 
@@ -12,7 +13,10 @@ class Users(MemoryService):
         self.seed()
 
     def seed(self):
-        self.insert({"email": "alice@example.com", "password": hashed("p4ssw0rd"), "name": "Alice"}, {})
+        self.add("alice@example.com", "p4ssw0rd", name="Alice")
+
+    def add(self, email, password, **members):
+        return self.insert({"email": email, "password": hashed(password), **members}, {})
 
     def reset(self):
         super().reset()
@@ -31,6 +35,11 @@ class Users(MemoryService):
         if isinstance(result, list):
             return [self.protect(item) for item in result]
         return {name: value for name, value in result.items() if name != "password"}
+
+    def email_of(self, id):
+        """None where there is no such user."""
+        user = None if id is None else self.store.get(to_string(id))
+        return user and user.get("email")
 
     def with_email(self, email):
         return next((user for user in self.store.values() if user.get("email") == email), None)

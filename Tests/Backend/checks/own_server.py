@@ -15,10 +15,15 @@ class Servers:
 
     def __init__(self, url=None):
         self.running = {}
-        if url:
-            self.running[()] = (url, None)
+        self.external = url
 
     async def url(self, environment=None):
+        if self.external and not environment:
+            return self.external
+        return await self.address("READY", environment)
+
+    async def address(self, name, environment=None):
+        """What the server's line of that name says."""
         key = tuple(sorted((environment or {}).items()))
         if key not in self.running:
             process = await asyncio.create_subprocess_exec(
@@ -28,15 +33,20 @@ class Servers:
                 stdout=asyncio.subprocess.PIPE,
                 env={**os.environ, **(environment or {})},
             )
-            line = (await process.stdout.readline()).decode()
-            self.running[key] = (line.split()[1], process)
-        return self.running[key][0]
+            lines = {}
+            while "JSONAPI" not in lines:
+                line = await process.stdout.readline()
+                if not line:
+                    raise ConnectionError("the server ended")
+                said, _, value = line.decode().rstrip().partition(" ")
+                lines[said] = value
+            self.running[key] = (lines, process)
+        return self.running[key][0][name]
 
     async def stop(self):
         for _, process in self.running.values():
-            if process:
-                process.stdin.close()
-                await process.wait()
+            process.stdin.close()
+            await process.wait()
 
 
 async def call(url, path, body, method="POST", headers=None):

@@ -51,7 +51,15 @@ struct BackendConnection: Sendable {
         _ way: Way, on backend: TestBackend = .shared, _ configure: (inout SocketIOTransport.Options) -> Void = { _ in },
         _ body: @Sendable (BackendConnection) async throws -> Result
     ) async throws -> Result {
-        let connection = BackendConnection(try await backend.url(), way, configure)
+        try await with(way, at: try await backend.url(), configure, body)
+    }
+
+    /// The same with the backend at another address.
+    static func with<Result: Sendable>(
+        _ way: Way, at url: URL, _ configure: (inout SocketIOTransport.Options) -> Void,
+        _ body: @Sendable (BackendConnection) async throws -> Result
+    ) async throws -> Result {
+        let connection = BackendConnection(url, way, configure)
         try await connection.transport.connect()
         do {
             let result = try await body(connection)

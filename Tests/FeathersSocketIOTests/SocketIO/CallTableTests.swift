@@ -50,10 +50,19 @@ struct CallTableTests {
         var table = CallTable<String>()
         for id in 0..<4 { table.addSent(id, waiter: "w\(id)", frame: frame(id), deadline: nil) }
         _ = table.addQueued(4, waiter: "w4", frame: frame(4), deadline: nil)
-        #expect(table.connectionLost(unsent: [2, 3]) == ["w0", "w1"])
+        #expect(table.connectionLost(unsent: [2, 3]).map(\.waiter) == ["w0", "w1"])
         #expect(table.takeQueue(limit: 100).frames == [2, 3, 4].map(frame))
-        #expect(table.connectionLost(unsent: []) == ["w2", "w3", "w4"])
+        #expect(table.connectionLost(unsent: []).map(\.waiter) == ["w2", "w3", "w4"])
         #expect(table.count == 0)
+    }
+
+    @Test("gives a volatile call up with its connection, and remembers whether it was sent")
+    func volatile() {
+        var table = CallTable<String>()
+        for id in 0..<2 { table.addSent(id, waiter: "w\(id)", frame: frame(id), deadline: nil, isVolatile: true) }
+        let lost = table.connectionLost(unsent: [1])
+        #expect(lost.map(\.waiter) == ["w0", "w1"] && lost.map(\.unsent) == [nil, frame(1)])
+        #expect(table.count == 0 && table.queued == 0)
     }
 
     @Test("forgets a cancelled call, queued or sent")

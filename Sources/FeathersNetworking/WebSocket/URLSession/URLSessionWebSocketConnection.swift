@@ -32,8 +32,11 @@ final class URLSessionWebSocketConnection: WebSocketConnection {
             case .success(.data(let data)): state.deliver(.binary([UInt8](data)))
             case .success: break
             case .failure(let error):
-                // The delegate usually hears of it as well, but not of everything: a message too large, for one.
-                end(task, state, error)
+                // The only end: whatever the delegate heard, messages that came before could still be received.
+                state.reports.addOperation {
+                    state.finish(WebSocketClosure(ended: task, error, host: state.host))
+                    task.cancel()
+                }
                 return
             }
             receive(task, state)
@@ -73,14 +76,8 @@ final class URLSessionWebSocketConnection: WebSocketConnection {
             }
         task.send(content) { [task, state, size = message.byteCount] error in
             state.room.give(size)
-            if let error { Self.end(task, state, error) }
-        }
-    }
-
-    private static func end(_ task: URLSessionWebSocketTask, _ state: URLSessionWebSocketState, _ error: any Error) {
-        state.reports.addOperation {
-            state.finish(WebSocketClosure(ended: task, error, host: state.host))
-            task.cancel()
+            guard let error else { return }
+            state.reports.addOperation { state.end(WebSocketClosure(ended: task, error, host: state.host), of: task) }
         }
     }
 }

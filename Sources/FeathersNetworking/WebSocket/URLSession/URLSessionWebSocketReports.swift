@@ -28,12 +28,12 @@ final class URLSessionWebSocketReports: NSObject, URLSessionWebSocketDelegate {
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
         reason: Data?
     ) {
-        state.finish(WebSocketClosure(closeCode, reason: reason))
+        state.end(WebSocketClosure(closeCode, reason: reason), of: webSocketTask)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         guard let task = task as? URLSessionWebSocketTask else { return }
-        state.finish(WebSocketClosure(ended: task, error, host: state.host))
+        state.end(WebSocketClosure(ended: task, error, host: state.host), of: task)
     }
 
     /// Redirects of an opening handshake are answers like any other: not followed.

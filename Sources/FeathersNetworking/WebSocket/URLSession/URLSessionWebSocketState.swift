@@ -12,11 +12,19 @@ final class URLSessionWebSocketState: Sendable {
     private struct State: Sendable {
         var opening: CheckedContinuation<Void, any Error>?
         var handler: (@Sendable (WebSocketEvent) -> Void)?
+        var isOpen = false
         var isClosing = false
         var isCancelled = false
+        /// How it ended, while what came before is still to be received.
+        var ending: WebSocketClosure?
         var closure: WebSocketClosure?
         var timer: DeadlineTimer?
     }
+
+    private typealias Finish = (WebSocketClosure, CheckedContinuation<Void, any Error>?, (@Sendable (WebSocketEvent) -> Void)?)
+
+    /// How long what came before the end may take to be received.
+    private static let receivingTimeout = Duration.seconds(5)
 
     let host: String
     /// The session's delegate queue, which runs one thing at a time.
@@ -33,13 +41,11 @@ final class URLSessionWebSocketState: Sendable {
     /// Whether messages may be sent; nil where they may.
     var obstacle: WebSocketError? {
         state.withLock { state in
-            guard state.closure == nil, !state.isClosing else { return WebSocketError(.closed, "The WebSocket is closing or closed") }
+            guard state.closure == nil, state.ending == nil, !state.isClosing else {
+                return WebSocketError(.closed, "The WebSocket is closing or closed")
+            }
             return nil
         }
-    }
-
-    var isOver: Bool {
-        state.withLock { $0.closure != nil }
     }
 
     // MARK: Opening
@@ -57,6 +63,7 @@ final class URLSessionWebSocketState: Sendable {
     }
 
     func opened() {
+        state.withLock { $0.isOpen = true }
         takeOpening()?.resume()
     }
 
@@ -116,14 +123,31 @@ final class URLSessionWebSocketState: Sendable {
         if isOver { timer.cancel() } else { timer.schedule(at: .now.advanced(by: duration)) }
     }
 
+    /// The connection has ended. What came before may still lie with the task, so that the handler hears of the end when receiving fails, or has
+    /// taken too long. To be called on the session's queue.
+    func end(_ closure: WebSocketClosure, of task: URLSessionWebSocketTask) {
+        let (isOpen, isFirst) = state.withLock { state in
+            guard state.isOpen else { return (false, false) }
+            let isFirst = state.ending == nil
+            // A close code says more than a failure that came of it.
+            if isFirst || closure.error == nil { state.ending = closure }
+            return (true, isFirst)
+        }
+        guard isOpen else { return finish(closure) }
+        guard isFirst else { return }
+        room.end()
+        limit(task, to: Self.receivingTimeout, "What had come before the end could not be received in time")
+    }
+
     /// Ends the connection, once: fails the opening, or tells the handler. To be called on the session's queue.
     func finish(_ closure: WebSocketClosure) {
-        let (opening, handler) = state.withLock { state -> (CheckedContinuation<Void, any Error>?, (@Sendable (WebSocketEvent) -> Void)?) in
-            guard state.closure == nil else { return (nil, nil) }
+        let (closure, opening, handler) = state.withLock { state in
+            let closure = state.ending ?? closure
+            guard state.closure == nil else { return Finish(closure, nil, nil) }
             state.closure = closure
             state.timer?.cancel()
             defer { (state.opening, state.handler, state.timer) = (nil, nil, nil) }
-            return (state.opening, state.handler)
+            return Finish(closure, state.opening, state.handler)
         }
         room.end()
         opening?.resume(throwing: Self.error(closure))

@@ -1,24 +1,24 @@
 /// A clock as durations since the transport was made: what state machines can count with.
-struct Timebase: Sendable {
+package struct Timebase: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let sleeping: @Sendable (Duration) async throws -> Void
 
-    init<C: Clock>(_ clock: C) where C.Duration == Duration {
+    package init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let origin = clock.now
         elapsed = { origin.duration(to: clock.now) }
         sleeping = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
     }
 
-    var now: Duration { elapsed() }
+    package var now: Duration { elapsed() }
 
     /// - Throws: `CancellationError` when the task is cancelled.
-    func sleep(until moment: Duration) async throws { try await sleeping(moment) }
+    package func sleep(until moment: Duration) async throws { try await sleeping(moment) }
 
-    func sleep(for duration: Duration) async throws { try await sleeping(now + duration) }
+    package func sleep(for duration: Duration) async throws { try await sleeping(now + duration) }
 
     /// Runs `body` for at most `limit`.
     /// - Throws: what `body` throws, or what `timeout` makes when it takes longer.
-    func run<Value: Sendable>(
+    package func run<Value: Sendable>(
         atMost limit: Duration, orThrow timeout: @autoclosure @escaping @Sendable () -> any Error,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

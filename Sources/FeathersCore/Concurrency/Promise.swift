@@ -1,8 +1,5 @@
-import FeathersCore
-import FeathersNetworking
-
 /// A value that comes once, for any number of tasks that wait for it.
-final class Promise<Value: Sendable>: Sendable {
+package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
         var waiters: [Int: CheckedContinuation<Value, any Error>] = [:]
@@ -11,21 +8,23 @@ final class Promise<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
+    package init() {}
+
     /// The value; nil while it has not come.
-    var current: Value? { state.withLock { try? $0.result?.get() } }
+    package var current: Value? { state.withLock { try? $0.result?.get() } }
 
     /// Whether it has come, as a value or a failure.
-    var isSettled: Bool { state.withLock { $0.result != nil } }
+    package var isSettled: Bool { state.withLock { $0.result != nil } }
 
     /// - Returns: whether this settled the promise; false where it was settled before.
     @discardableResult
-    func resolve(_ value: Value) -> Bool { settle(.success(value)) }
+    package func resolve(_ value: Value) -> Bool { settle(.success(value)) }
 
     @discardableResult
-    func fail(_ error: any Error) -> Bool { settle(.failure(error)) }
+    package func fail(_ error: any Error) -> Bool { settle(.failure(error)) }
 
     /// - Throws: what the promise failed with, `CancellationError` when the task is cancelled.
-    func value() async throws -> Value {
+    package func value() async throws -> Value {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID

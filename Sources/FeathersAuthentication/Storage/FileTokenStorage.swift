@@ -1,0 +1,51 @@
+import FeathersCore
+public import Foundation
+
+/// Keeps tokens in files that nobody but their owner can read: for servers and command-line tools.
+///
+/// Each key has a file of its own in the folder. It is written beside its place, flushed to the disk and moved there in one step, with mode 0600
+/// from its first moment: a reader, or a crash, finds the old token or the new one and never a part of either. So any number of storages and
+/// processes may use one folder.
+public struct FileTokenStorage: TokenStorage {
+    /// The folder the files are in.
+    public let folder: URL
+
+    /// - Parameter folder: where the files go; made, with mode 0700, when the first token is stored.
+    public init(folder: URL) {
+        self.folder = folder
+    }
+
+    /// - Throws: ``FeathersError`` naming the file where it can not be read, holds no token, or can be read by others than its owner: a token that others
+    ///   may know is worth nothing, so that it must be removed and its mode mended by hand.
+    public func token(for key: String) async throws -> String? {
+        try PrivateFile(path: path(of: key)).read()
+    }
+
+    public func store(_ token: String, for key: String) async throws {
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw FeathersError(.generalError, "The folder '\(folder.path)' for tokens can not be made: \(error.localizedDescription)")
+        }
+        try PrivateFile(path: path(of: key)).replace(with: token)
+    }
+
+    public func remove(for key: String) async throws {
+        try PrivateFile(path: path(of: key)).remove()
+    }
+
+    /// The file of a key; what no file name should hold is percent-encoded.
+    private func path(of key: String) -> String {
+        var name = ""
+        for byte in key.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"), UInt8(ascii: "_"):
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            default: name += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return folder.appending(component: "\(name).token").path
+    }
+}

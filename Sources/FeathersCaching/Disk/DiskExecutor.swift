@@ -1,0 +1,11 @@
+import Dispatch
+
+/// Runs an actor on a thread of its own queue: what waits for a disk must not hold up one of the few threads that all tasks share.
+final class DiskExecutor: SerialExecutor {
+    private let queue = DispatchQueue(label: "feathers.disk-cache")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// An open file of the system, closed when it goes out of scope.
+struct OpenFile: ~Copyable {
+    let descriptor: Int32
+
+    /// - Throws: ``DiskCacheError`` where it cannot be opened.
+    init(_ path: String, _ flags: Int32) throws {
+        descriptor = open(path, flags | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw DiskCacheError("open", errno) }
+    }
+
+    /// - Parameter absence: the error number of what counts as no file: the result is nil then.
+    init?(_ path: String, _ flags: Int32, orNil absence: Int32) throws {
+        do {
+            try self.init(path, flags)
+        } catch let error as DiskCacheError where error.number == absence {
+            return nil
+        }
+    }
+
+    /// A new, empty file.
+    init(creating path: String) throws {
+        try self.init(path, O_WRONLY | O_CREAT | O_TRUNC)
+    }
+
+    deinit { close(descriptor) }
+
+    /// All bytes from the beginning, or so many of them.
+    func read(upTo limit: Int?) throws -> [UInt8] {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw DiskCacheError("fstat", errno) }
+        let size = min(Int(status.st_size), limit ?? .max)
+        var failure: Int32?
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            while count < size {
+                let got = pread(descriptor, buffer.baseAddress?.advanced(by: count), size - count, off_t(count))
+                if got < 0, errno == EINTR { continue }
+                if got < 0 { failure = errno }
+                if got <= 0 { return }
+                count += got
+            }
+        }
+        if let failure { throw DiskCacheError("read", failure) }
+        return bytes
+    }
+
+    /// Writes bytes at the beginning.
+    func write(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { buffer in
+            var written = 0
+            while written < buffer.count {
+                let count = pwrite(descriptor, buffer.baseAddress?.advanced(by: written), buffer.count - written, off_t(written))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw DiskCacheError("write", errno) }
+                written += count
+            }
+        }
+    }
+
+    /// Waits until the bytes are on the disk.
+    func synchronize() throws {
+        guard fsync(descriptor) == 0 else { throw DiskCacheError("fsync", errno) }
+    }
+
+    /// Makes now the time of the file's last change, which stands for its last use. A failure costs the order of use, no more.
+    func touch() {
+        var now = timespec()
+        // The finest clock: the kernel's own stamps are too coarse to tell two uses apart.
+        clock_gettime(CLOCK_REALTIME, &now)
+        let times = [now, now]
+        _ = futimens(descriptor, times)
+    }
+}

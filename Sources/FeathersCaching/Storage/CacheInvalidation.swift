@@ -1,0 +1,103 @@
+/// Which groups of answers were invalidated, and which answers may therefore neither be read nor written any more.
+///
+/// An invalidation has two halves: it counts at once, by ``invalidate(_:)``; what is stored is removed later, once or again, since storages are slow and may fail.
+/// In between, reads of the group are misses. A read that began before an invalidation carries an older ``Stamp`` and is not written; where its
+/// write was already under way, the removal does not count as done. A pure state: nothing is read or written here.
+struct CacheInvalidation: Sendable {
+    /// The state of a group when a read began.
+    struct Stamp: Sendable, Hashable {
+        fileprivate let all: Int
+        fileprivate let group: Int
+    }
+
+    /// What is to be removed from the storage.
+    enum Removal: Sendable, Equatable {
+        case group(String, version: Int)
+        case all(version: Int)
+    }
+
+    private struct Scope: Sendable {
+        var version = 0
+        /// Whether the storage may hold answers from before the last invalidation.
+        var isStale = false
+        /// The writes under way by the version they began under.
+        var writes: [Int: Int] = [:]
+
+        mutating func invalidate() {
+            version += 1
+            isStale = true
+        }
+
+        mutating func removed(_ version: Int) {
+            // An older write may still land behind the removal.
+            if version == self.version, writes.keys.allSatisfy({ $0 == version }) { isStale = false }
+        }
+
+        mutating func endWrite(_ version: Int) {
+            guard let count = writes[version] else { return }
+            writes[version] = count > 1 ? count - 1 : nil
+        }
+    }
+
+    private var all = Scope()
+    private var groups: [String: Scope] = [:]
+
+    func stamp(of group: String) -> Stamp {
+        Stamp(all: all.version, group: groups[group]?.version ?? 0)
+    }
+
+    /// Whether nothing of a group may be read before something is removed.
+    func isStale(_ group: String) -> Bool {
+        all.isStale || groups[group]?.isStale == true
+    }
+
+    mutating func invalidate(_ group: String) {
+        groups[group, default: Scope()].invalidate()
+    }
+
+    mutating func invalidateAll() {
+        all.invalidate()
+    }
+
+    /// Takes note of a write that is about to begin.
+    /// - Returns: whether it may: not where the group was invalidated since the stamp.
+    mutating func beginWrite(in group: String, _ stamp: Stamp) -> Bool {
+        guard stamp == self.stamp(of: group) else { return false }
+        all.writes[stamp.all, default: 0] += 1
+        groups[group, default: Scope()].writes[stamp.group, default: 0] += 1
+        return true
+    }
+
+    mutating func endWrite(in group: String, _ stamp: Stamp) {
+        all.endWrite(stamp.all)
+        groups[group]?.endWrite(stamp.group)
+    }
+
+    /// What has to be removed before a group may be read.
+    func removals(for group: String) -> [Removal] {
+        var removals: [Removal] = []
+        if all.isStale { removals.append(.all(version: all.version)) }
+        if let scope = groups[group], scope.isStale { removals.append(.group(group, version: scope.version)) }
+        return removals
+    }
+
+    /// Everything that has to be removed.
+    var removals: [Removal] {
+        var removals: [Removal] = all.isStale ? [.all(version: all.version)] : []
+        for (group, scope) in groups where scope.isStale { removals.append(.group(group, version: scope.version)) }
+        return removals
+    }
+
+    /// The storage has removed what it was told to.
+    mutating func removed(_ removal: Removal) {
+        switch removal {
+        case .all(let version): all.removed(version)
+        case .group(let group, let version): groups[group]?.removed(version)
+        }
+    }
+
+    /// A read of the storage was overtaken by an invalidation: where storages are layered, it may have put back what was removed.
+    mutating func distrust(_ group: String) {
+        groups[group, default: Scope()].isStale = true
+    }
+}

@@ -1,0 +1,84 @@
+import FeathersCore
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Keeps answers in memory, and forgets those that were not used for longest when there are too many.
+public final class MemoryCacheStorage: CacheStorage {
+    private struct Kept: Sendable {
+        let entry: CacheEntry
+        let bytes: Int
+    }
+
+    private struct State: Sendable {
+        var kept = LeastRecentlyUsed<CacheKey, Kept>()
+        var groups: [String: Set<CacheKey>] = [:]
+        var bytes = 0
+
+        mutating func remove(_ key: CacheKey) {
+            guard let removed = kept.remove(key) else { return }
+            bytes -= removed.bytes
+            groups[key.group]?.remove(key)
+            if groups[key.group]?.isEmpty == true { groups[key.group] = nil }
+        }
+    }
+
+    private let countLimit: Int
+    private let byteLimit: Int
+    private let state = Locked(State())
+
+    /// - Parameters:
+    ///   - countLimit: how many answers are kept at most.
+    ///   - byteLimit: how many bytes the answers may take, by estimate; a single one above it is not kept.
+    public init(countLimit: Int = 1000, byteLimit: Int = 32 * 1024 * 1024) {
+        self.countLimit = countLimit
+        self.byteLimit = byteLimit
+    }
+
+    /// How many answers are kept right now.
+    public var count: Int { state.withLock { $0.kept.count } }
+
+    /// How many bytes they take, by estimate.
+    public var byteCount: Int { state.withLock { $0.bytes } }
+
+    public func entry(for key: CacheKey) async throws -> CacheEntry? {
+        state.withLock { $0.kept.use(key)?.entry }
+    }
+
+    public func set(_ entry: CacheEntry, for key: CacheKey) async throws {
+        // Counted outside the lock: it walks the whole value.
+        let bytes = entry.estimatedBytes + key.text.utf8.count
+        state.withLock { state in
+            state.remove(key)
+            guard bytes <= byteLimit, countLimit > 0 else { return }
+            state.kept.set(Kept(entry: entry, bytes: bytes), for: key)
+            state.groups[key.group, default: []].insert(key)
+            state.bytes += bytes
+            while state.kept.count > countLimit || state.bytes > byteLimit, let oldest = state.kept.oldestKey { state.remove(oldest) }
+        }
+    }
+
+    public func remove(_ key: CacheKey) async throws {
+        state.withLock { $0.remove(key) }
+    }
+
+    public func remove(group: String) async throws {
+        state.withLock { state in
+            for key in state.groups[group] ?? [] { state.remove(key) }
+        }
+    }
+
+    public func removeExpired(olderThan date: Date) async throws {
+        state.withLock { state in
+            let expired = state.kept.keys.filter { state.kept.peek($0)?.entry.expired(before: date) == true }
+            for key in expired { state.remove(key) }
+        }
+    }
+
+    public func removeAll() async throws {
+        state.withLock { $0 = State() }
+    }
+}

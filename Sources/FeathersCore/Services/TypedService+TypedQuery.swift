@@ -1,0 +1,29 @@
+extension TypedService {
+    /// Lists the records that match a typed query.
+    @concurrent
+    public func find(_ query: TypedQuery<Model>, params: Params = Params()) async throws -> Paginated<Model> {
+        try await find(query.untyped(), params: params)
+    }
+
+    /// Merges data into every record that matches a typed query.
+    @concurrent @discardableResult
+    public func patchAll(
+        matching query: TypedQuery<Model>, with data: some Encodable & Sendable, params: Params = Params()
+    ) async throws -> [Model] {
+        try await patchAll(matching: query.untyped(), with: data, params: params)
+    }
+
+    /// Removes every record that matches a typed query.
+    @concurrent @discardableResult
+    public func removeAll(matching query: TypedQuery<Model>, params: Params = Params()) async throws -> [Model] {
+        try await removeAll(matching: query.untyped(), params: params)
+    }
+
+    /// All pages of the records that match a typed query; see ``Service/pages(_:of:keyedBy:prefetching:params:)``.
+    /// - Throws: ``FeathersError/Code/badRequest`` naming the property whose name on the server is not known.
+    public func pages(
+        _ query: TypedQuery<Model>, of size: Int = 100, keyedBy key: String? = nil, prefetching prefetch: Int = 0, params: Params = Params()
+    ) throws -> ServicePages<Model> {
+        try pages(query.untyped(), of: size, keyedBy: key, prefetching: prefetch, params: params)
+    }
+}

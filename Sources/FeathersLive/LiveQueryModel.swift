@@ -1,0 +1,41 @@
+public import Observation
+
+/// A live query for views: its records and its failure, observed by SwiftUI.
+///
+/// ```swift
+/// @State private var messages = LiveQueryModel(app.service("messages", of: Message.self).live(.sorted(by: "createdAt")))
+/// var body: some View {
+///     List(messages.records) { Text($0.text) }
+///         .task { await messages.run() }
+/// }
+/// ```
+@MainActor @Observable
+public final class LiveQueryModel<Element: Sendable> {
+    /// The current result; what was last known while there is a failure.
+    public private(set) var records: [Element] = []
+    /// Whether a result has been there since the model last began to run.
+    public private(set) var isLoaded = false
+    /// Why the query ended; nil while it runs and when it was cancelled.
+    public private(set) var error: (any Error)?
+
+    @ObservationIgnored private let query: LiveQuery<Element>
+
+    public init(_ query: LiveQuery<Element>) {
+        self.query = query
+    }
+
+    /// Keeps the records right until the task is cancelled or the query fails; running again begins anew.
+    public func run() async {
+        (isLoaded, error) = (false, nil)
+        do {
+            for try await records in query {
+                self.records = records
+                isLoaded = true
+            }
+        } catch is CancellationError {
+            // The view is gone.
+        } catch {
+            self.error = error
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import FeathersAuthentication
+import FeathersCore
+import FeathersTesting
+import Testing
+
+@Suite("The header of calls", .timeLimit(.minutes(1)))
+struct HeaderTests {
+    private let storage = InMemoryTokenStorage(["feathers-jwt": "stored"])
+
+    @Test("A header the caller has set wins, whatever its case", arguments: ["Authorization", "authorization", "AUTHORIZATION"])
+    func callerWins(_ name: String) async throws {
+        let server = SampleServer(.init(rejected: ["dGhlaXI="]))
+        let app = try FeathersApp.sample(server, storage: storage)
+        _ = try await app.service("messages").find(params: Params(headers: [name: "Basic dGhlaXI=", "X-Own": "1"]))
+        #expect(server.requests(to: "messages").first?.params.headers == [name: "Basic dGhlaXI=", "X-Own": "1"])
+    }
+
+    @Test("A refusal of the caller's own header says nothing about the sign-in")
+    func callersRefusal() async throws {
+        let server = SampleServer(.init(rejected: ["theirs"]))
+        let app = try FeathersApp.sample(server, storage: storage)
+        let error = await failure { try await app.service("messages").find(params: Params(headers: ["Authorization": "Bearer theirs"])) }
+        #expect(error?.code == .notAuthenticated)
+        #expect(app.authentication.result?.accessToken == "stored")
+        #expect(try await storage.token(for: "feathers-jwt") == "stored")
+    }
+
+    @Test("Name and scheme are the options'; other headers stay")
+    func options() async throws {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage) { ($0.header, $0.scheme) = ("X-Token", "") }
+        _ = try await app.service("messages").find(params: Params(headers: ["X-Own": "1"]))
+        #expect(server.requests(to: "messages").first?.params.headers == ["X-Token": "stored", "X-Own": "1"])
+    }
+
+    @Test("Hooks and services see the sign-in in the params; what the caller put there stays")
+    func params() async throws {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage)
+        let seen = Locked<[AuthenticationResult?]>([])
+        await app.service("messages").addHooks(
+            Hooks(before: [{ context in seen.withLock { [result = context.params[Authentication.self]] in $0.append(result) } }]))
+        _ = try await app.service("messages").find()
+        let own = try await app.reauthenticate()
+        var params = Params()
+        params[Authentication.self] = own
+        _ = try await app.service("messages").find(params: params)
+        #expect(seen.withLock { $0 } == [own, own])
+    }
+
+    @Test("An app of its own can be released, signed in or not")
+    func release() async throws {
+        weak var released: FeathersApp?
+        weak var transport: StubTransport?
+        do {
+            let server = SampleServer()
+            let app = try FeathersApp.sample(server, storage: storage)
+            _ = try await app.service("messages").find()
+            try await withFeathersApp(app) { app in _ = try await app.authenticate(.local(email: "a", password: "p")) }
+            (released, transport) = (app, server.transport)
+        }
+        #expect(released == nil)
+        #expect(transport == nil)
+    }
+}

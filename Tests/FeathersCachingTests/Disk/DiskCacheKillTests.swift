@@ -1,0 +1,68 @@
+import CacheWriter
+import FeathersCore
+import Foundation
+import Testing
+
+@testable import FeathersCaching
+
+@Suite("Killing the writers of a disk cache", .timeLimit(.minutes(5)))
+struct DiskCacheKillTests {
+    private static let byteLimit = 60_000
+
+    /// The program beside this test's.
+    private static var writer: URL {
+        #if canImport(Darwin)
+            let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
+            return (bundle ?? .main).bundleURL.deletingLastPathComponent().appending(path: "CacheWriter")
+        #else
+            return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "CacheWriter")
+        #endif
+    }
+
+    /// Starts a writer and returns when it is about to write.
+    private func start(in directory: TemporaryDirectory) throws -> Process {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = Self.writer
+        process.arguments = [directory.url.path, "\(Self.byteLimit)"]
+        process.standardOutput = output
+        try process.run()
+        _ = output.fileHandleForReading.availableData
+        return process
+    }
+
+    @Test("200 writers, two at a time, killed at any moment, leave whole answers and no more than the limit")
+    func killed() async throws {
+        let directory = TemporaryDirectory()
+        var found = 0
+        for round in 0..<100 {
+            let writers = try [start(in: directory), start(in: directory)]
+            for writer in writers {
+                // Chance is what is wanted here: nothing is waited for.
+                try await Task.sleep(for: .microseconds(.random(in: 0..<6000)))
+                kill(writer.processIdentifier, SIGKILL)
+            }
+            for writer in writers {
+                writer.waitUntilExit()
+                #expect(writer.terminationReason == .uncaughtSignal && writer.terminationStatus == SIGKILL)
+            }
+            #expect(try directory.byteCount() <= Self.byteLimit, "round \(round)")
+
+            let names = try directory.names().filter { $0.hasSuffix(CacheDirectory.entrySuffix) }
+            let storage = DiskCacheStorage(directory: directory.url, byteLimit: Self.byteLimit)
+            var read = 0
+            for number in 0..<WrittenAnswer.count {
+                guard let entry = try await storage.entry(for: WrittenAnswer.key(number)) else { continue }
+                #expect(WrittenAnswer.isWhole(entry, number))
+                read += 1
+            }
+            // None was torn, so none was removed.
+            #expect(read == names.count, "round \(round)")
+            let known = try await storage.byteCount
+            #expect(try directory.byteCount() == known, "round \(round)")
+            found += read
+        }
+        // The writers did come to write.
+        #expect(found > 500)
+    }
+}

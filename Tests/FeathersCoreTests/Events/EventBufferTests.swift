@@ -1,0 +1,78 @@
+import Testing
+
+@testable import FeathersCore
+
+@Suite("The buffer of a reader of events")
+struct EventBufferTests {
+    private static func event(_ number: Int64) -> EventBuffer.Item { .event(ServiceEvent(path: "", name: "n", data: .integer(number))) }
+    private static let reconnected = EventBuffer.Item.gap(EventGap(reason: .reconnected))
+
+    /// What comes next, as a word.
+    private static func word(_ item: EventBuffer.Item?) -> String? {
+        switch item {
+        case .event(let event): "\(event.data)"
+        case .gap(let gap): if case .overflow(let dropped) = gap.reason { "-\(dropped)" } else { "gap" }
+        case nil: nil
+        }
+    }
+
+    private static func rest(of buffer: inout EventBuffer) -> [String] {
+        var words: [String] = []
+        while let word = word(buffer.next()) { words.append(word) }
+        return words
+    }
+
+    @Test("keeps the newest, and says before them how many are missing")
+    func overflow() {
+        var buffer = EventBuffer(limit: 2)
+        for number in 1...5 { buffer.append(Self.event(Int64(number))) }
+        #expect(Self.rest(of: &buffer) == ["-3", "4", "5"])
+        #expect(buffer.droppedCount == 3)
+    }
+
+    @Test("counts anew what goes missing after a marker was read")
+    func again() {
+        var buffer = EventBuffer(limit: 2)
+        for number in 1...3 { buffer.append(Self.event(Int64(number))) }
+        #expect(Self.word(buffer.next()) == "-1")
+        for number in 4...5 { buffer.append(Self.event(Int64(number))) }
+        #expect(Self.rest(of: &buffer) == ["-2", "4", "5"])
+    }
+
+    @Test("moves a marker it has no room for to where it stood; missing events say as much")
+    func markers() {
+        var buffer = EventBuffer(limit: 2)
+        for item in [Self.reconnected, Self.event(1), Self.event(2)] { buffer.append(item) }
+        #expect(Self.rest(of: &buffer) == ["gap", "1", "2"])
+        #expect(buffer.droppedCount == 0)
+        for item in [Self.event(3), Self.reconnected, Self.event(4), Self.event(5)] { buffer.append(item) }
+        #expect(Self.rest(of: &buffer) == ["-1", "4", "5"])
+        #expect(buffer.droppedCount == 1)
+    }
+
+    @Test("holds one item at least", arguments: [-1, 0, 1])
+    func smallest(limit: Int) {
+        var buffer = EventBuffer(limit: limit)
+        for number in 1...2 { buffer.append(Self.event(Int64(number))) }
+        #expect(Self.rest(of: &buffer) == ["-1", "2"])
+    }
+
+    @Test("gives everything in order, however reading and writing take turns", arguments: [1, 7, 33, 100, 1000])
+    func turns(burst: Int) {
+        var buffer = EventBuffer(limit: 2 * burst)
+        var (written, read) = (0, 0)
+        for turn in 0..<50 {
+            for _ in 0..<burst {
+                buffer.append(Self.event(Int64(written)))
+                written += 1
+            }
+            // Every other turn leaves half of a burst for the next one.
+            for _ in 0..<(turn.isMultiple(of: 2) ? burst / 2 : written - read) {
+                #expect(Self.word(buffer.next()) == "\(read)")
+                read += 1
+            }
+        }
+        #expect(Self.rest(of: &buffer).isEmpty)
+        #expect(buffer.droppedCount == 0)
+    }
+}

@@ -1,0 +1,106 @@
+import FeathersCore
+import FeathersTesting
+import Foundation
+import Testing
+
+@Suite("A typed query")
+struct TypedQueryTests {
+    enum Kind: String, Codable, CaseIterable, QueryValue { case text, image }
+    enum Mood: String, Codable, QueryValue { case good, bad }
+
+    struct Address: Codable, Sendable, Equatable {
+        var city: String
+        var zip: Int?
+    }
+
+    struct Person: Codable, Sendable {
+        var id: Int
+        var name: String
+        var isAdmin: Bool
+        var isActive: Bool?
+        var age: Double?
+        var born: Date
+        var token: UUID
+        var tags: [String]
+        var address: Address
+        var kind: Kind
+        var createdAt: Date?
+        var fullName: String { name + address.city }
+        var greeting: String { "Hi " + name }
+        var isOld: Bool { (age ?? 0) > 0 }
+
+        enum CodingKeys: String, CodingKey {
+            case id = "_id", name, isAdmin = "is_admin", isActive, age, born, token, tags, address, kind, createdAt
+        }
+    }
+
+    private static let date = Date(timeIntervalSince1970: 0)
+    private static let day = "1970-01-01T00:00:00.000Z"
+
+    static let table: [(TypedQuery<Person>, Query)] = [
+        (.where(\.id, 7), ["_id": 7]),
+        (.where(\.name, "Ann"), ["name": "Ann"]),
+        (.where(\.isAdmin, true), ["is_admin": true]),
+        (.where(\.isActive, .isNot(false)), ["isActive": ["$ne": false]]),
+        (.where(\.isActive, nil), ["isActive": nil]),
+        (.where(\.age, .greaterThan(18)).where(\.age, .isAtMost(65)), ["age": ["$gt": 18.0, "$lte": 65.0]]),
+        (.where(\.age, .isAtLeast(1)).where(\.name, .lessThan("m")), ["age": ["$gte": 1.0], "name": ["$lt": "m"]]),
+        (.where(\.born, .lessThan(date)), ["born": ["$lt": .string(day)]]),
+        (.where(\.kind, .isIn([.text])), ["kind": ["$in": ["text"]]]),
+        (.where(\.kind, .isNotIn([.image])), ["kind": ["$nin": ["image"]]]),
+        (.where(\.tags, contains: "swift"), ["tags": "swift"]),
+        (.where(\.address.city, "Rome"), ["address.city": "Rome"]),
+        (.where(\.address.zip, .custom("$mod", 7)), ["address.zip": ["$mod": 7]]),
+        (
+            .sorted(by: \.createdAt, .descending).sorted(by: \.name).limit(3).skip(1),
+            ["$sort": ["createdAt": -1, "name": 1], "$limit": 3, "$skip": 1]
+        ),
+        (.any(of: [.where(\.id, 1), .where(\.name, "x")]), ["$or": [["_id": 1], ["name": "x"]]]),
+        (.all(of: [.where(\.id, 1), .where(\.name, "x")]), ["$and": [["_id": 1], ["name": "x"]]]),
+        (.where(\.id, 1).where("extra", .isNot(nil)), ["_id": 1, "extra": ["$ne": nil]]),
+        (TypedQuery(.limit(2)).where(\.id, 1), ["$limit": 2, "_id": 1]),
+    ]
+
+    @Test("is the query its key paths stand for", arguments: table.indices)
+    func builds(row: Int) throws {
+        let (typed, query) = Self.table[row]
+        #expect(try typed.untyped() == query)
+    }
+
+    @Test(
+        "refuses what is computed, for it has no name on the server",
+        arguments: [
+            TypedQuery<Person>.where(\.fullName, "x"), .where(\.greeting, "x"), .where(\.isOld, true),
+            .where(\.name, "x").where(\.greeting, "y"),
+        ])
+    func computed(query: TypedQuery<Person>) {
+        #expect { try query.untyped() } throws: { FeathersError.Code.badRequest ~= $0 && "\($0)".contains("Person") }
+    }
+
+    @Test("says of which model it cannot know the names")
+    func unknown() {
+        struct Post: Codable, Sendable {
+            var id: Int
+            var mood: Mood
+        }
+        #expect { try TypedQuery<Post>.where(\.id, 1).untyped() } throws: {
+            FeathersError.Code.badRequest ~= $0 && "\($0)".contains("Post") && "\($0)".contains("raw form")
+        }
+    }
+
+    @Test("reaches the service, and an unknown name fails the call before it is sent")
+    func calls() async throws {
+        let stub = StubTransport { _ in [] }
+        let people = FeathersApp(transport: stub).service("people", of: Person.self)
+        _ = try await people.find(.where(\.isAdmin, true).limit(5))
+        try await people.removeAll(matching: .where(\.kind, .image))
+        try await people.patchAll(matching: .where(\.address.city, "Rome"), with: ["city": "Roma"])
+        for try await _ in try people.pages(.where(\.age, .isAtLeast(18))) {}
+        #expect(
+            stub.requests.map(\.params.query) == [
+                ["is_admin": true, "$limit": 5], ["kind": "image"], ["address.city": "Rome"], ["age": ["$gte": 18.0], "$limit": 100],
+            ])
+        await #expect { try await people.find(.where(\.fullName, "x")) } throws: { FeathersError.Code.badRequest ~= $0 }
+        #expect(stub.requests.count == 4)
+    }
+}
