@@ -24,7 +24,8 @@ let package = Package(
         .target(
             name: "Feathers",
             dependencies: [
-                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking", "FeathersREST", "FeathersSocketIO",
+                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking", "FeathersREST",
+                "FeathersSocketIO",
             ],
             swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
@@ -75,7 +76,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FeathersJSONAPITests",
-            dependencies: ["FeathersCore", "FeathersNetworking", "FeathersJSONAPI", "FeathersTesting", "TestBackend"],
+            dependencies: ["FeathersCore", "FeathersNetworking", "FeathersJSONAPI", "TestBackend"],
             swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),

@@ -4,16 +4,17 @@ import FeathersCore
 final class RelationshipNode: Decoder {
     let relationship: JSONObject
     let key: WireKey
-    let pool: ResourcePool
+    private let owner: ResourceNode
 
-    init(_ json: JSONValue, key: WireKey, pool: ResourcePool) {
+    init(_ json: JSONValue, key: WireKey, of owner: ResourceNode) {
         relationship = json.object ?? [:]
         self.key = key
-        self.pool = pool
+        self.owner = owner
     }
 
     var codingPath: [any CodingKey] { [key] }
-    var userInfo: [CodingUserInfoKey: Any] { pool.codec.decoder.userInfo }
+    var userInfo: [CodingUserInfoKey: Any] { owner.userInfo }
+    var pool: ResourcePool { owner.pool }
 
     /// The linkage as it stands in the document; nil where there is none.
     var data: JSONValue? { relationship["data"] }

@@ -98,7 +98,7 @@ extension ResourceDecodingContainer {
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
         let name = node.pool.wireKey(key.stringValue)
-        if let json = node.resource.relationships.json[name.stringValue] { return RelationshipNode(json, key: name, pool: node.pool) }
+        if let json = node.resource.relationships.json[name.stringValue] { return RelationshipNode(json, key: name, of: node) }
         return try attributes.superDecoder(forKey: name)
     }
 }

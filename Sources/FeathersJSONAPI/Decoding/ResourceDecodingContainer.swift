@@ -43,7 +43,7 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 
     private func relationship(_ key: WireKey) -> RelationshipNode? {
         guard !resource.relationships.isEmpty, let json = resource.relationships.json[key.stringValue] else { return nil }
-        return RelationshipNode(json, key: key, pool: pool)
+        return RelationshipNode(json, key: key, of: node)
     }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {

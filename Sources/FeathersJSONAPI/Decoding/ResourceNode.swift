@@ -13,7 +13,7 @@ final class ResourceNode: Decoder {
 
     // Coding paths start at the resource's attributes; errors get the resource's own place when they leave it.
     var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { pool.codec.decoder.userInfo }
+    var userInfo: [CodingUserInfoKey: Any] { (try? attributes().userInfo) ?? [:] }
 
     /// The JSON decoder of the attributes.
     func attributes() throws -> any Decoder {

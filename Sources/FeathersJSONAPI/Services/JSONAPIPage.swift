@@ -10,6 +10,8 @@ public struct JSONAPIPage<Model: JSONAPIModel>: Sendable {
     /// The document's links.
     public let links: JSONAPILinks
     public let meta: JSONObject?
+    /// The cursors of the resources, where the server pages by cursors and says them.
+    public let cursors: [String?]
     /// The URL that gave this page, which its links are relative to.
     let url: String?
     let service: JSONAPIService<Model>

@@ -105,6 +105,7 @@ extension JSONAPIService {
         let note = json["@document"]
         return JSONAPIPage(
             data: try page.data.map { try decode($0) }, total: page.total, links: JSONAPILinks(note?["links"]?.object ?? [:]),
-            meta: note?["meta"]?.object, url: note?["url"]?.string, service: self, params: params)
+            meta: note?["meta"]?.object, cursors: page.data.map { $0["@meta"]?["page"]?["cursor"]?.string }, url: note?["url"]?.string,
+            service: self, params: params)
     }
 }

@@ -24,6 +24,17 @@ struct JSONAPIAnswer {
         return try result(of: document, response, exchange)
     }
 
+    /// The result of a read whose caller may hold it already: that one where the server answers 304 (RFC 9110, section 15.4.5).
+    func result(of response: HTTPResponse, to exchange: JSONAPIExchange, _ read: ConditionalRead) throws(FeathersError) -> JSONValue {
+        if response.status == 304, let held = read.held {
+            read.note(.notModified)
+            return held.value
+        }
+        let value = try result(of: response, to: exchange)
+        read.note(.answered(response.headers["ETag"].map { ConditionalRead.Answer(entityTag: $0, value: value) }))
+        return value
+    }
+
     private func result(
         of document: JSONAPIDocument, _ response: HTTPResponse, _ exchange: JSONAPIExchange
     ) throws(FeathersError) -> JSONValue {

@@ -93,6 +93,7 @@ struct JSONAPIRequestBuilder: Sendable {
             try fields.set("Accept", to: mediaType.accept)
             try fields.merge(headers)
             if hasBody { try fields.set("Content-Type", to: mediaType.contentType) }
+            if let held = ConditionalRead.of(request)?.held { try fields.set("If-None-Match", to: held.entityTag) }
             try fields.merge(request.params.headers)
         } catch {
             throw FeathersError(error)

@@ -42,7 +42,9 @@ public struct JSONAPITransport: Transport {
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }
-        return try JSONAPIAnswer(codec: codec, pages: builder.options.pages).result(of: response, to: exchange)
+        let answer = JSONAPIAnswer(codec: codec, pages: builder.options.pages)
+        guard let read = ConditionalRead.of(request) else { return try answer.result(of: response, to: exchange) }
+        return try answer.result(of: response, to: exchange, read)
     }
 }
 

@@ -132,4 +132,26 @@ struct JSONAPIAnswerTests {
             headers: [("Content-Type", "application/vnd.api+json; charset=utf-8; profile=\"x\"")])
         #expect(try await posts(answer).get("1")["id"] == "1")
     }
+
+    @Test("an answer that is held already need not come again")
+    func conditional() async throws {
+        let server = try SeamServer(
+            .init(#"{"data": {"type": "posts", "id": "1"}}"#, headers: [("ETag", "\"a\"")]), .init("", status: 304))
+        func read(_ held: ConditionalRead.Answer?) async throws -> (JSONValue, ConditionalRead.Outcome?) {
+            var params = Params()
+            let read = ConditionalRead(.get, "1", at: "posts", holding: held)
+            params[ConditionalRead.self] = read
+            return (try await server.app.service("posts").get("1", params: params), read.outcome)
+        }
+        guard case (let first, .answered(let answer?)?) = try await read(nil) else {
+            Issue.record("the answer has a tag")
+            return
+        }
+        guard case (let second, .notModified?) = try await read(answer) else {
+            Issue.record("the held answer holds")
+            return
+        }
+        #expect(first == second)
+        #expect(server.client.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\""])
+    }
 }
