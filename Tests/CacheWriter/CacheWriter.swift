@@ -2,17 +2,17 @@ package import FeathersCaching
 import FeathersCore
 import Foundation
 
-/// Writes into a disk cache without end, for the test that kills it: `CacheWriter DIRECTORY BYTE-LIMIT`.
+/// Writes into a disk cache until it is killed, or its parent is gone: `CacheWriter DIRECTORY BYTE-LIMIT PARENT`.
 ///
 /// Whether an answer is whole, anybody can tell by looking at it: see ``WrittenAnswer``.
 @main
 struct CacheWriter {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 3, let limit = Int(arguments[2]) else { exit(64) }
+        guard arguments.count == 4, let limit = Int(arguments[2]), let parent = pid_t(arguments[3]) else { exit(64) }
         let storage = DiskCacheStorage(directory: URL(filePath: arguments[1], directoryHint: .isDirectory), byteLimit: limit)
         FileHandle.standardOutput.write(Data("ready\n".utf8))
-        while true {
+        while getppid() == parent {
             let number = Int.random(in: 0..<WrittenAnswer.count)
             switch Int.random(in: 0..<20) {
             case 0: try await storage.remove(WrittenAnswer.key(number))

@@ -20,15 +20,24 @@ struct DiskCacheKillTests {
     }
 
     /// Starts a writer and returns when it is about to write.
-    private func start(in directory: TemporaryDirectory) throws -> Process {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = Self.writer
-        process.arguments = [directory.url.path, "\(Self.byteLimit)"]
-        process.standardOutput = output
-        try process.run()
-        _ = output.fileHandleForReading.availableData
-        return process
+    private func start(in directory: TemporaryDirectory) async throws -> Process {
+        try await Self.onThread {
+            let process = Process()
+            let output = Pipe()
+            process.executableURL = Self.writer
+            process.arguments = [directory.url.path, "\(Self.byteLimit)", "\(getpid())"]
+            process.standardOutput = output
+            try process.run()
+            _ = output.fileHandleForReading.availableData
+            return process
+        }
+    }
+
+    /// Waits for processes where no other test needs the thread.
+    private static func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Swift.Result(catching: body)) }
+        }
     }
 
     @Test("200 writers, two at a time, killed at any moment, leave whole answers and no more than the limit")
@@ -36,14 +45,14 @@ struct DiskCacheKillTests {
         let directory = TemporaryDirectory()
         var found = 0
         for round in 0..<100 {
-            let writers = try [start(in: directory), start(in: directory)]
+            let writers = try await [start(in: directory), start(in: directory)]
             for writer in writers {
                 // Chance is what is wanted here: nothing is waited for.
                 try await Task.sleep(for: .microseconds(.random(in: 0..<6000)))
                 kill(writer.processIdentifier, SIGKILL)
             }
             for writer in writers {
-                writer.waitUntilExit()
+                try await Self.onThread { writer.waitUntilExit() }
                 #expect(writer.terminationReason == .uncaughtSignal && writer.terminationStatus == SIGKILL)
             }
             #expect(try directory.byteCount() <= Self.byteLimit, "round \(round)")
