@@ -6,10 +6,10 @@ import Testing
 struct ReadmeTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
 
-    /// The Swift samples of the README.
-    private static func samples() throws -> [String] {
-        let readme = try String(contentsOf: folder.appending(path: "../../README.md"), encoding: .utf8)
-        return readme.split(separator: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
+    /// The Swift samples of a text.
+    private static func samples(in path: String) throws -> [String] {
+        let text = try String(contentsOf: folder.appending(path: "../..").appending(path: path), encoding: .utf8)
+        return text.split(separator: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
     }
 
     /// The lines of a text that say something, without their indentation.
@@ -17,12 +17,18 @@ struct ReadmeTests {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
-    @Test("Every sample stands in a file that is compiled")
-    func compiled() throws {
-        let source = Self.lines(try String(contentsOf: Self.folder.appending(path: "ReadmeSamples.swift"), encoding: .utf8))
-        let samples = try Self.samples()
-        #expect(samples.count >= 10)
-        for sample in samples { #expect(source.contains(Self.lines(sample)), "not in ReadmeSamples.swift:\n\(sample)") }
+    @Test(
+        "Every sample stands in a file that is compiled",
+        arguments: [
+            ("README.md", "ReadmeSamples.swift", 10),
+            ("Sources/Feathers/Documentation.docc/Testing.md", "TestingSamples.swift", 8),
+            ("Sources/Feathers/Documentation.docc/Diagnostics.md", "DiagnosticsSamples.swift", 8),
+        ])
+    func compiled(_ text: String, _ file: String, _ count: Int) throws {
+        let source = Self.lines(try String(contentsOf: Self.folder.appending(path: file), encoding: .utf8))
+        let samples = try Self.samples(in: text)
+        #expect(samples.count >= count)
+        for sample in samples { #expect(source.contains(Self.lines(sample)), "not in \(file):\n\(sample)") }
     }
 
     @Test("The samples that need no server do what they say")
