@@ -41,5 +41,7 @@ struct LiveSource<Element: Sendable>: Sendable {
     /// The name of the records' id property.
     let id: String
     let clock: any Clock<Duration>
+    /// Reads a result of `find`.
+    var read: @Sendable (JSONValue) throws -> Paginated<JSONValue> = { try Paginated(json: $0) }
     let decode: @Sendable (JSONValue) throws -> Element
 }

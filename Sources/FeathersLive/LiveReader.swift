@@ -72,7 +72,7 @@ struct LiveReader<Record: Sendable> {
         var pause = Duration.milliseconds(500)
         while true {
             do {
-                return try Paginated(json: await source.service.find(plan.request, params: source.params))
+                return try source.read(await source.service.find(plan.request, params: source.params))
             } catch let error as FeathersError where shown != nil && error.isPassing {
                 try await source.clock.sleep(for: pause * Double.random(in: 0.5...1))
                 pause = min(pause * 2, .seconds(30))

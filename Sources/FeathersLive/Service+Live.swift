@@ -19,7 +19,10 @@ extension TypedService {
     public func live(
         _ query: Query = Query(), params: Params = Params(), id: String = "id", clock: any Clock<Duration> = ContinuousClock()
     ) -> LiveQuery<Model> {
-        LiveQuery(source: LiveSource(service: untyped, query: query, params: params, id: id, clock: clock) { try decode($0) })
+        LiveQuery(
+            source: LiveSource(service: untyped, query: query, params: params, id: id, clock: clock, read: page) {
+                try decodeRecord($0, params)
+            })
     }
 }
 

@@ -28,7 +28,8 @@ enum RESTAnswer {
         return value
     }
 
-    private static func error(of response: HTTPResponse) -> FeathersError {
+    /// The error an answer carries.
+    static func error(of response: HTTPResponse) -> FeathersError {
         if let json = try? JSONValue(parsing: response.body), let object = json.object {
             var error = FeathersError(wire: json, status: response.status)
             if object["name"] == nil, object["className"] == nil, object["code"] == nil {

@@ -6,10 +6,10 @@ import Foundation
 ///
 /// Everything here fails before anything is sent, as ``FeathersError/Code/badRequest`` or as the query's own refusal.
 struct RESTRequestBuilder: Sendable {
-    private let base: RESTBaseURL
-    private let headers: [String: String]
-    private let timeout: Duration?
-    private let queryOptions: QueryStringOptions
+    let base: RESTBaseURL
+    let headers: [String: String]
+    let timeout: Duration?
+    let queryOptions: QueryStringOptions
 
     init(baseURL: URL, headers: [String: String], timeout: Duration?, queryOptions: QueryStringOptions) {
         self.base = RESTBaseURL(baseURL)
@@ -84,14 +84,5 @@ struct RESTRequestBuilder: Sendable {
             throw FeathersError(error)
         }
         return fields
-    }
-}
-
-extension HTTPHeaders {
-    fileprivate mutating func merge(_ headers: [String: String]) throws(HTTPClientError) {
-        // Sorted, so that two spellings of one name give the same result in every run.
-        for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
-            try set(name, to: value)
-        }
     }
 }

@@ -4,10 +4,10 @@ public import Foundation
 
 /// Carries service requests over HTTP, as FeathersJS' REST client does.
 ///
-/// One transport serves every service of an app. It holds no state besides its HTTP client's connections.
+/// One transport serves every service of an app, and its endpoints. It holds no state besides its HTTP client's connections.
 public struct RESTTransport: Transport {
-    private let builder: RESTRequestBuilder
-    private let httpClient: any HTTPClient
+    let builder: RESTRequestBuilder
+    let httpClient: any HTTPClient
 
     /// - Parameters:
     ///   - baseURL: where the app lives, for example `https://api.example.com/v1`; a trailing slash does not count.

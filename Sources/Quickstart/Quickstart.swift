@@ -10,8 +10,8 @@ struct Quickstart {
             switch try Arguments(CommandLine.arguments.dropFirst()) {
             case .help:
                 screen.line(Arguments.usage)
-            case .run(let server, let transport):
-                try await run(on: server, over: transport, screen)
+            case .run(let server, let transport, let account):
+                try await run(on: server, over: transport, as: account, screen)
             }
         } catch let mistake as Arguments.Mistake {
             screen.problem("\(mistake)\n\n\(Arguments.usage)")
@@ -19,13 +19,16 @@ struct Quickstart {
         } catch let error as FeathersError where error.code == .unavailable {
             screen.problem("The server can not be reached: \(error)\nIs it running, and is the address right?")
             exit(ExitCode.unavailable)
+        } catch let refusal as SignInRefusal {
+            screen.problem("\(refusal)")
+            exit(ExitCode.noPermission)
         } catch {
             screen.problem("\(error)")
             exit(ExitCode.failure)
         }
     }
 
-    static func run(on server: URL?, over transport: ServerTransport = .rest, _ screen: Screen) async throws {
+    static func run(on server: URL?, over transport: ServerTransport = .rest, as account: Account? = nil, _ screen: Screen) async throws {
         let app: FeathersApp
         if let server {
             app = transport.app(for: server)
@@ -35,12 +38,28 @@ struct Quickstart {
             try await app.use(MemoryService(startID: 1, pagination: Pagination(default: 10, max: 50)), at: "messages")
             screen.title("feathers-swift quickstart, on a service in memory")
         }
+        if account != nil { try app.use(authentication: AuthenticationOptions()) }
         try await withFeathersApp(app) { app in
             // Says at once what is wrong where the transport keeps a connection; REST finds out with the first call.
             try await app.connect()
+            if let account { try await signIn(account, to: app, screen) }
             try await Chat(app: app, screen: screen).run()
         }
     }
+
+    private static func signIn(_ account: Account, to app: FeathersApp, _ screen: Screen) async throws {
+        do {
+            let result = try await app.authenticate(.local(email: account.email, password: account.password))
+            screen.step("signed in", "as \(account.email)" + (result.payload?.expiresAt.map { ", until \($0.formatted(.iso8601))" } ?? ""))
+        } catch let error as FeathersError where (401...407).contains(error.code.rawValue) {
+            throw SignInRefusal(description: "The server refuses the sign-in as \(account.email): \(error)")
+        }
+    }
+}
+
+/// The server knows no such user, or no such password.
+struct SignInRefusal: Error, CustomStringConvertible {
+    let description: String
 }
 
 /// Exit codes as `sysexits.h` numbers them.
@@ -48,4 +67,5 @@ enum ExitCode {
     static let failure: Int32 = 1
     static let usage: Int32 = 64
     static let unavailable: Int32 = 69
+    static let noPermission: Int32 = 77
 }

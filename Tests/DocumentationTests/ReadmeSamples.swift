@@ -116,6 +116,54 @@ private func connecting(_ url: URL, _ tokens: Tokens) async {
     for await status in transport.statusUpdates() { print(status) }
 }
 
+private struct User: Codable {
+    var email: String
+}
+
+private func signingIn(_ app: FeathersApp, _ storage: any TokenStorage) async throws {
+    try app.use(authentication: AuthenticationOptions(storage: storage, refresh: .service("refresh-tokens")))
+
+    let result = try await app.authenticate(.local(email: "alice@example.com", password: "p4ssw0rd"))
+    let user = try result.user(as: User.self)
+    try await app.logOut()
+    _ = user
+}
+
+private func signInUpdates(_ app: FeathersApp) async {
+    for await state in app.authenticationUpdates() {
+        switch state {
+        case .signedOut: print("signed out")
+        case .authenticating: print("one moment")
+        case .signedIn(let result): print("signed in until \(result.payload?.expiresAt ?? .distantFuture)")
+        case .expired: print("please sign in again")
+        }
+    }
+}
+
+private struct Profile: Codable, Sendable {
+    var name: String
+}
+
+private func endpoints(_ app: FeathersApp, photo: URL, folder: URL) async throws {
+    let profile = Endpoint<Profile>(.get, "users/me", query: ["verbose": true], rootKeys: ["data", "user"])
+    let me = try await app.request(profile)
+
+    let avatar = Endpoint<IgnoreBody>(.post, "avatar", body: .multipart([.file("avatar", at: photo, contentType: .png)]))
+    try await app.transfer(avatar) { progress in
+        for await step in progress { print(step.fraction ?? 0) }
+    }
+
+    let report = Endpoint<DownloadedFile>(.get, "reports/7.pdf", to: folder.appending(path: "report.pdf"))
+    let file = try await app.request(report).url
+    _ = (me, file)
+}
+
+private func coding(_ app: FeathersApp) {
+    app.coding = CodingOptions(dates: .secondsSince1970, keys: .snakeCase)
+    let wrapped = app.service("messages", of: Message.self, rootKeys: ["data"])
+    _ = wrapped
+}
+
 private func errors(_ messages: TypedService<Message>) async throws {
     do {
         _ = try await messages.get(4711)
@@ -125,6 +173,19 @@ private func errors(_ messages: TypedService<Message>) async throws {
         print(error.code.rawValue, error.message, error.errors ?? .null)
         if error.execution == .neverSent { print("safe to repeat") }
     }
+}
+
+private func caching(_ app: FeathersApp, _ messages: TypedService<Message>, _ folder: URL) async throws {
+    let storage = LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory: folder))
+    let cache = ServiceCache(storage, policy: .networkFirstCacheIfFailed, expiration: .seconds(3600))
+    cache["messages"] = ServiceCacheOptions(policy: .cacheFirstNetworkAlways)
+    app.useCache(cache)
+
+    for try await result in messages.cached.find(.limit(20)) {
+        print(result.source, result.value.count)
+    }
+    let offline = try await messages.get(7, params: .caching(.cacheOnly))
+    _ = offline
 }
 
 func readmeDiagnostics(_ app: FeathersApp) {

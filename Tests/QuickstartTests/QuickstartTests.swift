@@ -6,12 +6,12 @@ import Testing
 
 @testable import Quickstart
 
-@Suite("Quickstart")
+@Suite("Quickstart", .serialized)
 struct QuickstartTests {
     /// What the quickstart wrote, a run on a server or in memory.
-    private func lines(on server: URL?, over transport: ServerTransport = .rest) async throws -> [String] {
+    private func lines(on server: URL?, over transport: ServerTransport = .rest, as account: Account? = nil) async throws -> [String] {
         let lines = Mutex<[String]>([])
-        try await Quickstart.run(on: server, over: transport, Screen { line in lines.withLock { $0.append(line) } })
+        try await Quickstart.run(on: server, over: transport, as: account, Screen { line in lines.withLock { $0.append(line) } })
         return lines.withLock { $0 }
     }
 
@@ -43,6 +43,23 @@ struct QuickstartTests {
         #expect(try await messages.find(ofTheirs)["total"] == before["total"])
     }
 
+    @Test(
+        "It signs in first, and says who it is and never the password", .enabled(if: !TestBackend.isSkipped),
+        arguments: ServerTransport.allCases)
+    func signIn(_ transport: ServerTransport) async throws {
+        let server = try await TestBackend.url()
+        let lines = try await lines(on: server, over: transport, as: Account(email: "alice@example.com", password: "p4ssw0rd"))
+        check(lines)
+        let text = lines.joined(separator: "\n")
+        #expect(text.contains("signed in   as alice@example.com, until 2"))
+        #expect(!text.contains("p4ssw0rd"))
+        await #expect {
+            try await self.lines(on: server, over: transport, as: Account(email: "alice@example.com", password: "hunter2"))
+        } throws: {
+            "\($0)".contains("alice@example.com") && "\($0)".contains("Invalid login") && !"\($0)".contains("hunter2")
+        }
+    }
+
     @Test("A server that is not there is unavailable, and named", arguments: ServerTransport.allCases)
     func unreachable(_ transport: ServerTransport) async throws {
         await #expect {
@@ -54,12 +71,17 @@ struct QuickstartTests {
 
     @Test("Arguments it understands")
     func arguments() throws {
-        #expect(try Arguments([]) == .run(server: nil, transport: .rest))
+        #expect(try Arguments([]) == .run(server: nil, transport: .rest, account: nil))
         #expect(try Arguments(["--help"]) == .help)
-        #expect(try Arguments(["--url", "http://localhost:3030"]) == .run(server: URL(string: "http://localhost:3030"), transport: .rest))
+        #expect(
+            try Arguments(["--url", "http://localhost:3030"])
+                == .run(server: URL(string: "http://localhost:3030"), transport: .rest, account: nil))
         #expect(
             try Arguments(["--url=https://example.com/api", "--transport", "socketio"])
-                == .run(server: URL(string: "https://example.com/api"), transport: .socketio))
+                == .run(server: URL(string: "https://example.com/api"), transport: .socketio, account: nil))
+        #expect(
+            try Arguments(["--url", "http://a", "--email=a@b.c", "--password", "p=q"])
+                == .run(server: URL(string: "http://a"), transport: .rest, account: Account(email: "a@b.c", password: "p=q")))
     }
 
     @Test(
@@ -67,9 +89,11 @@ struct QuickstartTests {
         arguments: [
             (["--nonsense"], "--nonsense"), (["--url"], "--url"), (["--url", "nowhere"], "nowhere"), (["--url", "ftp://a"], "ftp://a"),
             (["--url", "http://"], "http://"), (["--url", "http://a", "--transport", "carrier"], "carrier"),
-            (["--transport", "rest"], "--url"),
+            (["--transport", "rest"], "--url"), (["--url", "http://a", "--email", "secret"], "--password"),
+            (["--url", "http://a", "--password", "secret"], "--email"), (["--email", "secret", "--password", "secret"], "--url"),
+            (["--passwort=secret"], "--passwort"),
         ])
     func mistakes(_ arguments: [String], _ named: String) {
-        #expect { try Arguments(arguments) } throws: { "\($0)".contains("'\(named)'") }
+        #expect { try Arguments(arguments) } throws: { "\($0)".contains("'\(named)'") && !"\($0)".contains("secret") }
     }
 }

@@ -40,7 +40,10 @@ struct Benchmarks {
     private static func measure(rounds: Int, only: String?) async throws -> Report {
         var groups = try await [CallBenchmarks.hooks(), CallBenchmarks.memory(), DiagnosticBenchmarks.group()]
         groups += try JSONBenchmarks.groups()
-        groups += try await [QueryBenchmarks.group(), RESTBenchmarks.group(), SocketIOBenchmarks.group()]
+        groups += try JSONAPIBenchmarks.groups()
+        groups += try [QueryBenchmarks.group(), RESTBenchmarks.group()]
+        groups += try await CachingBenchmarks.groups()
+        groups += [try await SocketIOBenchmarks.group()]
         func isWanted(_ name: String) -> Bool { only.map { name.localizedCaseInsensitiveContains($0) } ?? true }
         var measurements: [Measurement] = []
         for group in groups where isWanted(group.name) { measurements += try await Harness(rounds: rounds).measure(group) }

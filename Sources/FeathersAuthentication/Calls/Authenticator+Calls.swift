@@ -4,7 +4,10 @@ import FeathersCore
 extension Authenticator {
     /// Lets a call wait for a pending sign-in, sends it out as who is signed in, and once more where the server did not take the token.
     func around(_ context: inout HookContext, _ next: NextHook) async throws {
-        guard !isExempt(context.path), let signedIn = try await passage(context) else { return try await next(&context) }
+        // Somebody else's server neither gets our token nor judges it.
+        guard context.params.carriesCredentials, !isExempt(context.path), let signedIn = try await passage(context) else {
+            return try await next(&context)
+        }
         guard addSignIn(signedIn, to: &context) else { return try await next(&context) }
         // Each try starts from the call as it was: the hooks inside have not run yet.
         var attempt = context
@@ -58,9 +61,8 @@ extension Authenticator {
     ) async throws -> AuthenticationSession.SignedIn? {
         let (verdict, effects) = state.withLock { state in
             let (verdict, actions) = state.session.tokenRejected(version: rejected.version)
-            if case .wait(let id) = verdict { state.work.enter(id) }
-            // `enter` finds only work that is open.
             let effects = note(actions, &state)
+            if case .wait(let id) = verdict { state.work.enter(id) }
             return (verdict, effects)
         }
         try? await carryOut(effects)
@@ -86,7 +88,8 @@ extension Authenticator {
         let result = signedIn.token.result
         let present = context.params[Authentication.self]
         if present == nil || present == old?.token.result { context.params[Authentication.self] = result }
-        guard !(context.app.transport is any RealTimeTransport) else { return true }
+        // A connection is signed in itself; an endpoint's request goes beside it.
+        guard context.params.travelsByHTTP || !(context.app.transport is any RealTimeTransport) else { return true }
         let own = context.params.headers.first { $0.key.caseInsensitivelyEquals(options.header) }
         if let own, own.value != old.map({ headerValue($0.token.result.accessToken) }) { return false }
         context.params.headers[own?.key ?? options.header] = headerValue(result.accessToken)

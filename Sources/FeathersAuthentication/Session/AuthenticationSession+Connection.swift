@@ -64,7 +64,8 @@ extension AuthenticationSession {
     /// The next step beside the calls that use the connection.
     mutating func accompanimentStep(at now: Duration) -> (step: Step, actions: [Action]) {
         guard let signedIn else {
-            guard phase == .signedOut(.none), let token = connection.token else { return (.wait(until: nil), []) }
+            // A sign-in answered too late has made the server think that somebody is there.
+            guard phase == .signedOut(.none) || phase == .expired, let token = connection.token else { return (.wait(until: nil), []) }
             return (.withdraw(token: token), [])
         }
         if let renewal = signedIn.renewal {

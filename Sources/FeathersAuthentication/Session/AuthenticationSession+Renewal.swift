@@ -16,7 +16,8 @@ extension AuthenticationSession {
     /// Another token has come, and is stored.
     /// - Parameter isAnnounced: whether it came as the answer to a sign-in, so that the server knows the connection by it.
     mutating func refreshSucceeded(_ id: Int, _ token: IssuedToken, isAnnounced: Bool) -> [Action] {
-        guard case .signedIn(var signedIn) = phase, var renewal = signedIn.renewal, renewal.id == id else {
+        guard case .signedIn(var signedIn) = phase, var renewal = signedIn.renewal, renewal.id == id, renewal.stage == .fetching
+        else {
             if isAnnounced { connectionAuthenticated(token) }
             return []
         }
@@ -33,7 +34,8 @@ extension AuthenticationSession {
     /// No other token has come.
     /// - Parameter isRejection: whether the server has said no, rather than that nobody knows.
     mutating func refreshFailed(_ id: Int, isRejection: Bool, at now: Duration) -> [Action] {
-        guard case .signedIn(var signedIn) = phase, let renewal = signedIn.renewal, renewal.id == id else { return [] }
+        guard case .signedIn(var signedIn) = phase, let renewal = signedIn.renewal, renewal.id == id, renewal.stage == .fetching
+        else { return [] }
         if isRejection { return expire() }
         signedIn.renewal = nil
         signedIn.retryMoment = now + Self.retryPause

@@ -22,11 +22,11 @@ struct CacheDirectory: Sendable {
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    /// The whole content of a file, whose time of last use becomes now; nil where there is none.
+    /// The whole content of a file, whose use is noted; nil where there is none.
     func read(_ name: String) throws -> [UInt8]? {
         guard let file = try OpenFile(path(name), O_RDONLY, orNil: ENOENT) else { return nil }
         let bytes = try file.read(upTo: nil)
-        file.touch()
+        file.noteUse()
         return bytes
     }
 
@@ -35,7 +35,7 @@ struct CacheDirectory: Sendable {
         try OpenFile(path(name), O_RDONLY, orNil: ENOENT)?.read(upTo: length)
     }
 
-    /// Writes a file that appears whole, in place of the present one. The directory's lock must be held.
+    /// Writes a file that appears whole. The present one is gone a moment before, which readers take for a miss. The directory's lock must be held.
     /// - Parameter synchronized: whether the bytes are on the disk, not only on their way to it, before the file appears.
     func write(_ bytes: [UInt8], to name: String, synchronized: Bool) throws {
         let temporary = path(Self.temporaryName)
@@ -44,6 +44,8 @@ struct CacheDirectory: Sendable {
             try file.write(bytes)
             if synchronized { try file.synchronize() }
         }
+        // Some file systems write a file to the disk before it replaces another (ext4's `auto_da_alloc`), which takes a thousand times as long.
+        try remove(name)
         guard rename(temporary, path(name)) == 0 else { throw DiskCacheError("rename", errno) }
     }
 
@@ -63,11 +65,7 @@ struct CacheDirectory: Sendable {
             }
             var status = stat()
             guard name.hasSuffix(Self.entrySuffix), lstat(path(name), &status) == 0 else { continue }
-            #if canImport(Darwin)
-                let time = status.st_mtimespec
-            #else
-                let time = status.st_mtim
-            #endif
+            let time = status.lastChange
             files.append(File(name: name, bytes: Int(status.st_size), lastUsed: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)))
         }
         return files

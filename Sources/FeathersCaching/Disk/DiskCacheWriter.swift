@@ -58,7 +58,6 @@ actor DiskCacheWriter {
     }
 
     private func change(_ body: () throws -> Void) async throws {
-        try directory.create()
         let lock = try await acquireLock()
         try lock.whileHeld {
             let changes = try lock.changes()
@@ -77,7 +76,12 @@ actor DiskCacheWriter {
     /// Waits for the lock in steps, since the system's own wait can be neither cancelled nor bounded.
     private func acquireLock() async throws -> DirectoryLock {
         for attempt in 0..<200 {
-            if let lock = try DirectoryLock.acquire(in: directory) { return lock }
+            do {
+                if let lock = try DirectoryLock.acquire(in: directory) { return lock }
+            } catch let error as DiskCacheError where error.number == ENOENT {
+                try directory.create()
+                continue
+            }
             try await Task.sleep(for: .milliseconds(attempt < 20 ? 1 : 10))
         }
         throw DiskCacheError("lock", EWOULDBLOCK)

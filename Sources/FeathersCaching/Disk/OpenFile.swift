@@ -63,12 +63,24 @@ struct OpenFile: ~Copyable {
         guard fsync(descriptor) == 0 else { throw DiskCacheError("fsync", errno) }
     }
 
-    /// Makes now the time of the file's last change, which stands for its last use. A failure costs the order of use, no more.
-    func touch() {
+    /// Makes now the time of the file's last change, which stands for its last use, unless that was within the last minute: a change
+    /// of it costs more than reading a small file. A failure costs the order of use, no more.
+    func noteUse() {
         var now = timespec()
-        // The finest clock: the kernel's own stamps are too coarse to tell two uses apart.
         clock_gettime(CLOCK_REALTIME, &now)
-        let times = [now, now]
-        _ = futimens(descriptor, times)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, abs(now.tv_sec - status.lastChange.tv_sec) >= 60 else { return }
+        _ = futimens(descriptor, [now, now])
+    }
+}
+
+extension stat {
+    /// When the file's bytes, or its time, were last changed.
+    var lastChange: timespec {
+        #if canImport(Darwin)
+            st_mtimespec
+        #else
+            st_mtim
+        #endif
     }
 }

@@ -4,20 +4,22 @@ extension CacheKey {
     /// The key of a read; nil where it has none, since its query holds what JSON cannot express.
     /// - Parameters:
     ///   - headers: the names of header fields the answer depends on, in lower case.
-    ///   - partitions: whose answer it is.
-    init?(of context: HookContext, group: String, namespace: String, headers: Set<String>, partitions: [String]) {
+    ///   - partitions: the server and the user whose answer it is, under names of their own.
+    init?(of context: HookContext, group: String, headers: Set<String>, partitions: [String]) {
         let params = context.params
-        let parts: [JSONValue] = [
-            .array([.string(namespace)] + partitions.map { .string($0) }),
-            .string(context.method.rawValue),
-            .string(context.path),
-            context.id?.json ?? .null,
-            .object(JSONObject(sorted: params.route.map { ($0.key, .string($0.value)) })),
-            .object(params.query.json.canonical),
-            .object(Self.fields(of: params.headers, named: headers)),
-        ]
-        guard let text = try? JSONValue.array(parts).serialized() else { return nil }
-        self.init(text: String(decoding: text, as: UTF8.self), group: group)
+        var text = CacheKeyText()
+        do throws(JSONSerializationError) {
+            try text.append(list: partitions)
+            try text.append(context.method.rawValue)
+            try text.append(context.path)
+            if let id = context.id { try text.append(id.json) } else { try text.append(JSONValue.null) }
+            try text.append(params.route.isEmpty ? JSONObject() : JSONObject(sorted: params.route.map { ($0.key, .string($0.value)) }))
+            try text.append(params.query.json.canonical)
+            try text.append(Self.fields(of: params.headers, named: headers))
+        } catch {
+            return nil
+        }
+        self.init(text: text.finished(), group: group)
     }
 
     /// The header fields an answer depends on. Credentials are told apart by their digests, so that no key gives them away.
@@ -41,7 +43,7 @@ extension JSONObject {
 
     /// The same query with its keys in the order of their bytes at every depth, but for those of `$sort`, whose order is what it means.
     fileprivate var canonical: JSONObject {
-        JSONObject(sorted: map { key, value in (key, key == "$sort" ? value : value.canonical) })
+        isEmpty ? self : JSONObject(sorted: map { key, value in (key, key == "$sort" ? value : value.canonical) })
     }
 }
 

@@ -1,3 +1,5 @@
+import FeathersCore
+
 /// What an answer is kept under: everything it depends on, as text that is the same in every process.
 public struct CacheKey: Sendable, Hashable {
     /// What the answer depends on, in canonical JSON. Credentials stand in it as digests.
@@ -13,6 +15,6 @@ public struct CacheKey: Sendable, Hashable {
 
     /// Equal when both are the same bytes: Swift takes a composed and a decomposed "é" for equal, a server need not.
     public static func == (left: CacheKey, right: CacheKey) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8) && left.group.utf8.elementsEqual(right.group.utf8)
+        left.text.isExactly(right.text) && left.group.isExactly(right.group)
     }
 }

@@ -35,7 +35,7 @@ public struct CachedTypedService<Model: Codable & Sendable>: Sendable {
     /// Lists the records that match a query, with the page's totals where the service paginates.
     public func find(_ query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()) -> CachedResults<Paginated<Model>> {
         let service = service
-        return service.untyped.cached.results(.find, nil, query, policy, params) { try Paginated(json: $0).map(service.decode) }
+        return service.untyped.cached.results(.find, nil, query, policy, params) { try service.decodePage($0, params) }
     }
 
     /// Reads one record.
@@ -43,7 +43,7 @@ public struct CachedTypedService<Model: Codable & Sendable>: Sendable {
         _ id: some ServiceIDConvertible, _ query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()
     ) -> CachedResults<Model> {
         let service = service
-        return service.untyped.cached.results(.get, id.serviceID, query, policy, params) { try service.decode($0) }
+        return service.untyped.cached.results(.get, id.serviceID, query, policy, params) { try service.decodeResult($0, params) }
     }
 }
 

@@ -23,10 +23,13 @@ struct CacheInvalidation: Sendable {
         /// The writes under way by the version they began under.
         var writes: [Int: Int] = [:]
 
-        mutating func invalidate() {
-            version += 1
+        mutating func invalidate(_ version: Int) {
+            self.version = version
             isStale = true
         }
+
+        /// Whether nothing would be forgotten with it but its version.
+        var isIdle: Bool { !isStale && writes.isEmpty }
 
         mutating func removed(_ version: Int) {
             // An older write may still land behind the removal.
@@ -39,11 +42,16 @@ struct CacheInvalidation: Sendable {
         }
     }
 
+    private static let mostGroups = 1000
+
     private var all = Scope()
     private var groups: [String: Scope] = [:]
+    private var lastVersion = 0
+    /// The version of the groups that are not among these: none of them was invalidated later.
+    private var othersVersion = 0
 
     func stamp(of group: String) -> Stamp {
-        Stamp(all: all.version, group: groups[group]?.version ?? 0)
+        Stamp(all: all.version, group: groups[group]?.version ?? othersVersion)
     }
 
     /// Whether nothing of a group may be read before something is removed.
@@ -52,11 +60,24 @@ struct CacheInvalidation: Sendable {
     }
 
     mutating func invalidate(_ group: String) {
-        groups[group, default: Scope()].invalidate()
+        lastVersion += 1
+        groups[group, default: Scope()].invalidate(lastVersion)
+        if groups.count > Self.mostGroups { forgetIdle() }
     }
 
     mutating func invalidateAll() {
-        all.invalidate()
+        lastVersion += 1
+        all.invalidate(lastVersion)
+    }
+
+    /// Keeps the table bounded, whatever a server calls its services: reads in flight of the groups forgotten are not kept, no more.
+    private mutating func forgetIdle() {
+        othersVersion = lastVersion
+        groups = groups.filter { !$0.value.isIdle }
+        guard groups.count > Self.mostGroups else { return }
+        invalidateAll()
+        groups = groups.filter { !$0.value.writes.isEmpty }
+        othersVersion = lastVersion
     }
 
     /// Takes note of a write that is about to begin.
@@ -64,7 +85,7 @@ struct CacheInvalidation: Sendable {
     mutating func beginWrite(in group: String, _ stamp: Stamp) -> Bool {
         guard stamp == self.stamp(of: group) else { return false }
         all.writes[stamp.all, default: 0] += 1
-        groups[group, default: Scope()].writes[stamp.group, default: 0] += 1
+        groups[group, default: Scope(version: othersVersion)].writes[stamp.group, default: 0] += 1
         return true
     }
 
@@ -98,6 +119,6 @@ struct CacheInvalidation: Sendable {
 
     /// A read of the storage was overtaken by an invalidation: where storages are layered, it may have put back what was removed.
     mutating func distrust(_ group: String) {
-        groups[group, default: Scope()].isStale = true
+        groups[group, default: Scope(version: othersVersion)].isStale = true
     }
 }

@@ -16,8 +16,13 @@ extension FeathersApp {
     }
 
     /// The service at a path with a model for its records.
-    public func service<Model: Codable & Sendable>(_ path: String, of model: Model.Type) -> TypedService<Model> {
-        TypedService(service(path))
+    /// - Parameters:
+    ///   - rootKeys: the way to the record, list or page inside every result, for servers that wrap them: `["data"]`.
+    ///   - coding: how models become JSON and back; nil for the app's way.
+    public func service<Model: Codable & Sendable>(
+        _ path: String, of model: Model.Type, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil
+    ) -> TypedService<Model> {
+        TypedService(service(path), rootKeys: rootKeys, coding: coding)
     }
 
     /// The paths of the registered services, in the order of their registration.

@@ -1,20 +1,21 @@
-import Foundation
+package import Foundation
 
 /// A value that is reached only with its lock held.
 ///
 /// For what threads of our own share with everybody else. `Mutex` is a bare futex on Linux, which Thread Sanitizer does not see: it would report races
 /// where there are none. This lock is a pthread mutex.
 ///
-/// Unchecked: `value` is private and touched in `withLock` alone, between `lock` and `unlock`; as both the value and what leaves the
-/// closure are `Sendable`, no reference to unprotected state can escape.
+/// Unchecked: `value` is touched in `withLock` alone, between `lock` and `unlock`; as both the value and what leaves the closure are `Sendable`, no
+/// reference to unprotected state can escape. Other rooms see into `withLock`, so that it costs them no generics, and have no other way to the value.
 package final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable {
-    private let lock = NSLock()
-    private var value: Value
+    @usableFromInline let lock = NSLock()
+    @usableFromInline var value: Value
 
     package init(_ value: consuming Value) {
         self.value = value
     }
 
+    @inlinable
     package func withLock<Result: Sendable, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
         lock.lock()
         defer { lock.unlock() }

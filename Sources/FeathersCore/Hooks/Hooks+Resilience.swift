@@ -1,7 +1,7 @@
 extension Hooks {
     /// Repeats calls that failed because the server was not available, when repeating them is safe.
     ///
-    /// Safe are `find` and `get` after any ``FeathersError/Code/unavailable``, and every other call that was *never sent*. The pause between
+    /// Safe are `find`, `get` and endpoints that only read after any ``FeathersError/Code/unavailable``, and every other call that was *never sent*. The pause between
     /// attempts doubles each time and is drawn at random from its upper half, so that clients do not come back in step.
     /// - Parameters:
     ///   - attempts: how often a call is tried in all, at least once.
@@ -22,7 +22,7 @@ extension Hooks {
                         try await next(&attempt)
                         context = attempt
                         return
-                    } catch let error as FeathersError where remaining > 0 && error.permitsRepeating(context.method) {
+                    } catch let error as FeathersError where remaining > 0 && error.permitsRepeating(context) {
                         let drawn = pause * Double.random(in: 0.5...1)
                         Diagnostics.current.retrying(context.method, context.path, after: error, pause: drawn)
                         try await clock.sleep(for: drawn)
@@ -52,8 +52,8 @@ extension Hooks {
 
 extension FeathersError {
     /// Whether a call that failed like this may be repeated without being executed twice to any effect.
-    fileprivate func permitsRepeating(_ method: ServiceMethod) -> Bool {
+    fileprivate func permitsRepeating(_ context: HookContext) -> Bool {
         guard code == .unavailable else { return false }
-        return execution == .neverSent || method == .find || method == .get
+        return execution == .neverSent || context.method == .find || context.method == .get || context.params.isSafeToRepeat
     }
 }

@@ -4,7 +4,7 @@ extension String {
     /// Swift's own `==` takes a composed and a decomposed "é" for one string; JavaScript compares code units and keeps
     /// them apart, so JSON keys and strings do too.
     @inline(__always)
-    func isExactly(_ other: String) -> Bool {
+    package func isExactly(_ other: String) -> Bool {
         let count = utf8.count
         guard count == other.utf8.count else { return false }
         let contiguous = utf8.withContiguousStorageIfAvailable { left in

@@ -9,9 +9,17 @@
 public struct TypedService<Model: Codable & Sendable>: Sendable {
     /// The same service, untyped.
     public let untyped: Service
+    /// The way through the envelope in which the server answers; empty where there is none.
+    let rootKeys: [RootKey]
+    let coding: (any JSONCodec)?
 
-    public init(_ service: Service, of model: Model.Type = Model.self) {
+    /// - Parameters:
+    ///   - rootKeys: the way to the record, list or page inside every result, for servers that wrap them: `["data"]`. Events carry records as they are.
+    ///   - coding: how models become JSON and back; nil for the app's way.
+    public init(_ service: Service, of model: Model.Type = Model.self, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil) {
         untyped = service
+        self.rootKeys = rootKeys
+        self.coding = coding
     }
 
     /// The path without leading and trailing slashes.
@@ -27,20 +35,20 @@ extension TypedService {
     /// Lists the records that match a query, with the page's totals where the service paginates.
     @concurrent
     public func find(_ query: Query = Query(), params: Params = Params()) async throws -> Paginated<Model> {
-        let json = try await untyped.find(query, params: params)
-        return try Paginated(json: json).map(decode)
+        try decodePage(await untyped.find(query, params: params), params)
     }
 
     /// Reads one record.
     @concurrent
     public func get(_ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try decode(await untyped.get(id, query, params: params))
+        try decodeResult(await untyped.get(id, query, params: params), params)
     }
 
     /// Creates a record from a model or from any other encodable value.
     @concurrent @discardableResult
     public func create(_ data: some Encodable & Sendable, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try decode(await untyped.create(encode(data), query, params: params))
+        let codec = codec(for: params)
+        return try decode(unwrap(await untyped.create(codec.encode(data), query, params: params)), codec)
     }
 
     /// Creates several records in one call.
@@ -48,7 +56,8 @@ extension TypedService {
     public func create(
         contentsOf data: [some Encodable & Sendable], _ query: Query = Query(), params: Params = Params()
     ) async throws -> [Model] {
-        try decodeList(await untyped.create(contentsOf: data.map(encode), query, params: params))
+        let codec = codec(for: params)
+        return try decodeList(await untyped.create(contentsOf: data.map(codec.encode), query, params: params), codec)
     }
 
     /// Replaces a record.
@@ -57,7 +66,8 @@ extension TypedService {
         _ id: some ServiceIDConvertible & Sendable, with data: some Encodable & Sendable, _ query: Query = Query(),
         params: Params = Params()
     ) async throws -> Model {
-        try decode(await untyped.update(id, with: encode(data), query, params: params))
+        let codec = codec(for: params)
+        return try decode(unwrap(await untyped.update(id, with: codec.encode(data), query, params: params)), codec)
     }
 
     /// Merges the properties of a dictionary, or of any encodable value, into a record.
@@ -66,7 +76,8 @@ extension TypedService {
         _ id: some ServiceIDConvertible & Sendable, with data: some Encodable & Sendable, _ query: Query = Query(),
         params: Params = Params()
     ) async throws -> Model {
-        try decode(await untyped.patch(id, with: encode(data), query, params: params))
+        let codec = codec(for: params)
+        return try decode(unwrap(await untyped.patch(id, with: codec.encode(data), query, params: params)), codec)
     }
 
     /// Merges JSON into a record: the form for patches with values of several kinds.
@@ -74,13 +85,14 @@ extension TypedService {
     public func patch(
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
-        try decode(await untyped.patch(id, with: data, query, params: params))
+        try decodeResult(await untyped.patch(id, with: data, query, params: params), params)
     }
 
     /// Merges data into every record that matches a query.
     @concurrent @discardableResult
     public func patchAll(matching query: Query, with data: some Encodable & Sendable, params: Params = Params()) async throws -> [Model] {
-        try decodeList(await untyped.patchAll(matching: query, with: encode(data), params: params))
+        let codec = codec(for: params)
+        return try decodeList(await untyped.patchAll(matching: query, with: codec.encode(data), params: params), codec)
     }
 
     /// Removes a record.
@@ -88,13 +100,14 @@ extension TypedService {
     public func remove(
         _ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
-        try decode(await untyped.remove(id, query, params: params))
+        try decodeResult(await untyped.remove(id, query, params: params), params)
     }
 
     /// Removes every record that matches a query.
     @concurrent @discardableResult
     public func removeAll(matching query: Query, params: Params = Params()) async throws -> [Model] {
-        try decodeList(await untyped.removeAll(matching: query, params: params))
+        let codec = codec(for: params)
+        return try decodeList(await untyped.removeAll(matching: query, params: params), codec)
     }
 
     /// Calls a custom method and decodes its result into the type the caller expects.
@@ -103,7 +116,8 @@ extension TypedService {
         _ method: ServiceMethod, with data: some Encodable & Sendable, returning type: Result.Type = Result.self,
         _ query: Query = Query(), params: Params = Params()
     ) async throws -> Result {
-        try JSONValueDecoder().decode(type, from: await untyped.call(method, with: encode(data), query, params: params))
+        let codec = codec(for: params)
+        return try decode(unwrap(await untyped.call(method, with: codec.encode(data), query, params: params)), as: type, codec)
     }
 }
 
@@ -112,44 +126,6 @@ extension TypedService {
     ///
     /// What does not decode is reported as a gap in ``ServiceEvents/deliveries``.
     public func events(_ name: EventName, buffering limit: Int = Service.defaultEventBuffer) -> ServiceEvents<Model> {
-        untyped.registration.events.subscribe(to: [name], buffering: limit) { try decode($0.data) }
-    }
-
-    private func encode(_ value: some Encodable) throws -> JSONValue {
-        try JSONValueEncoder().encode(value)
-    }
-
-    /// Decodes a record of this service.
-    package func decode(_ json: JSONValue) throws -> Model {
-        do {
-            return try JSONValueDecoder().decode(Model.self, from: json)
-        } catch {
-            throw FeathersError.undecodable(Model.self, at: path, error)
-        }
-    }
-
-    private func decodeList(_ json: JSONValue) throws -> [Model] {
-        try Paginated(json: json).data.map(decode)
-    }
-}
-
-extension FeathersError {
-    /// A result that does not fit the model: the decoding error tells where, never what was there.
-    static func undecodable(_ model: Any.Type, at path: String, _ error: any Error) -> FeathersError {
-        FeathersError(.generalError, "A result of service '\(path)' is no \(model): \(explanation(of: error))", cause: error)
-    }
-
-    private static func explanation(of error: any Error) -> String {
-        guard let error = error as? DecodingError else { return String(describing: error) }
-        func place(_ context: DecodingError.Context) -> String {
-            context.codingPath.isEmpty ? "at the top" : "at '\(context.codingPath.map(\.stringValue).joined(separator: "."))'"
-        }
-        switch error {
-        case .keyNotFound(let key, let context): return "'\(key.stringValue)' is missing \(place(context))"
-        case .valueNotFound(let type, let context): return "\(type) is null \(place(context))"
-        case .typeMismatch(let type, let context): return "no \(type) \(place(context))"
-        case .dataCorrupted(let context): return "\(context.debugDescription) \(place(context))"
-        @unknown default: return "it can not be decoded"
-        }
+        untyped.registration.events.subscribe(to: [name], buffering: limit) { try decodeRecord($0.data, Params()) }
     }
 }

@@ -14,11 +14,14 @@
 
         let request: HTTPRequest
         let deadline: ContinuousClock.Instant?
+        /// What streams, and who watches; nil where bodies are in memory.
+        let streams: HTTPStreams?
         private let phase = Locked(Phase.new)
 
-        init(_ request: HTTPRequest, deadline: ContinuousClock.Instant?) {
+        init(_ request: HTTPRequest, deadline: ContinuousClock.Instant?, streams: HTTPStreams? = nil) {
             self.request = request
             self.deadline = deadline
+            self.streams = streams
         }
 
         var host: String? { request.url.hostAndPort }

@@ -6,7 +6,9 @@
     ///
     /// A request that may change something with every sending (RFC 9110, section 9.2.2: one that is not idempotent) is never repeated by
     /// libcurl, which otherwise does so where a kept connection turns out to be dead.
-    public final class CurlHTTPClient: HTTPClient {
+    ///
+    /// Bodies stream from and to files on that thread, a piece at a time.
+    public final class CurlHTTPClient: StreamingHTTPClient {
         /// How a ``CurlHTTPClient`` connects.
         public struct Configuration: Sendable {
             /// How secure connections are made.
@@ -59,11 +61,21 @@
             try await HTTPRedirect.following(request, exchange)
         }
 
-        /// One request and its answer, redirects not followed.
+        public func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
+            try await transfer.following { request, streams, deadline in try await exchange(request, deadline: deadline, streams) }
+        }
+
         private func exchange(_ request: HTTPRequest, deadline: ContinuousClock.Instant?) async throws -> HTTPResponse {
+            try await exchange(request, deadline: deadline, nil)
+        }
+
+        /// One request and its answer, redirects not followed.
+        private func exchange(
+            _ request: HTTPRequest, deadline: ContinuousClock.Instant?, _ streams: HTTPStreams?
+        ) async throws -> HTTPResponse {
             try Task.checkCancellation()
             try request.checkSendable()
-            let exchange = CurlExchange(request, deadline: deadline)
+            let exchange = CurlExchange(request, deadline: deadline, streams: streams)
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
                     if exchange.begin(continuation) { driver.start(exchange) }

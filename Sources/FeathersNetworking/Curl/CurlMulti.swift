@@ -39,13 +39,18 @@
                 exchange.finish(.failure(HTTPClientError(.other, "libcurl is out of memory", host: exchange.host, delivery: .neverSent)))
                 return
             }
-            transfer.begin(exchange)
+            do {
+                try transfer.begin(exchange)
+            } catch {
+                exchange.finish(.failure(error))
+                return keep(transfer)
+            }
             guard curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
                 transfer.end(with: .failure(HTTPClientError(.other, "libcurl took no request", host: exchange.host, delivery: .neverSent)))
                 return
             }
             running[ObjectIdentifier(exchange)] = transfer
-            if let deadline = exchange.deadline { earliestDeadline = min(earliestDeadline ?? deadline, deadline) }
+            if let deadline = transfer.deadline { earliestDeadline = min(earliestDeadline ?? deadline, deadline) }
         }
 
         /// Drops an exchange whose caller has gone. Its connection is closed, unless it carries others as well (HTTP/2).
@@ -106,7 +111,7 @@
             guard earliest <= now else { return }
             earliestDeadline = nil
             for (key, transfer) in running {
-                guard let exchange = transfer.exchange, let deadline = exchange.deadline else { continue }
+                guard let exchange = transfer.exchange, let deadline = transfer.deadline else { continue }
                 guard deadline <= now else {
                     earliestDeadline = min(earliestDeadline ?? deadline, deadline)
                     continue

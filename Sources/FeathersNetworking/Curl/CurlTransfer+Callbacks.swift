@@ -57,6 +57,11 @@
         }
 
         private func receivedBody(_ piece: UnsafeRawBufferPointer) -> Bool {
+            if exchange?.streams != nil { return streamed(piece) }
+            return collected(piece)
+        }
+
+        func collected(_ piece: UnsafeRawBufferPointer) -> Bool {
             let maximum = exchange?.request.maximumResponseBytes ?? 0
             guard piece.count <= maximum - body.count else {
                 failure = HTTPClientError(.responseTooLarge, "The answer is larger than \(maximum) bytes", host: exchange?.host)
@@ -67,6 +72,7 @@
         }
 
         private func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+            if let reader { return fill(buffer, from: reader) }
             guard let body = exchange?.request.body else { return 0 }
             let count = min(buffer.count, body.count - uploaded)
             body.withUnsafeBytes { bytes in
@@ -89,6 +95,8 @@
         private func rewind(to offset: Int64, from origin: Int32) -> Bool {
             guard isRepeatable, offset == 0, origin == SEEK_SET else { return false }
             uploaded = 0
+            reader?.rewind()
+            progress.sent = 0
             return true
         }
     }

@@ -15,6 +15,11 @@
         var head = HTTPHeadReader()
         var body: [UInt8] = []
         var uploaded = 0
+        /// The body that streams; nil where it is in memory or there is none.
+        private(set) var reader: HTTPBodyReader?
+        var progress = TransferProgress()
+        /// When something last moved, where that matters.
+        var lastMove: ContinuousClock.Instant?
         /// How often the request was begun to be sent.
         var sendings = 0
         /// Whether libcurl asks before it sends.
@@ -63,7 +68,11 @@
             configuration.proxy.apply(to: easy)
         }
 
-        func begin(_ exchange: CurlExchange) {
+        /// - Throws: ``HTTPClientError/Kind/unreadableFile`` where the body's files cannot be read; nothing has begun then.
+        func begin(_ exchange: CurlExchange) throws(HTTPClientError) {
+            reader = try exchange.streams?.body.map { (body) throws(HTTPClientError) in try HTTPBodyReader(body) }
+            progress = TransferProgress(totalToSend: reader?.count ?? Int64(exchange.request.body?.count ?? 0))
+            lastMove = exchange.streams?.stallTimeout == nil ? nil : .now
             self.exchange = exchange
             head = HTTPHeadReader()
             uploaded = 0
@@ -76,17 +85,17 @@
             ccurl_set_long(easy, CURLOPT_HTTPGET, 1)
             let isPlain = request.method == "GET" || request.method == "HEAD"
             ccurl_set_string(easy, CURLOPT_CUSTOMREQUEST, isPlain ? nil : request.method)
-            let sendsBody = request.body != nil || ["POST", "PUT", "PATCH"].contains(request.method)
+            let sendsBody = request.body != nil || reader != nil || ["POST", "PUT", "PATCH"].contains(request.method)
             if sendsBody {
                 ccurl_set_long(easy, CURLOPT_UPLOAD, 1)
-                ccurl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, Int64(request.body?.count ?? 0))
+                ccurl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, progress.totalToSend)
                 if request.method == "GET" { ccurl_set_string(easy, CURLOPT_CUSTOMREQUEST, "GET") }
             }
             if request.method == "HEAD" { ccurl_set_long(easy, CURLOPT_NOBODY, 1) }
             // libcurl would silently send the request twice where a kept connection turns out to be dead. From 7.80 on it asks before it sends
             // (see `mayBeSent`); before, a body can be refused a second reading (see `rewind`), and an empty one needs none.
             sendings = 0
-            let needsOwnConnection = !isRepeatable && request.body?.isEmpty != false && !asksBeforeSending
+            let needsOwnConnection = !isRepeatable && progress.totalToSend == 0 && !asksBeforeSending
             ccurl_set_long(easy, CURLOPT_FRESH_CONNECT, needsOwnConnection ? 1 : 0)
             setHeaders(request.headers, sendsBody: sendsBody)
         }
@@ -100,6 +109,13 @@
             }
             if sendsBody, headers["Expect"] == nil { headerList = curl_slist_append(headerList, "Expect:") }
             ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, UnsafeRawPointer(headerList))
+        }
+
+        /// When the exchange has to be given up, as far as is known now.
+        var deadline: ContinuousClock.Instant? {
+            guard let lastMove, let stallTimeout = exchange?.streams?.stallTimeout else { return exchange?.deadline }
+            let stalled = lastMove.advanced(by: stallTimeout)
+            return min(exchange?.deadline ?? stalled, stalled)
         }
 
         /// Whether libcurl may send the request another time.
@@ -121,6 +137,7 @@
             let ended = exchange
             exchange = nil
             body = []
+            reader = nil
             ended?.finish(result)
         }
 

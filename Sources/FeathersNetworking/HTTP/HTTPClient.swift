@@ -1,7 +1,7 @@
 /// The seam to HTTP: executes one request and returns the whole answer.
 ///
 /// Implementations know nothing of services. A client is shared by any number of concurrent callers. Bodies are held in memory;
-/// streaming is a separate capability, so that this seam stays one method wide.
+/// streaming is a separate capability, ``StreamingHTTPClient``, so that this seam stays one method wide.
 public protocol HTTPClient: Sendable {
     /// Sends a request, follows redirects as the request allows, and returns the answer whatever its status.
     ///

@@ -26,6 +26,10 @@ public struct HTTPClientError: Error, Sendable {
         case invalidRedirect
         /// The body is larger than the request allows.
         case responseTooLarge
+        /// A file to send cannot be read, or changed while it was sent.
+        case unreadableFile
+        /// The file to receive into cannot be written.
+        case unwritableFile
         /// The client was closed.
         case closed
         /// Anything else.
@@ -62,8 +66,9 @@ public struct HTTPClientError: Error, Sendable {
 extension HTTPClientError.Kind {
     var impliedDelivery: HTTPClientError.Delivery {
         switch self {
-        case .invalidURL, .invalidHeader, .hostNotFound, .cannotConnect, .tls: .neverSent
-        case .timeout, .connectionLost, .badResponse, .tooManyRedirects, .invalidRedirect, .responseTooLarge, .closed, .other:
+        case .invalidURL, .invalidHeader, .hostNotFound, .cannotConnect, .tls, .unreadableFile: .neverSent
+        case .timeout, .connectionLost, .badResponse, .tooManyRedirects, .invalidRedirect, .responseTooLarge, .unwritableFile, .closed,
+            .other:
             .mayHaveExecuted
         }
     }

@@ -14,12 +14,12 @@ extension HTTPHeaders {
 }
 
 /// What may stand in a header field (RFC 9110, sections 5.5 and 5.6.2).
-enum HTTPFieldSyntax {
+package enum HTTPFieldSyntax {
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
-    static func isFieldValue(_ text: String) -> Bool {
+    package static func isFieldValue(_ text: String) -> Bool {
         // Bytes over 0x7F are obs-text: legal, and what a UTF-8 value becomes.
         text.utf8.allSatisfy { byte in byte >= 0x20 && byte != 0x7F || byte == 0x09 }
     }

@@ -1,14 +1,14 @@
-import Foundation
+package import Foundation
 
 /// Scheme, host and port: what decides whether credentials may follow.
-struct Origin: Equatable {
+package struct Origin: Equatable {
     var scheme: String
     var host: String
     var port: Int?
 }
 
 extension URL {
-    var origin: Origin {
+    package var origin: Origin {
         let scheme = scheme?.lowercased() ?? ""
         let standard = scheme == "https" ? 443 : scheme == "http" ? 80 : nil
         return Origin(scheme: scheme, host: host?.lowercased() ?? "", port: port ?? standard)

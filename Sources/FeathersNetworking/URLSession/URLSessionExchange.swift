@@ -23,18 +23,24 @@ final class URLSessionExchange: Sendable {
         var task: URLSessionDataTask
         var continuation: CheckedContinuation<HTTPResponse, any Error>
         var body: [UInt8] = []
+        var progress = TransferProgress()
         /// Whether the task is about to end by itself, and must not be cancelled any more.
         var isEnding = false
     }
 
     /// When the exchange has to be over.
     let deadline: ContinuousClock.Instant?
+    /// The file that is sent; nil where the body is in memory or there is none.
+    let upload: BodyFile?
     private let request: HTTPRequest
+    private let streams: HTTPStreams?
     private let phase = Locked(Phase.new)
 
-    init(_ request: HTTPRequest, deadline: ContinuousClock.Instant?) {
+    init(_ request: HTTPRequest, deadline: ContinuousClock.Instant?, streams: HTTPStreams? = nil, upload: BodyFile? = nil) {
         self.request = request
         self.deadline = deadline
+        self.streams = streams
+        self.upload = upload
     }
 
     private var host: String? { request.url.hostAndPort }
@@ -43,7 +49,8 @@ final class URLSessionExchange: Sendable {
     func begin(_ task: URLSessionDataTask, continuation: CheckedContinuation<HTTPResponse, any Error>) {
         let earlyError: (any Error)? = phase.withLock { phase in
             if case .endedEarly(let error) = phase { return error }
-            phase = .running(Running(task: task, continuation: continuation))
+            let total = upload?.count ?? Int64(request.body?.count ?? 0)
+            phase = .running(Running(task: task, continuation: continuation, progress: TransferProgress(totalToSend: total)))
             return nil
         }
         if let earlyError {
@@ -55,7 +62,43 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    func received(_ data: Data) {
+    func received(_ data: Data, of response: URLResponse?) {
+        guard let streams else { return collect(data) }
+        let response = response as? HTTPURLResponse
+        if let download = streams.download, let response, (200..<300).contains(response.statusCode) {
+            do {
+                try data.withUnsafeBytes { try download.write($0) }
+            } catch {
+                return abandon(error)
+            }
+        } else {
+            collect(data)
+        }
+        let isCompressed = response?.value(forHTTPHeaderField: "Content-Encoding") != nil
+        let expected = isCompressed ? nil : response?.value(forHTTPHeaderField: "Content-Length").flatMap(Int64.init)
+        report {
+            $0.received += Int64(data.count)
+            $0.totalToReceive = expected
+        }
+    }
+
+    func sent(_ count: Int64) {
+        report { $0.sent = count }
+    }
+
+    private func report(_ change: @Sendable (inout TransferProgress) -> Void) {
+        guard let streams else { return }
+        let progress: TransferProgress? = phase.withLock { phase in
+            guard case .running(var running) = phase else { return nil }
+            phase = .ended
+            change(&running.progress)
+            phase = .running(running)
+            return running.progress
+        }
+        if let progress { streams.report(progress) }
+    }
+
+    private func collect(_ data: Data) {
         let isTooLarge = phase.withLock { phase in
             guard case .running(var running) = phase else { return false }
             guard data.count <= request.maximumResponseBytes - running.body.count else { return true }

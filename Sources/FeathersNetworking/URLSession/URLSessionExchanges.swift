@@ -48,7 +48,7 @@ final class URLSessionExchanges: Sendable {
         guard mayMake else { return nil }
         // Outside the lock, since it waits for the session's own queue. Nobody invalidates the session meanwhile: a task
         // made in an invalidated one ends the process.
-        let task = session.dataTask(with: request)
+        let task = exchange.upload.map { session.uploadTask(with: request, fromFile: $0.url) } ?? session.dataTask(with: request)
         let (isRegistered, mustInvalidate) = state.withLock { state in
             state.makers -= 1
             if !state.isClosed { state.running[task.taskIdentifier] = exchange }

@@ -9,7 +9,10 @@
 ///
 /// TLS, proxies, connection limits, caching and cookies are what the session's configuration says. Redirects, deadlines and size limits are
 /// decided here, alike on every platform. The session ends with the client, or with ``close()``.
-public final class URLSessionHTTPClient: HTTPClient {
+///
+/// A body of one file is handed to the session as such; one of several pieces becomes a temporary file first, as the session uploads nothing else
+/// whose length it knows. What is received goes into its file piece by piece.
+public final class URLSessionHTTPClient: StreamingHTTPClient {
     private let session: URLSession
     private let exchanges: URLSessionExchanges
     private let reports: URLSessionReports
@@ -62,11 +65,28 @@ public final class URLSessionHTTPClient: HTTPClient {
         try await HTTPRedirect.following(request, exchange)
     }
 
-    /// One request and its answer, redirects not followed.
+    public func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
+        try await transfer.following { request, streams, deadline in try await exchange(request, deadline: deadline, streams) }
+    }
+
     private func exchange(_ request: HTTPRequest, deadline: ContinuousClock.Instant?) async throws -> HTTPResponse {
+        try await exchange(request, deadline: deadline, nil)
+    }
+
+    /// One request and its answer, redirects not followed.
+    private func exchange(
+        _ request: HTTPRequest, deadline: ContinuousClock.Instant?, _ streams: HTTPStreams?
+    ) async throws -> HTTPResponse {
         try Task.checkCancellation()
-        let urlRequest = try URLRequest(sending: request)
-        let exchange = URLSessionExchange(request, deadline: deadline)
+        var request = request
+        var upload: BodyFile?
+        if let body = streams?.body {
+            if body.isInMemory { request.body = try body.bytes() } else { upload = try BodyFile(body) }
+        }
+        var urlRequest = try URLRequest(sending: request)
+        // URLSession's own timer restarts with every byte, which is what a stall is.
+        if request.timeout == nil, let stallTimeout = streams?.stallTimeout { urlRequest.timeoutInterval = stallTimeout.clamped.seconds }
+        let exchange = URLSessionExchange(request, deadline: deadline, streams: streams, upload: upload)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard let task = exchanges.register(exchange, asTaskOf: session, for: urlRequest) else {

@@ -79,9 +79,8 @@ struct CallTable<Waiter> {
 
     /// Takes the call a server has answered; nil for an id nobody waits for, or one that was never sent.
     mutating func acknowledged(_ id: Int) -> Waiter? {
-        guard let call = calls[id], call.unsent == nil else { return nil }
-        calls[id] = nil
-        return call.waiter
+        guard let index = calls.index(forKey: id), calls.values[index].unsent == nil else { return nil }
+        return calls.remove(at: index).value.waiter
     }
 
     /// Takes a call its caller gave up.

@@ -1,6 +1,7 @@
 """Reads HTTP/1.1 requests off a socket without interpreting more than their framing."""
 
 import base64
+import hashlib
 
 HEAD_LIMIT = 1024 * 1024
 
@@ -92,8 +93,24 @@ class Request:
         if (request.header("expect") or "").lower() == "100-continue":
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             await writer.drain()
-        await request.read_body(incoming)
+        if request.path.startswith("/__sink"):
+            request.digest, request.length = await request.digest_body(incoming)
+        else:
+            await request.read_body(incoming)
         return request
+
+    async def digest_body(self, incoming):
+        """The SHA-256 and the length of a body that is too large to keep."""
+        digest = hashlib.sha256()
+        length = int(self.header("content-length") or "0")
+        remaining = length
+        while remaining:
+            if not incoming.buffer and not await incoming.more():
+                raise MalformedRequest("connection ended inside a body")
+            piece = await incoming.exactly(min(remaining, len(incoming.buffer)))
+            digest.update(piece)
+            remaining -= len(piece)
+        return digest.hexdigest(), length
 
     async def read_body(self, incoming):
         if (self.header("transfer-encoding") or "").lower() != "chunked":

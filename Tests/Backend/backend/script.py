@@ -19,7 +19,8 @@ A response, every member optional:
     reset                            that end is a TCP reset
     raw (base64)                     exactly these bytes, then the connection ends
 
-/__proxy is for proxies that fail on purpose, see faults.py.
+/__proxy is for proxies that fail on purpose, see faults.py; /__sink, /__source and /__form are for large bodies and forms with
+files, see transfers.py.
 
 Requests to a key without a script get a 599 and are recorded all the same. `connection`
 numbers the TCP connections a request came over, so that reuse can be seen.
@@ -34,6 +35,7 @@ from http import HTTPStatus
 from urllib.parse import parse_qs
 
 from .http_request import Incoming, Request, MalformedRequest
+from .transfers import parsed_form, send_source
 
 CHUNK = 1024
 BODILESS = (204, 304)
@@ -100,6 +102,12 @@ class ScriptServer:
         if parts[1:2] == ["__proxy"]:
             status, answer = await self.proxies.answer(request.method, "/".join(parts[2:]), search, request.body)
             return await send_json(writer, answer, status)
+        if parts[1:2] == ["__sink"]:
+            return await send_json(writer, {"sha256": request.digest, "length": request.length, "headers": request.headers})
+        if parts[1:2] == ["__source"]:
+            return await send_source(incoming, writer, int(parts[2]), parse_qs(search))
+        if parts[1:2] == ["__form"]:
+            return await send_json(writer, await parsed_form(request))
         key = self.keys.setdefault(parts[1] if len(parts) > 1 else "", Key())
         record = {**request.record(), "connection": number, "aborted": False}
         await key.note(lambda: key.requests.append(record))

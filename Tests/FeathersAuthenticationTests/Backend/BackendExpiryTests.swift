@@ -6,13 +6,17 @@ import Testing
 
 @Suite("Expiry on the test backend", .serialized, .timeLimit(.minutes(2)), .enabled(if: !TestBackend.isSkipped))
 struct BackendExpiryTests {
-    private func app(_ account: BackendAccount, _ route: Route, _ configure: (inout AuthenticationOptions) -> Void = { _ in }) throws -> FeathersApp {
+    private func app(_ account: BackendAccount, _ route: Route, _ configure: (inout AuthenticationOptions) -> Void = { _ in }) throws
+        -> FeathersApp
+    {
         let app = FeathersApp(transport: route.transport(account.url))
         try app.use(authentication: AuthenticationOptions(refresh: .service("refresh-tokens"), configure))
         return app
     }
 
-    @Test("No call fails, no event is lost and one refresh is made when the token ends under 50 callers and 3 subscriptions", arguments: Route.allCases)
+    @Test(
+        "No call fails, no event is lost and one refresh is made when the token ends under 50 callers and 3 subscriptions",
+        arguments: Route.allCases)
     func scenario(route: Route) async throws {
         let account = try await BackendAccount(lifetime: 2, refreshTokens: true)
         // What is made from the refresh on lives long: exactly one refresh is to be seen.
@@ -72,7 +76,7 @@ struct BackendExpiryTests {
             try await account.run("expiry", ["seconds": 3600])
             for await status in app.connectionStatusUpdates() {
                 if case .waiting = status { break }
-                if case .closed = status { Issue.record("closed") ; break }
+                if case .closed = status { Issue.record("closed"); break }
             }
             #expect(try await app.service("secured").find(.limit(1)).isNull == false)
             #expect(app.authentication.result.map { $0.accessToken != first.accessToken } == true)

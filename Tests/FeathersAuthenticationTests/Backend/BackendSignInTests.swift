@@ -14,7 +14,8 @@ struct BackendSignInTests {
         try app.use(authentication: AuthenticationOptions(storage: storage))
         try await withFeathersApp(app) { app in
             #expect(await failure { try await app.service("secured").find() }?.code == .notAuthenticated)
-            #expect(await failure { try await app.authenticate(.local(email: account.email, password: "wrong")) }?.message == "Invalid login")
+            #expect(
+                await failure { try await app.authenticate(.local(email: account.email, password: "wrong")) }?.message == "Invalid login")
             let result = try await app.authenticate(account.credentials)
             #expect(result.user?["email"] == .string(account.email))
             #expect(result.payload?.algorithm == "HS256" && result.payload?.isUnsigned == false && result.payload?.expiresAt != nil)
@@ -29,12 +30,15 @@ struct BackendSignInTests {
     func reconnection(route: Route, inHandshake: Bool) async throws {
         let backend = TestBackend(variables: [:])
         let account = try await BackendAccount(lifetime: nil, refreshTokens: false, on: backend)
-        let token = try await FeathersApp(transport: .rest(account.url)).service("authentication").create(
-            ["strategy": "local", "email": .string(account.email), "password": .string(account.password)])["accessToken"]?.string ?? ""
+        let token =
+            try await FeathersApp(transport: .rest(account.url)).service("authentication").create(
+                ["strategy": "local", "email": .string(account.email), "password": .string(account.password)])["accessToken"]?.string ?? ""
         try await account.run("reset")
         let app = FeathersApp(transport: route.transport(account.url))
         try app.use(
-            authentication: AuthenticationOptions(storage: InMemoryTokenStorage(["feathers-jwt": token])) { $0.authenticatesHandshake = inHandshake })
+            authentication: AuthenticationOptions(storage: InMemoryTokenStorage(["feathers-jwt": token])) {
+                $0.authenticatesHandshake = inHandshake
+            })
         try await withFeathersApp(app) { app in
             _ = try await app.service("secured").find(.limit(1))
             let expected: Int64 = inHandshake ? 2 : 1

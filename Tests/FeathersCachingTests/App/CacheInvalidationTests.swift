@@ -60,6 +60,33 @@ struct CacheInvalidationTests {
         #expect(state.isStale("a"))
     }
 
+    @Test("However many groups there are, the table stays small and no older write is let through")
+    mutating func bounded() {
+        let stamp = state.stamp(of: "a")
+        let writing = state.stamp(of: "b")
+        _ = state.beginWrite(in: "b", writing)
+        state.invalidate("a")
+        for number in 0..<3000 {
+            if number % 2 == 0 { for removal in state.removals { state.removed(removal) } }
+            state.invalidate("group \(number)")
+        }
+        let isOldAllowed = state.beginWrite(in: "a", stamp)
+        #expect(!isOldAllowed)
+        #expect(state.removals.count <= 1001)
+        // Without removals the whole storage becomes stale in the place of thousands of groups.
+        for number in 0..<3000 { state.invalidate("more \(number)") }
+        #expect(state.removals.count <= 1001)
+        #expect(state.isStale("a") && state.isStale("more 0"))
+        // The write that was under way all the time holds back the end of all that.
+        for removal in state.removals { state.removed(removal) }
+        #expect(state.isStale("b"))
+        state.endWrite(in: "b", writing)
+        for removal in state.removals { state.removed(removal) }
+        #expect(!state.isStale("b"))
+        let isAllowed = state.beginWrite(in: "a", state.stamp(of: "a"))
+        #expect(isAllowed)
+    }
+
     @Test("A group that is distrusted is removed again, though nothing was invalidated")
     mutating func distrusted() {
         let stamp = state.stamp(of: "a")

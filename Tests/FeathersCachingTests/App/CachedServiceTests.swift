@@ -99,6 +99,20 @@ struct CachedServiceTests {
         #expect(try await results.next() == nil)
     }
 
+    @Test("Neither a cache nor its background work keeps an app alive")
+    func released() async throws {
+        weak var app: FeathersApp?
+        do {
+            let cached = CachedApp(policy: .cacheFirstNetworkRefresh)
+            app = cached.app
+            try await withFeathersApp(cached.app) { app in
+                for _ in 0..<2 { _ = try await app.service("messages").get(1) }
+            }
+            _ = try await cached.messages.cached.get(1).last()
+        }
+        #expect(app == nil)
+    }
+
     @Test("The app knows its cache")
     func installed() {
         let cached = CachedApp()

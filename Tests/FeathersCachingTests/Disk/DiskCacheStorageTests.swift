@@ -17,10 +17,14 @@ struct DiskCacheStorageTests {
         DiskCacheStorage(directory: directory.url, byteLimit: limit)
     }
 
-    @Test("Answers outlive the instance, and the order of their use does")
+    @Test("Answers outlive the instance, and the order of their use does, to the minute")
     func outlives() async throws {
         let first = storage(3500)
-        for number in 1...3 { try await first.set(thousand, for: key(number)) }
+        for number in 1...3 {
+            try await first.set(thousand, for: key(number))
+            let attributes = [FileAttributeKey.modificationDate: Date.now.addingTimeInterval(Double(number) * 100 - 1000)]
+            try FileManager.default.setAttributes(attributes, ofItemAtPath: directory.url.appending(path: key(number).fileName).path)
+        }
         #expect(try await first.entry(for: key(1)) == thousand)
         let second = storage(3500)
         try await second.set(thousand, for: key(4))

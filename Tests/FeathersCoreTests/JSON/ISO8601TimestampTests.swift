@@ -17,7 +17,7 @@ struct ISO8601TimestampTests {
             (-86_400_000, "1969-12-31T00:00:00.000Z"),
         ] as [(Double, String)])
     func writes(milliseconds: Double, text: String) {
-        #expect(ISO8601Timestamp(milliseconds: milliseconds).text == text)
+        #expect(ISO8601Timestamp(milliseconds: milliseconds).text() == text)
         #expect(ISO8601Timestamp(text)?.milliseconds == milliseconds)
     }
 
@@ -52,14 +52,14 @@ struct ISO8601TimestampTests {
 
     @Test("Beyond JavaScript's dates there is no text", arguments: [8.64e15 + 1, -8.64e15 - 1, .nan, .infinity])
     func endsWhereJavaScriptEnds(milliseconds: Double) {
-        #expect(ISO8601Timestamp(milliseconds: milliseconds).text == nil)
+        #expect(ISO8601Timestamp(milliseconds: milliseconds).text() == nil)
     }
 
     @Test("Every day of four centuries is its own text")
     func countsDays() {
         for day in -150_000..<20_000 where day % 7 == 0 {
             let milliseconds = Double(day) * 86_400_000 + 43_200_123
-            #expect(ISO8601Timestamp(milliseconds: milliseconds).text.flatMap(ISO8601Timestamp.init)?.milliseconds == milliseconds)
+            #expect(ISO8601Timestamp(milliseconds: milliseconds).text().flatMap(ISO8601Timestamp.init)?.milliseconds == milliseconds)
         }
     }
 }

@@ -122,8 +122,9 @@ struct JSONValueDecoderTests {
         for text in ["2024-01-02T03:04:05.000Z", "2024-01-02T03:04:05Z", "2024-01-02T04:04:05+01:00"] as [JSONValue] {
             #expect(try JSONValueDecoder().decode(Date.self, from: text) == expected)
         }
-        #expect(try JSONValueDecoder(dateFormat: .millisecondsSince1970).decode([Date].self, from: [1_704_164_645_000]) == [expected])
-        #expect(try JSONValueDecoder(dateFormat: .secondsSince1970).decode([Date].self, from: [1_704_164_645]) == [expected])
+        #expect(
+            try JSONValueDecoder(CodingOptions(dates: .millisecondsSince1970)).decode([Date].self, from: [1_704_164_645_000]) == [expected])
+        #expect(try JSONValueDecoder(CodingOptions(dates: .secondsSince1970)).decode([Date].self, from: [1_704_164_645]) == [expected])
         #expect(Self.outcome { try JSONValueDecoder().decode(Date.self, from: "soon") } == "dataCorrupted at ")
         #expect(Self.outcome { try JSONValueDecoder().decode([String: Date].self, from: ["a": 1]) } == "typeMismatch at a")
         #expect(Self.outcome { try JSONValueDecoder().decode([Date].self, from: [nil]) } == "valueNotFound at 0")
@@ -152,6 +153,6 @@ struct JSONValueDecoderTests {
             }
         }
         let key = try #require(CodingUserInfoKey(rawValue: "k"))
-        _ = try JSONValueDecoder(userInfo: [key: 5]).decode([Reader].self, from: [1])
+        _ = try JSONValueDecoder(CodingOptions(userInfo: [key: 5])).decode([Reader].self, from: [1])
     }
 }

@@ -8,7 +8,7 @@ struct JSONValueEncoderTests {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .millisecondsSince1970
         let theirs = try JSONValue(parsing: encoder.encode(model))
-        let ours = try JSONValueEncoder(dateFormat: .millisecondsSince1970).encode(model)
+        let ours = try JSONValueEncoder(CodingOptions(dates: .millisecondsSince1970)).encode(model)
         #expect(ours == theirs, sourceLocation: sourceLocation)
     }
 
@@ -47,7 +47,7 @@ struct JSONValueEncoderTests {
         }
         let date = Date(timeIntervalSince1970: 1_704_164_645.678)
         #expect(try JSONValueEncoder().encode(["at": date]) == ["at": "2024-01-02T03:04:05.678Z"])
-        #expect(try JSONValueEncoder(dateFormat: .secondsSince1970).encode([date]) == [1_704_164_645.678])
+        #expect(try JSONValueEncoder(CodingOptions(dates: .secondsSince1970)).encode([date]) == [1_704_164_645.678])
         #expect(throws: EncodingError.self) { try JSONValueEncoder().encode(Date(timeIntervalSince1970: 1e15)) }
     }
 

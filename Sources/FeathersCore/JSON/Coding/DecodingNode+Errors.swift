@@ -18,7 +18,7 @@ extension DecodingNode {
 
 extension JSONValue {
     /// What kind of value this is, for messages that must not show the value itself.
-    fileprivate var kindName: String {
+    var kindName: String {
         switch self {
         case .null: "null"
         case .bool: "a boolean"

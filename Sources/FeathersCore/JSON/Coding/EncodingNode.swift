@@ -19,9 +19,12 @@ final class EncodingNode: Encoder {
     /// Nested containers, which are filled as long as the model likes, and their places in `array` or `object`.
     private var unfinished: [(position: Int, node: EncodingNode)] = []
     private var wasUsedAsTwoKinds = false
+    /// What properties are called in this value's object; nil where they are called as they are.
+    var keys: CodedKeys?
 
     init(options: EncodingOptions, path: [any CodingKey]) {
         self.options = options
+        keys = options.keys
         parent = nil
         step = .root
         basePath = path
@@ -29,6 +32,7 @@ final class EncodingNode: Encoder {
 
     init(parent: EncodingNode, step: CodingPathStep) {
         options = parent.options
+        keys = parent.options.keys
         self.parent = parent
         self.step = step
         basePath = []
@@ -45,12 +49,14 @@ final class EncodingNode: Encoder {
         return node.basePath + path.reversed()
     }
 
-    var userInfo: [CodingUserInfoKey: Any] { options.userInfo }
+    var userInfo: [CodingUserInfoKey: Any] { options.coding.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         // Most records have a handful of keys; growing step by step would cost more than they do.
         if kind == .empty { object = JSONObject(minimumCapacity: 8) }
         become(.object)
+        // These are the keys of any JSON object, and not those of a model.
+        if keys != nil, type == JSONKey.self { keys = nil }
         return KeyedEncodingContainer(JSONKeyedEncodingContainer<Key>(node: self))
     }
 
@@ -91,14 +97,15 @@ final class EncodingNode: Encoder {
 
 extension EncodingNode {
     @inline(__always)
-    func set(_ value: JSONValue, forKey key: String) {
+    func set(_ value: JSONValue, forKey property: String) {
+        let key = keys?.key(of: property) ?? property
         object.updateValue(value, forKey: key)
         if !unfinished.isEmpty, let position = object.position(of: key) { unfinished.removeAll { $0.position == position } }
     }
 
     /// The node for a value that is filled in later; asked for again with the same key, it is the same node.
     func unfinishedNode(forKey key: some CodingKey) -> EncodingNode {
-        let name = key.stringValue
+        let name = keys?.key(of: key.stringValue) ?? key.stringValue
         if let position = object.position(of: name), let known = unfinished.first(where: { $0.position == position }) { return known.node }
         object[name] = .null
         return appendUnfinished(at: object.position(of: name) ?? object.count - 1, key: key)

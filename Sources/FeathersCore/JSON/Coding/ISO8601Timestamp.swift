@@ -7,7 +7,7 @@ struct ISO8601Timestamp: Equatable {
     var milliseconds: Double
 
     /// The text, or nil outside of the years -271821 to 275760, which is what JavaScript's dates can hold.
-    var text: String? {
+    func text(hasFraction: Bool = true) -> String? {
         guard milliseconds.magnitude <= 8.64e15 else { return nil }
         // Rounded down, as a date with more digits than milliseconds has not yet reached the next one. The smallest step a
         // `Double` of this size can make is far below a thousandth, so that 0.678 s is not read as 677 ms.
@@ -27,7 +27,7 @@ struct ISO8601Timestamp: Equatable {
             writer.write(inDay / 3_600_000, width: 2, after: "T")
             writer.write(inDay / 60_000 % 60, width: 2, after: ":")
             writer.write(inDay / 1000 % 60, width: 2, after: ":")
-            writer.write(inDay % 1000, width: 3, after: ".")
+            if hasFraction { writer.write(inDay % 1000, width: 3, after: ".") }
             writer.write(byte: UInt8(ascii: "Z"))
             return String(decoding: UnsafeBufferPointer(rebasing: buffer[..<writer.count]), as: UTF8.self)
         }

@@ -6,17 +6,18 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     var codingPath: [any CodingKey] { node.codingPath }
 
     /// In the object's order, without those the model does not know.
-    var allKeys: [Key] { object.entries.compactMap { Key(stringValue: $0.key) } }
+    var allKeys: [Key] { object.entries.compactMap { Key(stringValue: node.keys?.property(of: $0.key) ?? $0.key) } }
 
     func contains(_ key: Key) -> Bool {
-        object.position(of: key.stringValue) != nil
+        node.position(of: key.stringValue, in: object) != nil
     }
 
     @inline(__always)
     func value(for key: some CodingKey) throws -> JSONValue {
         guard let value = node.value(of: key.stringValue, in: object) else {
+            let name = node.keys?.key(of: key.stringValue) ?? key.stringValue
             throw DecodingError.keyNotFound(
-                key, DecodingError.Context(codingPath: codingPath, debugDescription: "No value for the key \"\(key.stringValue)\"."))
+                key, DecodingError.Context(codingPath: codingPath, debugDescription: "No value for the key \"\(name)\"."))
         }
         return value
     }
@@ -62,6 +63,7 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     }
 
     private func superDecoder(for key: some CodingKey) -> DecodingNode {
-        DecodingNode(value: object[key.stringValue] ?? .null, parent: node, step: .key(key))
+        let position = node.position(of: key.stringValue, in: object)
+        return DecodingNode(value: position.map { object.entries[$0].value } ?? .null, parent: node, step: .key(key))
     }
 }

@@ -4,14 +4,11 @@
 /// ISO 8601 by default, integers beyond `Int64` are refused since a `JSONValue` cannot hold them exactly, and a `Decimal` may
 /// also stand in a string, as databases send them.
 public struct JSONValueDecoder: Sendable {
-    /// How dates are read.
-    public var dateFormat: JSONDateFormat
-    /// Handed to every type that is decoded.
-    public var userInfo: [CodingUserInfoKey: any Sendable]
+    /// How dates, data, keys and numbers are read.
+    public var options: CodingOptions
 
-    public init(dateFormat: JSONDateFormat = .iso8601, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
-        self.dateFormat = dateFormat
-        self.userInfo = userInfo
+    public init(_ options: CodingOptions = CodingOptions()) {
+        self.options = options
     }
 
     /// Decodes a model from a value; a `JSONValue` or `JSONObject` is returned as it is.
@@ -20,17 +17,18 @@ public struct JSONValueDecoder: Sendable {
     public func decode<T: Decodable>(_ type: T.Type = T.self, from value: JSONValue) throws -> T {
         // The commonest "model" of all needs no decoder.
         if type == JSONValue.self, let value = value as? T { return value }
-        return try DecodingNode(value: value, options: DecodingOptions(dateFormat: dateFormat, userInfo: userInfo)).decodeWhole(type)
+        return try DecodingNode(value: value, options: DecodingOptions(options)).decodeWhole(type)
     }
 }
 
 /// What every node of one decoding shares.
-final class DecodingOptions: Sendable {
-    let dateFormat: JSONDateFormat
-    let userInfo: [CodingUserInfoKey: any Sendable]
+final class DecodingOptions {
+    let coding: CodingOptions
+    /// nil where keys stay as they are.
+    let keys: CodedKeys?
 
-    init(dateFormat: JSONDateFormat, userInfo: [CodingUserInfoKey: any Sendable]) {
-        self.dateFormat = dateFormat
-        self.userInfo = userInfo
+    init(_ coding: CodingOptions) {
+        self.coding = coding
+        keys = coding.keys.converts ? CodedKeys(coding.keys) : nil
     }
 }

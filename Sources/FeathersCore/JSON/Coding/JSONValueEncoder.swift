@@ -4,14 +4,11 @@
 /// JavaScript's `toJSON` writes them, and what a `JSONValue` cannot hold exactly is refused instead of rounded: integers beyond
 /// `Int64`, and a `Decimal` with more digits than a `Double` keeps.
 public struct JSONValueEncoder: Sendable {
-    /// How dates are written.
-    public var dateFormat: JSONDateFormat
-    /// Handed to every type that is encoded.
-    public var userInfo: [CodingUserInfoKey: any Sendable]
+    /// How dates, data, keys and numbers are written.
+    public var options: CodingOptions
 
-    public init(dateFormat: JSONDateFormat = .iso8601, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
-        self.dateFormat = dateFormat
-        self.userInfo = userInfo
+    public init(_ options: CodingOptions = CodingOptions()) {
+        self.options = options
     }
 
     /// Encodes a model; a `JSONValue` is returned as it is.
@@ -19,7 +16,7 @@ public struct JSONValueEncoder: Sendable {
     /// - Throws: `EncodingError`, and whatever the model's own `encode(to:)` throws.
     public func encode<T: Encodable>(_ value: T) throws -> JSONValue {
         if T.self == JSONValue.self, let value = value as? JSONValue { return value }
-        let root = EncodingNode(options: EncodingOptions(dateFormat: dateFormat, userInfo: userInfo), path: [])
+        let root = EncodingNode(options: EncodingOptions(options), path: [])
         guard let encoded = try root.encodeWhole(value) else {
             throw EncodingError.invalidValue(
                 value, EncodingError.Context(codingPath: [], debugDescription: "\(T.self) did not encode any values."))
@@ -29,12 +26,13 @@ public struct JSONValueEncoder: Sendable {
 }
 
 /// What every node of one encoding shares.
-final class EncodingOptions: Sendable {
-    let dateFormat: JSONDateFormat
-    let userInfo: [CodingUserInfoKey: any Sendable]
+final class EncodingOptions {
+    let coding: CodingOptions
+    /// nil where keys stay as they are.
+    let keys: CodedKeys?
 
-    init(dateFormat: JSONDateFormat, userInfo: [CodingUserInfoKey: any Sendable]) {
-        self.dateFormat = dateFormat
-        self.userInfo = userInfo
+    init(_ coding: CodingOptions) {
+        self.coding = coding
+        keys = coding.keys.converts ? CodedKeys(coding.keys) : nil
     }
 }

@@ -22,6 +22,8 @@ extension TypedService {
     public func pages(
         _ query: Query = Query(), of size: Int = 100, keyedBy key: String? = nil, prefetching prefetch: Int = 0, params: Params = Params()
     ) -> ServicePages<Model> {
-        ServicePages(service: untyped, query: query, params: params, size: size, key: key, prefetch: max(prefetch, 0)) { try decode($0) }
+        ServicePages(service: untyped, query: query, params: params, size: size, key: key, prefetch: max(prefetch, 0), read: page) {
+            try decodeRecord($0, params)
+        }
     }
 }

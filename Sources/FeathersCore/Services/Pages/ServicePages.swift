@@ -6,6 +6,8 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
     let size: Int
     let key: String?
     let prefetch: Int
+    /// Reads a result of `find`.
+    var read: @Sendable (JSONValue) throws -> Paginated<JSONValue> = { try Paginated(json: $0) }
     let decode: @Sendable (JSONValue) throws -> Element
 
     /// The records of all pages, one by one.
@@ -53,6 +55,6 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     private func page(_ query: Query) async throws -> Paginated<JSONValue> {
-        try Paginated(json: await service.find(query, params: params))
+        try read(await service.find(query, params: params))
     }
 }

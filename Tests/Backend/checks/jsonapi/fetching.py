@@ -1,5 +1,7 @@
 """include, fields, sort, filter, links."""
 
+import time
+
 from ..cases import Cases
 from .client import resolved
 
@@ -112,6 +114,15 @@ async def parameters(expect, client):
     expect("brackets as they are", ["2"], (await client.get("/posts?filter[title]=About%20Bits")).ids)
     for query in ("sorting=title", "camelCase=1", "page=1", "include=author&include=comments"):
         expect(query, 400, (await client.get(f"/posts?{query}")).status)
+
+
+@case("an answer waits as long as it is told to")
+async def waiting(expect, client):
+    await client.fresh()
+    started = time.monotonic()
+    expect("status", 200, (await client.query("/posts", delayMs="200")).status)
+    expect.true("it took its time", time.monotonic() - started >= 0.2)
+    expect("no number", [(400, "query-parameter", "delayMs")], (await client.query("/posts", delayMs="x")).errors)
 
 
 @case("links lead where they say, whatever their style")

@@ -1,21 +1,20 @@
-import FeathersCore
-import FeathersNetworking
+package import FeathersCore
 
 extension FeathersError {
     /// Something about the call itself that cannot be sent: the caller has to change it.
-    static func refused(_ message: String) -> FeathersError {
+    package static func refused(_ message: String) -> FeathersError {
         FeathersError(.badRequest, message, execution: .neverSent)
     }
 
     /// A failure on the way, in Feathers' words.
-    init(_ error: HTTPClientError) {
+    package init(_ error: HTTPClientError) {
         let code: Code =
             switch error.kind {
-            case .invalidURL, .invalidHeader: .badRequest
+            case .invalidURL, .invalidHeader, .unreadableFile: .badRequest
             case .hostNotFound, .cannotConnect, .tls, .connectionLost, .closed: .unavailable
             case .timeout: .timeout
             case .badResponse, .tooManyRedirects, .invalidRedirect: .badGateway
-            case .responseTooLarge, .other: .generalError
+            case .responseTooLarge, .unwritableFile, .other: .generalError
             }
         let place = error.host.map { " (\($0))" } ?? ""
         let execution: Execution = error.delivery == .neverSent ? .neverSent : .mayHaveExecuted

@@ -1,0 +1,63 @@
+import Feathers
+import Foundation
+
+/// What a cache saves where it has the answer, against the REST call, and what it costs where it has none.
+enum CachingBenchmarks {
+    static func groups() async throws -> [BenchmarkGroup] {
+        [try await hits(), try await misses()]
+    }
+
+    private static func hits() async throws -> BenchmarkGroup {
+        var group = BenchmarkGroup("cached REST get")
+        let server = try ServerProcess(.http)
+        guard let base = URL(string: "http://127.0.0.1:\(server.port)") else { throw URLError(.badURL) }
+        let plain = FeathersApp(transport: .rest(base)).service("messages")
+        group.add("REST", operations: 500) {
+            for _ in 0..<500 { _ = try await plain.get(1) }
+            withExtendedLifetime(server) {}
+        }
+        let directory = FileManager.default.temporaryDirectory.appending(path: "feathers-benchmark-cache", directoryHint: .isDirectory)
+        try? FileManager.default.removeItem(at: directory)
+        let storages: [(String, any CacheStorage)] = [
+            ("memory", MemoryCacheStorage()), ("disk", DiskCacheStorage(directory: directory)),
+            ("layered", LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory: directory))),
+        ]
+        for (name, storage) in storages {
+            let app = FeathersApp(transport: .rest(base))
+            app.useCache(ServiceCache(storage, policy: .cacheFirstNetworkIfNotFoundOrExpired))
+            let service = app.service("messages")
+            _ = try await service.get(1)
+            group.add("hit, \(name)", operations: 5_000, comparedWith: "REST") {
+                for _ in 0..<5_000 { _ = try await service.get(1) }
+                withExtendedLifetime(server) {}
+            }
+        }
+        return group
+    }
+
+    /// Answers at once: what is measured is the cache.
+    private struct TrivialService: ServiceProtocol {
+        func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { ["id": id.json, "text": "Hello"] }
+    }
+
+    private static func misses() async throws -> BenchmarkGroup {
+        var group = BenchmarkGroup("in-process get, cached")
+        let directory = FileManager.default.temporaryDirectory.appending(path: "feathers-benchmark-misses", directoryHint: .isDirectory)
+        try? FileManager.default.removeItem(at: directory)
+        let caches: [(String, Int, ServiceCache?)] = [
+            ("no cache", 20_000, nil),
+            ("miss, nothing kept", 20_000, ServiceCache(policy: .networkOnlyNoCache)),
+            ("miss, kept in memory", 20_000, ServiceCache(policy: .networkOnlyUpdateCache)),
+            ("miss, kept on disk", 500, ServiceCache(DiskCacheStorage(directory: directory), policy: .networkOnlyUpdateCache)),
+        ]
+        for (name, operations, cache) in caches {
+            let app = FeathersApp()
+            if let cache { app.useCache(cache) }
+            let service = try await app.use(TrivialService(), at: "trivial")
+            group.add(name, operations: operations, comparedWith: cache == nil ? nil : "no cache") {
+                for number in 0..<operations { _ = try await service.get(number % 100) }
+            }
+        }
+        return group
+    }
+}

@@ -1,0 +1,70 @@
+/// One step of the way through an envelope to what is inside: the key of an object, or the index of an array.
+///
+/// Written as literals: `["data", "items", 0]`.
+public enum RootKey: Hashable, Sendable {
+    case key(String)
+    case index(Int)
+}
+
+extension RootKey: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, CustomStringConvertible {
+    public init(stringLiteral value: String) {
+        self = .key(value)
+    }
+
+    public init(integerLiteral value: Int) {
+        self = .index(value)
+    }
+
+    /// The step as it stands in messages.
+    public var description: String {
+        switch self {
+        case .key(let key): key
+        case .index(let index): String(index)
+        }
+    }
+}
+
+extension JSONValue {
+    /// What stands at the end of root keys; the value itself where there are none.
+    /// - Throws: a text that names the missing key, the way so far, and what was there: the keys of an object or the count of an array, never values.
+    package func unwrapped(by rootKeys: [RootKey]) throws(MissingRootKey) -> JSONValue {
+        var value = self
+        for (position, step) in rootKeys.enumerated() {
+            let next: JSONValue? =
+                switch step {
+                case .key(let key): value.object?[key]
+                case .index(let index): value[index]
+                }
+            guard let next else { throw MissingRootKey(step, after: rootKeys[..<position], in: value) }
+            value = next
+        }
+        return value
+    }
+}
+
+/// Why root keys lead nowhere.
+package struct MissingRootKey: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ step: RootKey, after way: ArraySlice<RootKey>, in value: JSONValue) {
+        let place = way.isEmpty ? "at the top" : "at '\(way.map(\.description).joined(separator: "."))'"
+        let what =
+            switch step {
+            case .key(let key): "the root key '\(key)'"
+            case .index(let index): "the root index \(index)"
+            }
+        description = "\(what) is missing \(place), where there is \(Self.outline(of: value))"
+    }
+
+    private static func outline(of value: JSONValue) -> String {
+        switch value {
+        case .object(let object) where object.isEmpty: return "an empty object"
+        case .object(let object):
+            // Long or many keys are data rather than a form.
+            let keys = object.keys.prefix(10).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
+            return "an object with the keys \(keys)\(object.count > 10 ? " and \(object.count - 10) more" : "")"
+        case .array(let array): return "an array of \(array.count)"
+        default: return value.kindName
+        }
+    }
+}

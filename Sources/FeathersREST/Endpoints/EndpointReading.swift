@@ -1,0 +1,88 @@
+import FeathersCore
+import FeathersNetworking
+import Foundation
+
+/// How an endpoint's answer becomes its response.
+struct EndpointReading<Response: Sendable>: Sendable {
+    let kind: EndpointAnswerKind
+    /// Makes the response of the hooks' result and the answer as it came.
+    let response: @Sendable (_ result: JSONValue, _ answer: HTTPResponse, _ codec: any JSONCodec) throws -> Response
+}
+
+/// What of an answer is wanted, and with it what hooks see as `result`.
+enum EndpointAnswerKind: Sendable {
+    /// JSON; hooks see it.
+    case json
+    /// Text; hooks see a string.
+    case text
+    /// Bytes; hooks see null.
+    case bytes
+    /// Nothing; hooks see null.
+    case nothing
+    /// A file; hooks see null.
+    case file(URL)
+
+    var accept: String {
+        if case .json = self { "application/json" } else { "*/*" }
+    }
+}
+
+extension EndpointReading where Response: Decodable {
+    static func decoding(_ rootKeys: [RootKey]) -> EndpointReading {
+        if Response.self == IgnoreBody.self { return known(.nothing) { _, _ in IgnoreBody() } }
+        if rootKeys.isEmpty {
+            if Response.self == String.self { return known(.text) { result, _ in result.asText } }
+            if Response.self == Data.self { return known(.bytes) { Data(try bytes($0, $1)) } }
+            if Response.self == [UInt8].self { return known(.bytes) { try bytes($0, $1) } }
+        }
+        return EndpointReading(kind: .json) { result, _, codec in
+            try codec.decode(Response.self, from: result.unwrapped(by: rootKeys))
+        }
+    }
+
+    /// A reading whose value is known to be of the response's type.
+    private static func known(_ kind: EndpointAnswerKind, _ value: @escaping @Sendable (JSONValue, HTTPResponse) throws -> some Sendable)
+        -> EndpointReading
+    {
+        EndpointReading(kind: kind) { result, answer, _ in
+            guard let response = try value(result, answer) as? Response else {
+                throw FeathersError(.generalError, "The answer is no \(Response.self)")
+            }
+            return response
+        }
+    }
+}
+
+extension EndpointReading {
+    static func raw(_ decode: @escaping @Sendable (HTTPResponse) throws -> Response) -> EndpointReading {
+        EndpointReading(kind: .bytes) { result, answer, _ in
+            var answer = answer
+            answer.body = try bytes(result, answer)
+            return try decode(answer)
+        }
+    }
+
+    /// The body; where a hook gave a result in its place, that: a string's UTF-8, or JSON.
+    fileprivate static func bytes(_ result: JSONValue, _ answer: HTTPResponse) throws -> [UInt8] {
+        if result.isNull { return answer.body }
+        return try result.asBytes()
+    }
+}
+
+extension EndpointReading<DownloadedFile> {
+    static func file(_ destination: URL) -> EndpointReading {
+        EndpointReading(kind: .file(destination)) { result, _, _ in
+            // A hook's result is the file then, as if the server had sent it.
+            if !result.isNull { try Data(result.asBytes()).write(to: destination, options: .atomic) }
+            return DownloadedFile(url: destination)
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var asText: String { isNull ? "" : string ?? description }
+
+    fileprivate func asBytes() throws -> [UInt8] {
+        try string.map { Array($0.utf8) } ?? serialized()
+    }
+}

@@ -1,0 +1,44 @@
+public import Foundation
+
+/// What a body is: the value of `Content-Type`; any other is spelled as a literal.
+public struct HTTPContentType: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    public var rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    public init(stringLiteral value: String) {
+        self.rawValue = value
+    }
+
+    public var description: String { rawValue }
+
+    public static let json: HTTPContentType = "application/json"
+    public static let xml: HTTPContentType = "application/xml"
+    public static let yaml: HTTPContentType = "application/yaml"
+    public static let form: HTTPContentType = "application/x-www-form-urlencoded"
+    public static let plainText: HTTPContentType = "text/plain; charset=utf-8"
+    public static let html: HTTPContentType = "text/html; charset=utf-8"
+    public static let csv: HTTPContentType = "text/csv; charset=utf-8"
+    public static let pdf: HTTPContentType = "application/pdf"
+    public static let zip: HTTPContentType = "application/zip"
+    public static let jpeg: HTTPContentType = "image/jpeg"
+    public static let png: HTTPContentType = "image/png"
+    public static let gif: HTTPContentType = "image/gif"
+    public static let webP: HTTPContentType = "image/webp"
+    public static let svg: HTTPContentType = "image/svg+xml"
+    public static let mp4: HTTPContentType = "video/mp4"
+    /// Any bytes.
+    public static let binary: HTTPContentType = "application/octet-stream"
+
+    /// What a file is by its name's extension; ``binary`` where that says nothing.
+    public init(of file: URL) {
+        self = Self.byExtension[file.pathExtension.lowercased()] ?? .binary
+    }
+
+    private static let byExtension: [String: HTTPContentType] = [
+        "json": .json, "xml": .xml, "yaml": .yaml, "yml": .yaml, "txt": .plainText, "html": .html, "htm": .html, "csv": .csv, "pdf": .pdf,
+        "zip": .zip, "jpg": .jpeg, "jpeg": .jpeg, "png": .png, "gif": .gif, "webp": .webP, "svg": .svg, "mp4": .mp4,
+    ]
+}

@@ -1,0 +1,60 @@
+import FeathersCore
+import FeathersNetworking
+
+/// Puts the parts of a form together, without their files' contents.
+struct MultipartForm {
+    private let parts: [MultipartPart]
+    private let boundary: String
+
+    init(_ parts: [MultipartPart]) {
+        self.parts = parts
+        // 128 bits of chance: no content holds it.
+        boundary = "feathers-" + (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined(separator: "-")
+    }
+
+    var contentType: HTTPContentType {
+        HTTPContentType(rawValue: "multipart/form-data; boundary=\(boundary)")
+    }
+
+    /// - Throws: ``FeathersError/Code/badRequest`` naming the part whose content type cannot be sent.
+    func body() throws(FeathersError) -> HTTPBody {
+        var body = HTTPBody()
+        for part in parts {
+            body.append(Array(try head(of: part).utf8))
+            switch part.content {
+            case .bytes(let bytes): body.append(bytes)
+            case .file(let url): body.append(file: url)
+            }
+            body.append(Array("\r\n".utf8))
+        }
+        body.append(Array("--\(boundary)--\r\n".utf8))
+        return body
+    }
+
+    private func head(of part: MultipartPart) throws(FeathersError) -> String {
+        var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(Self.escaped(part.name))\""
+        if let filename = part.filename { head += "; filename=\"\(Self.escaped(filename))\"" }
+        head += "\r\n"
+        if let contentType = part.contentType {
+            guard HTTPFieldSyntax.isFieldValue(contentType.rawValue) else {
+                throw .refused("The content type of the part '\(part.name)' holds control characters, such as line breaks")
+            }
+            head += "Content-Type: \(contentType)\r\n"
+        }
+        return head + "\r\n"
+    }
+
+    /// Names as browsers write them (HTML standard, "multipart/form-data encoding algorithm"): UTF-8, with quotes and line breaks percent-encoded.
+    private static func escaped(_ name: String) -> String {
+        var escaped = ""
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "\"": escaped += "%22"
+            case "\r": escaped += "%0D"
+            case "\n": escaped += "%0A"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,72 @@
+import Feathers
+import Foundation
+
+// The samples of the article about authentication, each one as it stands there: `ReadmeTests` compares them.
+
+private func setUp(_ url: URL, _ storage: any TokenStorage) throws -> FeathersApp {
+    let app = FeathersApp(transport: .socketIO(url))
+    try app.use(authentication: AuthenticationOptions(storage: storage))
+    return app
+}
+
+private func strategies(_ app: FeathersApp, _ googleToken: String) async throws {
+    try await app.authenticate(.local(email: "alice@example.com", password: "p4ssw0rd"))
+    try await app.authenticate(.local(username: "alice", password: "p4ssw0rd", usernameField: "login"))
+    try await app.authenticate(.oauth(strategy: "google", accessToken: googleToken))
+    try await app.authenticate(AuthenticationCredentials(strategy: "sms", fields: ["phone": "+47 1", "code": "1234"]))
+}
+
+private struct Identity {
+    func exchange(_ token: String?) async throws -> (access: String, refresh: String) { ("access", "refresh") }
+}
+
+private func refreshes(_ identity: Identity) -> [TokenRefresh] {
+    let byService = TokenRefresh.service("refresh-tokens")
+    let byFunction = TokenRefresh.function { result in
+        let pair = try await identity.exchange(result.refreshToken)
+        return .tokens(AuthenticationTokens(accessToken: pair.access, refreshToken: pair.refresh))
+    }
+    return [byService, byFunction]
+}
+
+#if canImport(Security)
+    private func keychain() -> AuthenticationOptions {
+        let options = AuthenticationOptions(
+            storage: KeychainTokenStorage(accessGroup: "TEAMID.com.example.shared"), refresh: .service("refresh-tokens"))
+        return options
+    }
+#endif
+
+@MainActor
+private final class Model {
+    private let app = FeathersApp()
+    private var message = ""
+
+    func signIn(email: String, password: String) async {
+        do {
+            try await app.authenticate(.local(email: email, password: password))
+        } catch FeathersError.Code.notAuthenticated {
+            message = "Wrong e-mail address or password"
+        } catch {
+            message = "The server can not be reached"
+        }
+    }
+}
+
+private func server(_ url: URL, _ secret: String, makeReports: (FeathersApp) async throws -> Void) async throws {
+    let account = AuthenticationCredentials.local(email: "reports@example.com", password: secret)
+    let app = FeathersApp(transport: .rest(url))
+    try app.use(
+        authentication: AuthenticationOptions(
+            storage: FileTokenStorage(folder: URL(filePath: "/var/lib/reports/tokens")),
+            refresh: .function { _ in .credentials(account) }))
+
+    try await withFeathersApp(app) { app in
+        do {
+            try await app.reauthenticate()
+        } catch FeathersError.Code.notAuthenticated {
+            try await app.authenticate(account)
+        }
+        try await makeReports(app)
+    }
+}

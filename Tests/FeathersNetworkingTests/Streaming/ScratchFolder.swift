@@ -1,0 +1,32 @@
+import Foundation
+
+/// A folder of a test's own, removed with its last owner.
+final class ScratchFolder: Sendable {
+    let url = FileManager.default.temporaryDirectory.appending(path: "feathers-test-\(UUID().uuidString)")
+
+    init() throws {
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    /// The names of what is inside, hidden files included.
+    var names: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: url.path).sorted()) ?? []
+    }
+
+    /// Writes a file.
+    func file(_ name: String, _ bytes: [UInt8]) throws -> URL {
+        let file = url.appending(path: name)
+        try Data(bytes).write(to: file)
+        return file
+    }
+
+    /// What `/__source` of the script server sends.
+    static func pattern(_ count: Int) -> [UInt8] {
+        let period = (0..<251).map { UInt8($0 * 31 % 251) }
+        return Array(repeatElement(period, count: count / 251 + 1).joined().prefix(count))
+    }
+}
