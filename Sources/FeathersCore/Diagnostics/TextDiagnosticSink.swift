@@ -30,7 +30,7 @@ public struct TextDiagnosticSink: DiagnosticSink {
     }
 
     private static func line(_ event: DiagnosticEvent) -> String {
-        let time = ISO8601Timestamp(milliseconds: event.time.timeIntervalSince1970 * 1000).text ?? "-"
+        let time = ISO8601Timestamp(milliseconds: event.time.timeIntervalSince1970 * 1000).text() ?? "-"
         let call = event.callID.map { " call=\($0)" } ?? ""
         return "\(time) \(event.level) \(event.domain) \(event)\(call)"
     }
