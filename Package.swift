@@ -17,6 +17,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Feathers", targets: ["Feathers"]),
+        .library(name: "FeathersJSONAPI", targets: ["FeathersJSONAPI"]),
         .library(name: "FeathersTesting", targets: ["FeathersTesting"]),
     ],
     targets: [
@@ -43,6 +44,7 @@ let package = Package(
         ),
         .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
+        .target(name: "FeathersJSONAPI", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersLive", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersCaching", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersAuthentication", dependencies: ["FeathersCore"], swiftSettings: settings),
@@ -75,6 +77,10 @@ let package = Package(
             name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/CacheWriter", swiftSettings: settings),
         .testTarget(
             name: "FeathersAuthenticationTests", dependencies: ["Feathers", "FeathersAuthentication", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FeathersJSONAPITests",
+            dependencies: ["FeathersCore", "FeathersNetworking", "FeathersJSONAPI", "TestBackend"],
             swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),

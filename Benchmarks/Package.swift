@@ -8,7 +8,9 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "Benchmarks",
-            dependencies: [.product(name: "Feathers", package: "feathers-swift")],
+            dependencies: [
+                .product(name: "Feathers", package: "feathers-swift"), .product(name: "FeathersJSONAPI", package: "feathers-swift"),
+            ],
             swiftSettings: [
                 .swiftLanguageMode(.v6),
                 .enableUpcomingFeature("ExistentialAny"),

@@ -86,12 +86,3 @@ struct RESTRequestBuilder: Sendable {
         return fields
     }
 }
-
-extension HTTPHeaders {
-    mutating func merge(_ headers: [String: String]) throws(HTTPClientError) {
-        // Sorted, so that two spellings of one name give the same result in every run.
-        for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
-            try set(name, to: value)
-        }
-    }
-}

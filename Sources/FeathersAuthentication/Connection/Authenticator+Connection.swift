@@ -19,14 +19,15 @@ extension Authenticator {
             if case .done = step { break }
             await take(step, takesOver: true, unless: change, send)
         }
-        if Task.isCancelled { connectionEnded() }
+        guard !Task.isCancelled else { return connectionEnded() }
+        // The server has accepted this one: the headers of the next may carry the token again.
+        state.withLock { $0.leavesOutHandshakeToken = false }
     }
 
     /// Keeps a connection authenticated until it ends.
     private func accompany(_ send: Send) async {
         let effects = state.withLock { state in
             state.session.connectionPrepared()
-            state.leavesOutHandshakeToken = false
             return note([], &state)
         }
         carryOutAtOnce(effects)

@@ -4,6 +4,9 @@
     import Security
 
     /// Keeps tokens in the keychain of an Apple platform, as generic passwords.
+    ///
+    /// It is the data protection keychain, on macOS too: there a program must be signed with an application identifier or a keychain access group
+    /// to use it, which a bare command-line tool is not. Such a tool keeps its tokens in a ``FileTokenStorage``.
     public struct KeychainTokenStorage: TokenStorage {
         /// When the tokens can be read, as the keychain names it.
         public enum Accessibility: Sendable {

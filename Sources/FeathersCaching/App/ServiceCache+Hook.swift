@@ -47,8 +47,8 @@ extension ServiceCache {
         let ownPartition = options.partition(context)
         let partition = context.app.cachePartition
         let key = CacheKey(
-            of: context, group: service?.group ?? context.path, namespace: options.namespace, headers: keyHeaders,
-            partitions: [partition.name, ownPartition])
+            of: context, group: service?.group ?? context.path, headers: keyHeaders,
+            partitions: [options.namespace, partition.name, ownPartition])
         guard let key else { return nil }
         let terms = CachedRead.Terms(
             key: key, expiration: context.params.cacheExpiration ?? service?.expiration ?? expiration, partition: partition,

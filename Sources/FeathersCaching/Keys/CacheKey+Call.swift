@@ -4,12 +4,12 @@ extension CacheKey {
     /// The key of a read; nil where it has none, since its query holds what JSON cannot express.
     /// - Parameters:
     ///   - headers: the names of header fields the answer depends on, in lower case.
-    ///   - partitions: whose answer it is.
-    init?(of context: HookContext, group: String, namespace: String, headers: Set<String>, partitions: [String]) {
+    ///   - partitions: the server and the user whose answer it is, under names of their own.
+    init?(of context: HookContext, group: String, headers: Set<String>, partitions: [String]) {
         let params = context.params
         var text = CacheKeyText()
         do throws(JSONSerializationError) {
-            try text.append(list: [namespace] + partitions)
+            try text.append(list: partitions)
             try text.append(context.method.rawValue)
             try text.append(context.path)
             if let id = context.id { try text.append(id.json) } else { try text.append(JSONValue.null) }
@@ -19,7 +19,7 @@ extension CacheKey {
         } catch {
             return nil
         }
-        self.init(text: text.finished, group: group)
+        self.init(text: text.finished(), group: group)
     }
 
     /// The header fields an answer depends on. Credentials are told apart by their digests, so that no key gives them away.

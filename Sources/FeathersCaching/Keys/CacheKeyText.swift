@@ -2,15 +2,18 @@ import FeathersCore
 
 /// Writes a key's parts as one JSON array. Every cached read has its key written, so the frequent parts take a short way.
 struct CacheKeyText {
-    private var text = ""
+    private var bytes: [UInt8] = []
 
     init() {
-        text.reserveCapacity(128)
-        text.append("[")
+        bytes.reserveCapacity(192)
+        bytes.append(UInt8(ascii: "["))
     }
 
     /// The whole array.
-    var finished: String { text + "]" }
+    consuming func finished() -> String {
+        bytes.append(UInt8(ascii: "]"))
+        return String(decoding: bytes, as: UTF8.self)
+    }
 
     mutating func append(_ string: String) throws(JSONSerializationError) {
         separate()
@@ -19,42 +22,44 @@ struct CacheKeyText {
 
     mutating func append(list: [String]) throws(JSONSerializationError) {
         separate()
-        text.append("[")
+        bytes.append(UInt8(ascii: "["))
         for string in list {
             separate()
             try write(string)
         }
-        text.append("]")
+        bytes.append(UInt8(ascii: "]"))
     }
 
     mutating func append(_ object: JSONObject) throws(JSONSerializationError) {
         separate()
-        if object.isEmpty { text.append("{}") } else { try write(.object(object)) }
+        if object.isEmpty {
+            bytes.append(UInt8(ascii: "{"))
+            bytes.append(UInt8(ascii: "}"))
+        } else {
+            try JSONValue.object(object).serialize(into: &bytes)
+        }
     }
 
     mutating func append(_ value: JSONValue) throws(JSONSerializationError) {
         separate()
-        switch value {
-        case .string(let string): try write(string)
-        case .integer(let integer): text.append(String(integer))
-        default: try write(value)
-        }
+        try value.serialize(into: &bytes)
     }
 
     private mutating func separate() {
-        if text.utf8.last != UInt8(ascii: "[") { text.append(",") }
+        if bytes.last != UInt8(ascii: "[") { bytes.append(UInt8(ascii: ",")) }
     }
 
     private mutating func write(_ string: String) throws(JSONSerializationError) {
-        guard string.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
-            return try write(JSONValue.string(string))
+        var string = string
+        let start = bytes.count
+        bytes.append(UInt8(ascii: "\""))
+        let isPlain = string.withUTF8 { utf8 in
+            bytes.append(contentsOf: utf8)
+            return utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
         }
-        text.append("\"")
-        text.append(string)
-        text.append("\"")
-    }
-
-    private mutating func write(_ value: JSONValue) throws(JSONSerializationError) {
-        text.append(String(decoding: try value.serialized(), as: UTF8.self))
+        bytes.append(UInt8(ascii: "\""))
+        guard !isPlain else { return }
+        bytes.removeSubrange(start...)
+        try JSONValue.string(string).serialize(into: &bytes)
     }
 }

@@ -26,7 +26,11 @@ enum SHA256 {
 
     private static func absorb(_ block: ArraySlice<UInt8>, into hash: inout [UInt32], _ schedule: inout [UInt32]) {
         for index in 0..<16 {
-            schedule[index] = (0..<4).reduce(0) { $0 << 8 | UInt32(block[block.startIndex + index * 4 + $1]) }
+            let start = block.startIndex + index * 4
+            let (high, low) = (
+                UInt32(block[start]) << 8 | UInt32(block[start + 1]), UInt32(block[start + 2]) << 8 | UInt32(block[start + 3])
+            )
+            schedule[index] = high << 16 | low
         }
         for index in 16..<64 {
             let (early, late) = (schedule[index - 15], schedule[index - 2])

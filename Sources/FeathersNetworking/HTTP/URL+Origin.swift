@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// Scheme, host and port: what decides whether credentials may follow.
 package struct Origin: Equatable {

@@ -17,7 +17,7 @@ struct CacheKeyTests {
                     changed.params = Params(query: ["a": 1], route: ["userId": "7"])
                     change(&changed)
                     let key = CacheKey(
-                        of: changed, group: "g", namespace: "n", headers: ["accept-language"], partitions: ["ada", "work"])
+                        of: changed, group: "g", headers: ["accept-language"], partitions: ["n", "ada", "work"])
                     found.withLock { $0 = key }
                     try await next(&context)
                 }

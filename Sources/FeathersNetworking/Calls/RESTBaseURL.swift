@@ -1,12 +1,11 @@
-import FeathersCore
-import FeathersNetworking
-import Foundation
+package import FeathersCore
+package import Foundation
 
 /// The app's address, checked once and kept as text without trailing slashes.
-struct RESTBaseURL: Sendable {
+package struct RESTBaseURL: Sendable {
     private let checked: Result<String, FeathersError>
 
-    init(_ url: URL) {
+    package init(_ url: URL) {
         let absolute = url.absoluteURL
         guard absolute.isRequestable else {
             checked = .failure(.refused("The base URL must be an http or https URL with a host, not '\(url.absoluteString)'"))
@@ -22,7 +21,7 @@ struct RESTBaseURL: Sendable {
     }
 
     /// - Throws: ``FeathersError/Code/badRequest`` where the base URL cannot be requested. It is told by each call, since `init` of an app does not throw.
-    func text() throws(FeathersError) -> String {
+    package func text() throws(FeathersError) -> String {
         try checked.get()
     }
 }

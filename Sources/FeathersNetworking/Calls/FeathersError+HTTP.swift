@@ -1,14 +1,13 @@
-import FeathersCore
-import FeathersNetworking
+package import FeathersCore
 
 extension FeathersError {
     /// Something about the call itself that cannot be sent: the caller has to change it.
-    static func refused(_ message: String) -> FeathersError {
+    package static func refused(_ message: String) -> FeathersError {
         FeathersError(.badRequest, message, execution: .neverSent)
     }
 
     /// A failure on the way, in Feathers' words.
-    init(_ error: HTTPClientError) {
+    package init(_ error: HTTPClientError) {
         let code: Code =
             switch error.kind {
             case .invalidURL, .invalidHeader, .unreadableFile: .badRequest

@@ -1,12 +1,12 @@
-import FeathersCore
+package import FeathersCore
 
 /// Writes paths: every part stays inside its segment.
 ///
 /// `.`, `..` and empty segments are refused rather than encoded: RFC 3986 (6.2.2.2) reads `%2E` as `.`, so that any client, proxy or server on the
 /// way may still turn `users/%2E%2E` into another resource.
-enum RESTPath {
+package enum RESTPath {
     /// Appends a service's path, its `:placeholders` filled from `route`.
-    static func append(_ path: String, route: [String: String], to text: inout String) throws(FeathersError) {
+    package static func append(_ path: String, route: [String: String], to text: inout String) throws(FeathersError) {
         var wasEmpty = true
         for segment in path.split(separator: "/", omittingEmptySubsequences: true) {
             wasEmpty = false
@@ -26,7 +26,7 @@ enum RESTPath {
     }
 
     /// Appends a record's id.
-    static func append(_ id: ServiceID, to text: inout String) throws(FeathersError) {
+    package static func append(_ id: ServiceID, to text: inout String) throws(FeathersError) {
         if case .number(let number) = id, !number.isFinite {
             throw .refused("The id is no finite number")
         }

@@ -1,0 +1,91 @@
+import Feathers
+import FeathersJSONAPI
+import Foundation
+
+/// Compound documents as models, against `JSONDecoder` on the same models in plain JSON.
+enum JSONAPIBenchmarks {
+    struct Author: JSONAPIModel {
+        static let type = "people"
+        let id: String
+        let name: String
+        let email: String
+    }
+
+    struct Category: JSONAPIModel {
+        static let type = "categories"
+        let id: String
+        let title: String
+    }
+
+    struct Tag: JSONAPIModel {
+        static let type = "tags"
+        let id: String
+        let label: String
+    }
+
+    struct Article: JSONAPIModel {
+        static let type = "articles"
+        let id: String
+        let title: String
+        let body: String
+        let likes: Int
+        let score: Double
+        let isPublished: Bool
+        let author: Author
+        let category: Category
+        let tags: [Tag]
+    }
+
+    static func groups() throws -> [BenchmarkGroup] {
+        try [
+            group("1 MB", count: 1000, repetitions: 10), group("10 MB", count: 10_000, repetitions: 1),
+            group("100 MB", count: 100_000, repetitions: 1),
+        ]
+    }
+
+    private static func group(_ name: String, count: Int, repetitions: Int) throws -> BenchmarkGroup {
+        var group = BenchmarkGroup("JSON:API, \(name)")
+        let articles = articles(count)
+        let plain = try JSONEncoder().encode(articles)
+        let codec = JSONAPICodec()
+        let bytes = try document(articles, codec).serialized()
+        // An operation is a resource, so that sizes can be compared.
+        let operations = count * repetitions
+        group.add("JSONDecoder, plain JSON of \(plain.count / 1000) kB", operations: operations) {
+            for _ in 0..<repetitions { _ = try JSONDecoder().decode([Article].self, from: plain) }
+        }
+        let reference = group.benchmarks[0].name
+        group.add("to models, document of \(bytes.count / 1000) kB", operations: operations, comparedWith: reference) {
+            for _ in 0..<repetitions { _ = try codec.decodeList(Article.self, from: JSONAPIDocument(parsing: bytes)) }
+        }
+        group.add("parsing alone", operations: operations) {
+            for _ in 0..<repetitions { _ = try JSONAPIDocument(parsing: bytes) }
+        }
+        return group
+    }
+
+    private static func articles(_ count: Int) -> [Article] {
+        let text = String(repeating: "Lorem ipsum dolor sit amet, Zürich. ", count: 16)
+        let authors = (0..<max(1, count / 4)).map { Author(id: "\($0)", name: "Author \($0)", email: "author\($0)@example.com") }
+        let tags = (0..<max(3, count / 4)).map { Tag(id: "\($0)", label: "Tag number \($0)") }
+        let categories = (0..<10).map { Category(id: "\($0)", title: "Category \($0)") }
+        return (0..<count).map { number in
+            Article(
+                id: "\(number)", title: "Article number \(number)", body: text, likes: number, score: Double(number) * 0.37,
+                isPublished: number % 2 == 0, author: authors[number % authors.count], category: categories[number % 10],
+                tags: (0..<3).map { tags[(number + $0) % tags.count] })
+        }
+    }
+
+    private static func document(_ articles: [Article], _ codec: JSONAPICodec) throws -> JSONAPIDocument {
+        var included: [JSONAPIIdentifier: JSONAPIResource] = [:]
+        for article in articles {
+            for resource in try [codec.resource(of: article.author), codec.resource(of: article.category)]
+                + article.tags.map(codec.resource)
+            {
+                if let identifier = resource.identifier { included[identifier] = resource }
+            }
+        }
+        return JSONAPIDocument(data: .many(try articles.map(codec.resource)), included: Array(included.values))
+    }
+}

@@ -1,0 +1,51 @@
+public import FeathersCore
+
+/// A link with what the server says of it.
+public struct JSONAPILinkObject: Hashable, Sendable {
+    public var href: String
+    /// The relation's type (RFC 8288).
+    public var rel: String?
+    /// Where the link's target is described.
+    public var describedby: String?
+    public var title: String?
+    /// The media type of the target.
+    public var type: String?
+    /// The languages of the target; one is written as a string.
+    public var hreflang: [String]
+    public var meta: JSONObject?
+
+    public init(
+        href: String, rel: String? = nil, describedby: String? = nil, title: String? = nil, type: String? = nil, hreflang: [String] = [],
+        meta: JSONObject? = nil
+    ) {
+        self.href = href
+        self.rel = rel
+        self.describedby = describedby
+        self.title = title
+        self.type = type
+        self.hreflang = hreflang
+        self.meta = meta
+    }
+
+    init?(reading json: JSONObject) {
+        guard let href = json["href"]?.string else { return nil }
+        let languages = json["hreflang"]
+        self.init(
+            href: href, rel: json["rel"]?.string, describedby: json["describedby"]?.string ?? json["describedby"]?["href"]?.string,
+            title: json["title"]?.string, type: json["type"]?.string,
+            hreflang: languages?.array?.compactMap(\.string) ?? languages?.string.map { [$0] } ?? [], meta: json["meta"]?.object)
+    }
+
+    var json: JSONObject {
+        var json: JSONObject = ["href": .string(href)]
+        if let rel { json["rel"] = .string(rel) }
+        if let describedby { json["describedby"] = .string(describedby) }
+        if let title { json["title"] = .string(title) }
+        if let type { json["type"] = .string(type) }
+        if let language = hreflang.first {
+            json["hreflang"] = hreflang.count == 1 ? .string(language) : .array(hreflang.map(JSONValue.string))
+        }
+        if let meta { json["meta"] = .object(meta) }
+        return json
+    }
+}

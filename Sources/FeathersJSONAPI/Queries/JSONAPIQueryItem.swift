@@ -1,0 +1,18 @@
+import FeathersCore
+
+/// A parameter of a URL's query, not yet encoded: `filter[name]`, `Ada`.
+public struct JSONAPIQueryItem: Hashable, Sendable {
+    public var name: String
+    public var value: String
+
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// The parameter as it is sent. Commas in the value, which separate the elements of lists, stay readable.
+    var encoded: String {
+        let value = value.split(separator: ",", omittingEmptySubsequences: false).map { percentEncoded(component: String($0)) }
+        return "\(percentEncoded(component: name))=\(value.joined(separator: ","))"
+    }
+}

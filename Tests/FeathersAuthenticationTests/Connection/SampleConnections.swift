@@ -1,0 +1,68 @@
+import Feathers
+import FeathersTesting
+
+/// A real-time transport over a sample server, whose connections begin and end as the test says.
+final class SampleConnections: RealTimeTransport {
+    private struct State: Sendable {
+        var setups: [ConnectionSetup] = []
+        var isStanding = false
+        var opened = Promise<Void>()
+    }
+
+    let server: SampleServer
+    private let state = Locked(State())
+
+    init(_ server: SampleServer) {
+        self.server = server
+    }
+
+    /// What went over the wire: the paths, in order.
+    var wire: [String] { server.transport.requests.map(\.path) }
+
+    /// Runs the body with a connection.
+    func connected(_ body: () async throws -> Void) async throws {
+        let setups = state.withLock { $0.setups }
+        let server = server
+        for setup in setups { await setup.prepare { try await server.transport.send($0) } }
+        let opened = state.withLock { state in
+            state.isStanding = true
+            return state.opened
+        }
+        opened.resolve(())
+        defer {
+            state.withLock { state in
+                state.isStanding = false
+                state.opened = Promise()
+            }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for setup in setups { group.addTask { await setup.accompany { try await server.transport.send($0) } } }
+            defer { group.cancelAll() }
+            try await body()
+        }
+    }
+
+    /// Calls wait for a connection.
+    func send(_ request: ServiceRequest) async throws -> JSONValue {
+        let opened = state.withLock { $0.isStanding ? nil : $0.opened }
+        try await opened?.value()
+        return try await server.transport.send(request)
+    }
+
+    func reconnects(after reason: DisconnectReason) async -> Bool {
+        for setup in state.withLock({ $0.setups }) where await setup.reconnects(reason) { return true }
+        return false
+    }
+
+    func headers() async throws -> [String: String] {
+        try await state.withLock { $0.setups }.first?.headers() ?? [:]
+    }
+
+    func addConnectionSetup(_ setup: ConnectionSetup) { state.withLock { $0.setups.append(setup) } }
+    func deliver(to sink: EventSink) {}
+    func run() async throws { try await Promise<Void>().value() }
+    func connect() async throws {}
+    func disconnect() async {}
+    var status: ConnectionStatus { state.withLock { $0.isStanding } ? .connected(recovered: false) : .connecting(attempt: 1) }
+    func statusUpdates() -> AsyncStream<ConnectionStatus> { AsyncStream { $0.finish() } }
+}

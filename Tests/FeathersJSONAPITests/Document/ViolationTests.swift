@@ -1,0 +1,74 @@
+import FeathersCore
+import FeathersJSONAPI
+import Testing
+
+@Suite("What breaks the specification", .timeLimit(.minutes(1)))
+struct ViolationTests {
+    @Test(
+        "is listed with its place, all of it",
+        arguments: [
+            ("[]", [""]), ("{}", [""]), (#"{"jsonapi": {}}"#, [""]),
+            (#"{"data": null, "errors": []}"#, ["/errors"]),
+            (#"{"meta": {}, "included": []}"#, ["/included"]),
+            (#"{"data": 1}"#, ["/data"]),
+            (#"{"data": null, "extra": 1, "@x": 2, "ext:y": 3}"#, ["/extra"]),
+            (#"{"data": {}}"#, ["/data/type", "/data/id"]),
+            (#"{"data": [{"type": 1, "id": 2}]}"#, ["/data/0/type", "/data/0/id"]),
+            (#"{"data": {"type": "a", "id": "1", "foo": 1, "attributes": []}}"#, ["/data/foo", "/data/attributes"]),
+            (
+                #"{"data": {"type": "a", "id": "1", "attributes": {"id": 1, "type": 2, "a+b": 3, "-x": 4, "@y": 5, "ü": 6, "a b": 7}}}"#,
+                ["/data/attributes/id", "/data/attributes/type", "/data/attributes/a+b", "/data/attributes/-x"]
+            ),
+            (
+                #"{"data": {"type": "a", "id": "1", "attributes": {"x": 1}, "relationships": {"x": {}, "y": {"data": [1, {"type": "b"}]}, "z": 5}}}"#,
+                [
+                    "/data/relationships/x", "/data/relationships/x", "/data/relationships/y/data/0", "/data/relationships/y/data/1/id",
+                    "/data/relationships/z",
+                ]
+            ),
+            (#"{"meta": 1, "links": []}"#, ["/links", "/meta"]),
+            (
+                #"{"meta": {}, "links": {"self": 1, "next": null, "foo": "x", "last": {"rel": 1, "hreflang": [1]}}}"#,
+                ["/links/foo", "/links/self", "/links/last/href", "/links/last/rel", "/links/last/hreflang"]
+            ),
+            (
+                #"{"errors": [{}, 1, {"status": 404, "source": {"pointer": "x"}, "links": {"self": "/"}}]}"#,
+                ["/errors/0", "/errors/1", "/errors/2/status", "/errors/2/links/self", "/errors/2/source/pointer"]
+            ),
+            (
+                #"{"data": {"type": "a", "id": "1"}, "included": [{"type": "a", "id": "1"}, {"type": "b", "id": "2"}]}"#,
+                ["/included/0", "/included/1"]
+            ),
+            (#"{"meta": {}, "jsonapi": {"version": 1, "ext": "x", "more": 1}}"#, ["/jsonapi/more", "/jsonapi/version", "/jsonapi/ext"]),
+        ])
+    func listed(text: String, pointers: [String]) throws {
+        let violations = JSONAPIDocument.violations(in: try JSONValue(parsing: text))
+        #expect(violations.map(\.pointer.text).sorted() == pointers.sorted())
+    }
+
+    @Test("is nothing in the example of the specification")
+    func example() throws {
+        #expect(try JSONAPIDocument.example().violations() == [])
+    }
+
+    @Test("is another thing in requests")
+    func requests() {
+        let resource = JSONAPIResource(type: "a", relationships: ["x": JSONAPIRelationship(links: JSONAPILinks(["self": "/"]))])
+        let document = JSONAPIDocument(data: .one(resource))
+        #expect(document.violations(as: .creation).map(\.pointer.text) == ["/data/relationships/x/data"])
+        #expect(document.violations(as: .update).map(\.pointer.text) == ["/data/id", "/data/relationships/x/data"])
+        #expect(JSONAPIDocument(data: .null).violations(as: .creation).map(\.pointer.text) == ["/data"])
+        #expect(JSONAPIDocument(data: .null).violations(as: .relationship).isEmpty)
+        #expect(
+            JSONAPIDocument(data: .many([resource])).violations(as: .relationship).map(\.pointer.text) == [
+                "/data/0/relationships", "/data/0/id",
+            ])
+    }
+
+    @Test("is no missing link where fieldsets are sparse")
+    func sparse() throws {
+        let document = JSONAPIDocument(data: .one(JSONAPIResource(type: "a", id: "1")), included: [JSONAPIResource(type: "b", id: "2")])
+        #expect(document.violations(as: .sparseResponse).isEmpty)
+        #expect(!document.violations().isEmpty)
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import Testing
+
+@Suite("Documents made up at random", .timeLimit(.minutes(5)))
+struct DocumentFuzzTests {
+    /// `FEATHERS_FUZZ_FRAMES` sets another number: a million for a release build.
+    private static let documents = ProcessInfo.processInfo.environment["FEATHERS_FUZZ_FRAMES"].flatMap(Int.init) ?? 5_000
+
+    @Test("are read or refused with a place, and never anything else")
+    func mutated() async throws {
+        var fuzzer = try DocumentFuzzer(seed: 0x5EED)
+        var outcome = DocumentFuzzer.Outcome()
+        while outcome.total < Self.documents, outcome.findings.isEmpty {
+            for _ in 0..<100 { fuzzer.round(&outcome) }
+            // Other suites measure time.
+            await Task.yield()
+        }
+        #expect(outcome.findings == [])
+        // All ways of ending were seen often, or the documents are not worth their name.
+        #expect(outcome.unreadable > Self.documents / 20)
+        #expect(outcome.valid > Self.documents / 50)
+        #expect(outcome.decoded > Self.documents / 20)
+        #expect(outcome.misfits > Self.documents / 20)
+    }
+}

@@ -1,0 +1,157 @@
+import FeathersCore
+import FeathersJSONAPI
+import FeathersNetworking
+import Testing
+
+@Suite("JSON:API answers", .timeLimit(.minutes(1)))
+struct JSONAPIAnswerTests {
+    private func posts(_ answer: SeamHTTPClient.Answer) throws -> Service {
+        try SeamServer(answer).app.service("posts")
+    }
+
+    @Test("records hold attributes, relationships and what came along; a page its total")
+    func records() async throws {
+        let text = try JSONAPIDocument.example().json.description
+        let page = try await SeamServer(.init(text)).app.service("articles").find(.limit(10))
+        #expect(page["total"] == 30)
+        #expect(page["limit"] == 10)
+        #expect(page["skip"] == 0)
+        #expect(page["@document"]?["links"]?["next"] == "/articles?page[offset]=2")
+        let article = try #require(try Paginated(json: page).data.first)
+        #expect(article["title"] == "JSON:API paints my bikeshed!")
+        #expect(article["author"]?["name"] == "Dan")
+        // Cut where the circle closes, and where nothing came along.
+        #expect(article["author"]?["articles"] == [["type": "articles", "id": "1"], ["type": "articles", "id": "2"]])
+        #expect(article["comments"]?[0]?["author"] == ["type": "people", "id": "2"])
+        #expect(article["@relationships"]?["author"]?["links"] == ["self": "/articles/1/relationships/author"])
+        #expect(article["@links"] == ["self": "http://example.com/articles/1"])
+    }
+
+    @Test("what was asked to come along is put inside, and nothing else")
+    func includePaths() async throws {
+        let text = try JSONAPIDocument.example().json.description
+        let page = try await SeamServer(.init(text)).app.service("articles").find(.including("comments.author"))
+        let article = try #require(try Paginated(json: page).data.first)
+        #expect(article["author"] == ["type": "people", "id": "9"])
+        #expect(article["comments"]?[1]?["author"]?["name"] == "Dan")
+    }
+
+    @Test("a collection without a total is a page all the same")
+    func noTotal() async throws {
+        let page = try Paginated(json: await posts(.init(#"{"data": []}"#)).find())
+        #expect(page.isEmpty && page.total == nil)
+    }
+
+    @Test(
+        "a change the server only agrees to gives what was sent",
+        arguments: [
+            SeamHTTPClient.Answer("", status: 204), .init("", status: 201), .init(#"{"meta": {"n": 1}}"#),
+            .init(#"{"meta": {}}"#, status: 202),
+            .init("", status: 202),
+        ])
+    func agreed(answer: SeamHTTPClient.Answer) async throws {
+        let created = try await posts(answer).create(["id": "1", "title": "T"])
+        #expect(created["title"] == "T" && created["id"] == "1" && created["type"] == "posts")
+        #expect(created["@document"]?["isSent"] == true)
+        let patched = try await posts(answer).patch("7", with: ["title": "T"])
+        #expect(patched["title"] == "T" && patched["id"] == "7")
+        #expect(try await posts(answer).remove("7")["id"] == "7")
+    }
+
+    @Test("where the server puts what it made, and how an accepted call goes on, stands with the result")
+    func locations() async throws {
+        let created = try await posts(
+            .init(#"{"data": {"type": "posts", "id": "9"}, "meta": {"n": 1}}"#, status: 201, headers: [("location", "/v1/posts/9")])
+        ).create([:])
+        #expect(created["id"] == "9")
+        #expect(created["@document"]?["location"] == "https://example.com/v1/posts/9")
+        #expect(created["@document"]?["meta"] == ["n": 1])
+        let accepted = try await posts(
+            .init(
+                #"{"data": {"type": "jobs", "id": "5"}}"#, status: 202, headers: [("Content-Location", "/jobs/5"), ("Retry-After", "30")])
+        ).create([:])
+        #expect(accepted["type"] == "jobs")
+        #expect(accepted["@document"]?["contentLocation"] == "https://example.com/jobs/5")
+        #expect(accepted["@document"]?["retryAfter"] == "30")
+        #expect(accepted["@document"]?["status"] == 202)
+    }
+
+    @Test("errors keep their status, all their objects and the document's meta")
+    func errors() async throws {
+        let body = #"""
+            {"errors": [{"status": "422", "title": "Invalid", "detail": "Too short", "source": {"pointer": "/data/attributes/title"}, "x": 1},
+              {"code": "c", "source": {"header": "X-Y"}}], "meta": {"trace": "t"}}
+            """#
+        let error = try await #require(throws: FeathersError.self) { try await posts(.init(body, status: 400)).create([:]) }
+        #expect(error.code == .badRequest)
+        #expect(error.message == "Too short (and 1 more)")
+        #expect(error.jsonAPIErrors.map(\.source) == [.init(pointer: "/data/attributes/title"), .init(header: "X-Y")])
+        #expect(error.data == ["meta": ["trace": "t"]])
+        #expect(error.answer == nil)
+    }
+
+    @Test("errors make a failure of any status")
+    func errorsOfSuccess() async throws {
+        let error = try await #require(throws: FeathersError.self) { try await posts(.init(#"{"errors": [{"status": "409"}]}"#)).find() }
+        #expect(error.code == .conflict)
+        #expect(error.jsonAPIErrors.count == 1)
+    }
+
+    @Test(
+        "failures without a JSON:API document keep status and body",
+        arguments: [(404, "<html>"), (406, ""), (415, "{}"), (500, #"{"message": "x"}"#), (502, "")])
+    func foreign(status: Int, body: String) async throws {
+        let error = try await #require(throws: FeathersError.self) { try await posts(.init(body, status: status)).get("1") }
+        #expect(error.code.rawValue == status)
+        #expect(error.answer == FeathersError.Answer(status: status, body: Array(body.utf8)))
+    }
+
+    @Test(
+        "successes that are none keep status and body",
+        arguments: ["", "<html>", "{}", #"{"meta": {}}"#, #"{"data": 5}"#])
+    func empty(body: String) async throws {
+        for call in ["find", "get"] {
+            let error = try await #require(throws: FeathersError.self) {
+                call == "find" ? try await posts(.init(body)).find() : try await posts(.init(body)).get("1")
+            }
+            #expect(error.code == .generalError)
+            #expect(error.answer == FeathersError.Answer(status: 200, body: Array(body.utf8)))
+        }
+    }
+
+    @Test("a resource that is null is not found")
+    func null() async throws {
+        let error = try await #require(throws: FeathersError.self) { try await posts(.init(#"{"data": null}"#)).get("1") }
+        #expect(error.code == .notFound)
+    }
+
+    @Test("parameters of the answer's media type change nothing")
+    func mediaType() async throws {
+        let answer = SeamHTTPClient.Answer(
+            #"{"data": {"type": "posts", "id": "1"}}"#,
+            headers: [("Content-Type", "application/vnd.api+json; charset=utf-8; profile=\"x\"")])
+        #expect(try await posts(answer).get("1")["id"] == "1")
+    }
+
+    @Test("an answer that is held already need not come again")
+    func conditional() async throws {
+        let server = try SeamServer(
+            .init(#"{"data": {"type": "posts", "id": "1"}}"#, headers: [("ETag", "\"a\"")]), .init("", status: 304))
+        func read(_ held: ConditionalRead.Answer?) async throws -> (JSONValue, ConditionalRead.Outcome?) {
+            var params = Params()
+            let read = ConditionalRead(.get, "1", at: "posts", holding: held)
+            params[ConditionalRead.self] = read
+            return (try await server.app.service("posts").get("1", params: params), read.outcome)
+        }
+        guard case (let first, .answered(let answer?)?) = try await read(nil) else {
+            Issue.record("the answer has a tag")
+            return
+        }
+        guard case (let second, .notModified?) = try await read(answer) else {
+            Issue.record("the held answer holds")
+            return
+        }
+        #expect(first == second)
+        #expect(server.client.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\""])
+    }
+}
