@@ -29,13 +29,16 @@ extension FeathersApp {
     /// Where the app reports to, for what happens outside of calls; within one, ``Diagnostics/current`` knows the call too.
     public var diagnostics: Diagnostics { hooks.diagnostics }
 
-    /// Reports every change of the connection until the task is cancelled; returns at once where the transport keeps none.
+    /// Reports every change of the connection until the task is cancelled, and then what it has come to; returns at once where the
+    /// transport keeps none.
     public func reportConnectionChanges() async {
-        var isFirst = true
-        for await status in connectionStatusUpdates() {
-            // The first is how it is already, and that nobody has connected yet is no change.
-            if !isFirst || status != .offline { diagnostics.report(status) }
-            isFirst = false
+        // That nobody has connected yet is no change.
+        var last = ConnectionStatus.offline
+        for await status in connectionStatusUpdates() where status != last {
+            diagnostics.report(status)
+            last = status
         }
+        // Whoever runs the connection cancels this as soon as it is closed for good, which is what must be told.
+        if let status = connectionStatus, status != last { diagnostics.report(status) }
     }
 }

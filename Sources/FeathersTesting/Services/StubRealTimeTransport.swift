@@ -41,7 +41,7 @@ public final class StubRealTimeTransport: RealTimeTransport, Stubbed {
     ///   - callTimeout: how long a call may take unless it says otherwise, waiting for a connection included; nil for as long as it takes.
     ///   - clock: what the timeouts are measured on.
     public convenience init(
-        pushesEvents: Bool = true, callTimeout: Duration? = .seconds(10), clock: any Clock<Duration> = ContinuousClock()
+        pushesEvents: Bool = true, callTimeout: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.init(fallback: .strict, pushesEvents: pushesEvents, callTimeout: callTimeout, clock: clock)
     }
@@ -49,7 +49,7 @@ public final class StubRealTimeTransport: RealTimeTransport, Stubbed {
     /// A stub that answers as the given services would, by path, unless a stub is registered; any other path is
     /// ``FeathersError/Code/notFound``. The other parameters are those of ``init(pushesEvents:callTimeout:clock:)``.
     public convenience init(
-        services: [String: any ServiceProtocol], pushesEvents: Bool = true, callTimeout: Duration? = .seconds(10),
+        services: [String: any ServiceProtocol], pushesEvents: Bool = true, callTimeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.init(fallback: .services(services), pushesEvents: pushesEvents, callTimeout: callTimeout, clock: clock)
@@ -60,7 +60,7 @@ public final class StubRealTimeTransport: RealTimeTransport, Stubbed {
     /// Of a real-time transport the events come through too; to connect it is yours. The other parameters are those of
     /// ``init(pushesEvents:callTimeout:clock:)``.
     public convenience init(
-        passingThrough transport: any Transport, pushesEvents: Bool = true, callTimeout: Duration? = .seconds(10),
+        passingThrough transport: any Transport, pushesEvents: Bool = true, callTimeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.init(

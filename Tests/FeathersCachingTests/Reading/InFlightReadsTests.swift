@@ -107,7 +107,7 @@ struct InFlightReadsTests {
     @Test(
         "What is not identical is asked for itself: other credentials, another patience, another id, nothing kept",
         arguments: [
-            Params(headers: ["Authorization": "b"]), Params(timeout: .seconds(1)), Params(query: ["a": 1]), .caching(.networkOnlyNoCache),
+            Params(headers: ["Authorization": "b"]), Params(timeout: .seconds(600)), Params(query: ["a": 1]), .caching(.networkOnlyNoCache),
             .caching(.networkOnlyUpdateCache, expiration: .seconds(1)),
         ])
     func different(_ params: Params) async throws {
