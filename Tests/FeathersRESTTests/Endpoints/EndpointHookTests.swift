@@ -77,11 +77,7 @@ struct EndpointHookTests {
     func logging() async throws {
         let records = Mutex<[String]>([])
         let app = try EndpointRequestTests.app(SeamHTTPClient(status: 204))
-        app.addHooks(
-            .logging { event in
-                let texts = [event[.method], event[.path]].map { if case .string(let text)? = $0 { text } else { "?" } }
-                records.withLock { $0.append(texts.joined(separator: " ")) }
-            })
+        app.addHooks(.logging { call in records.withLock { $0.append("\(call[.method] ?? "-") \(call[.path] ?? "-")") } })
         try await app.request(Endpoint<IgnoreBody>(.get, "https://user:pass@cdn.example.com:81/a%20b?sig=s3cret#x"))
         #expect(records.withLock { $0 } == ["request https://cdn.example.com:81/a%20b"])
     }
