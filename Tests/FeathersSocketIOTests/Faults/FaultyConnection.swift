@@ -20,6 +20,7 @@ struct FaultyConnection: Sendable {
         _ configure: (inout SocketIOTransport.Options) -> Void = { _ in },
         _ body: (FaultyConnection) async throws -> Void
     ) async throws {
+        try await MachineLoad.settles()
         let server = try await backend.url()
         let proxy = try await FaultProxy(to: server, plan: plan)
         try await Self.run(proxy, BackendControl(server), way, configure, body)

@@ -26,7 +26,7 @@ struct PacketFuzzTests {
     ].map { Array($0.utf8) }
 
     @Test("survive random and mutated frames, and so do the sessions behind them")
-    func survive() {
+    func survive() async {
         var generator = SeededGenerator(seed: 1)
         var decoder = SocketPacketDecoder(limits: .init(attachments: 10, bytes: 1 << 20))
         var session = SocketSession()
@@ -35,6 +35,8 @@ struct PacketFuzzTests {
         var understood = 0
         for round in 0..<Self.rounds {
             if round % 16 == 0 { _ = session.engineOpened(auth: nil) }
+            // Other suites measure time.
+            if round % 200 == 0 { await Task.yield() }
             guard let packets = try? EnginePayload.packets(in: frame(&generator), limit: 1 << 20) else { continue }
             for packet in packets {
                 if case .open(let text) = packet { _ = try? EngineHandshake(parsing: text) }

@@ -14,6 +14,7 @@ struct ChaosTests {
         "ends every call by its deadline with its own answer, keeps events in order, and leaves nothing",
         arguments: [Way.webSocket, .polling])
     func chaos(way: Way) async throws {
+        try await MachineLoad.settles()
         let run = try await ChaosRun(way, on: Self.backend)
         print("Chaos over \(way) for \(ChaosSettings.duration), FEATHERS_CHAOS_SEED=\(ChaosSettings.seed)")
         let counters = try await run.run()
