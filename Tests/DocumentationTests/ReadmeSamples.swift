@@ -116,6 +116,21 @@ private func connecting(_ url: URL, _ tokens: Tokens) async {
     for await status in transport.statusUpdates() { print(status) }
 }
 
+private struct Letter: Codable, Sendable {
+    var id: Int
+    var isRead: Bool
+    var createdAt: Date
+}
+
+private func following(_ messages: TypedService<Letter>, _ show: ([Letter]) -> Void) async throws {
+    for try await unread in try messages.live(.where(\.isRead, false).sorted(by: \.createdAt, .descending).limit(20)) {
+        show(unread)
+    }
+    for try await page in messages.pages(of: 100, keyedBy: "id") {
+        print(page.records.count, page.fraction ?? 0)
+    }
+}
+
 private struct User: Codable {
     var email: String
 }

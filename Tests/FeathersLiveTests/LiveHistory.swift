@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersTesting
 
 @testable import FeathersLive
 

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersTesting
 import Testing
 
 @Suite("JSON text, as JSON.stringify writes it")

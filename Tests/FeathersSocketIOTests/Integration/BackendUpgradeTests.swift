@@ -10,6 +10,8 @@ import Testing
 struct BackendUpgradeTests {
     @Test("ends every poll with a noop from the probe on, those that come after it too, so that the client can go over")
     func polls() async throws {
+        // Within one heartbeat, whose packets would come between.
+        try await MachineLoad.settles()
         let client = PlatformHTTPClient.make()
         let address = try EngineAddress(try await TestBackend.url(), path: "/socket.io/")
         let requests = PollingRequests(address: address, headers: HTTPHeaders(), client: client, limit: 1 << 20)

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersTesting
 import Testing
 
 @testable import FeathersSocketIO

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersTesting
 import TestBackend
 
 /// Does something to the connection again and again.
