@@ -76,7 +76,8 @@ struct KeyStyleTests {
     @Test("dates are read and written as the coders say")
     func dates() throws {
         let codec = JSONAPICodec(
-            decoder: JSONValueDecoder(dateFormat: .secondsSince1970), encoder: JSONValueEncoder(dateFormat: .secondsSince1970))
+            decoder: JSONValueDecoder(CodingOptions(dates: .secondsSince1970)),
+            encoder: JSONValueEncoder(CodingOptions(dates: .secondsSince1970)))
         let article = Article(id: "1", title: "A", createdAt: Date(timeIntervalSince1970: 5))
         let resource = try codec.resource(of: article)
         #expect(resource.attributes["createdAt"] == 5)
