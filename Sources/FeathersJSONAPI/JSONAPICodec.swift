@@ -11,10 +11,10 @@ public import Foundation
 public struct JSONAPICodec: Sendable {
     /// How names in documents follow from names of properties.
     public var keys: KeyStyle
-    /// How attributes are read: dates, for example.
-    public var decoder: JSONValueDecoder
-    /// How attributes are written.
-    public var encoder: JSONValueEncoder
+    /// How attributes are written and read: dates, data, floats.
+    ///
+    /// Its keys are those of objects inside attributes. Names of attributes pass through them too, after ``keys``.
+    public var coding: CodingOptions
     /// What attributes of type `URL` are relative to; nil leaves relative ones as they are.
     public var baseURL: URL?
     /// How many resources may stand inside each other in a model or a plain record.
@@ -23,12 +23,10 @@ public struct JSONAPICodec: Sendable {
     public var maximumNesting: Int
 
     public init(
-        keys: KeyStyle = .asIs, decoder: JSONValueDecoder = JSONValueDecoder(), encoder: JSONValueEncoder = JSONValueEncoder(),
-        baseURL: URL? = nil, maximumNesting: Int = 32
+        keys: KeyStyle = .asIs, coding: CodingOptions = CodingOptions(), baseURL: URL? = nil, maximumNesting: Int = 32
     ) {
         self.keys = keys
-        self.decoder = decoder
-        self.encoder = encoder
+        self.coding = coding
         self.baseURL = baseURL
         self.maximumNesting = maximumNesting
     }
@@ -41,7 +39,7 @@ extension JSONAPICodec {
         let encoded = EncodedResource(codec: self, readOnly: Model.readOnly)
         let attributes: JSONValue
         do {
-            attributes = try encoder.encode(ResourceEncoding(model: model, resource: encoded))
+            attributes = try coding.encode(ResourceEncoding(model: model, resource: encoded))
         } catch let error as EncodingError {
             throw JSONAPIError(error)
         }

@@ -77,7 +77,6 @@ func readmeHooks(_ app: FeathersApp, _ messages: Service) async {
             error: [{ context in print("failed: \(context.error!)") }]))
 
     await messages.addHooks(.setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
-    app.addHooks(.logging { event in print(event) })
     app.addHooks(.retrying(attempts: 3))
     app.addHooks(.timeout(.seconds(5), for: .find))
 }
@@ -189,11 +188,15 @@ private func caching(_ app: FeathersApp, _ messages: TypedService<Message>, _ fo
     _ = offline
 }
 
+func readmeDiagnostics(_ app: FeathersApp) {
+    app.addDiagnostics(.standardError)
+    app.addDiagnostics(.closure { event in print(event) }, levels: DiagnosticLevels(.warning, [.connection: .debug]))
+}
+
 func readmeTesting() async throws -> String {
-    let transport = StubTransport { request in
-        guard request.id == 1 else { throw FeathersError(.notFound, "No record found") }
-        return ["id": 1, "text": "from the stub"]
-    }
+    let transport = StubTransport()
+    transport.stub("messages", .get, with: .value(["id": 1, "text": "from the stub"]))
+    transport.stub("messages", .find, with: .cycle([.value([]), .error(FeathersError(.unavailable, "Busy"))]))
     let stubbed = FeathersApp(transport: transport).service("messages", of: Message.self)
     let text = try await stubbed.get(1).text
     return text

@@ -22,6 +22,8 @@ struct ReadmeTests {
         arguments: [
             ("README.md", "ReadmeSamples.swift", 10),
             ("Sources/Feathers/Documentation.docc/Authentication.md", "AuthenticationSamples.swift", 6),
+            ("Sources/Feathers/Documentation.docc/Testing.md", "TestingSamples.swift", 8),
+            ("Sources/Feathers/Documentation.docc/Diagnostics.md", "DiagnosticsSamples.swift", 8),
         ])
     func compiled(_ text: String, _ file: String, _ count: Int) throws {
         let source = Self.lines(try String(contentsOf: Self.folder.appending(path: file), encoding: .utf8))

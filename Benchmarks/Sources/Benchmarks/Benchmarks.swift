@@ -40,7 +40,7 @@ struct Benchmarks {
     private static func measure(rounds: Int, only: String?) async throws -> Report {
         var groups = try await [CallBenchmarks.hooks(), CallBenchmarks.memory(), DiagnosticBenchmarks.group()]
         groups += try JSONBenchmarks.groups()
-        groups += try JSONAPIBenchmarks.groups()
+        groups += JSONAPIBenchmarks.groups()
         groups += try [QueryBenchmarks.group(), RESTBenchmarks.group()]
         groups += try await CachingBenchmarks.groups()
         groups += [try await SocketIOBenchmarks.group()]

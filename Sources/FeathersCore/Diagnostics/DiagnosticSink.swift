@@ -22,3 +22,8 @@ public enum DiagnosticVerbosity: Sendable, Hashable {
     /// Payloads, results and header fields too, redacted, each payload cut after so many bytes.
     case verbose(bodyLimit: Int = 1024)
 }
+
+extension DiagnosticSink where Self == DiagnosticClosure {
+    /// A function that takes every event.
+    public static func closure(_ body: @escaping @Sendable (DiagnosticEvent) -> Void) -> DiagnosticClosure { DiagnosticClosure(body) }
+}

@@ -58,6 +58,7 @@ struct CallReporter: Sendable {
 
     /// What was called: as words, and as attributes.
     private func call(_ detail: DiagnosticDetail) -> (target: String, attributes: DiagnosticAttributes) {
+        let path = detail.redaction.redact(text: path)
         var attributes: DiagnosticAttributes = [.path: .string(path), .method: .string(request.method.rawValue)]
         guard let id = request.id else { return ("\(request.method) \(path)", attributes) }
         let text = detail.redaction.redact(text: id.description)

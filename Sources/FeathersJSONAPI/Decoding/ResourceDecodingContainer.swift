@@ -102,7 +102,7 @@ extension ResourceDecodingContainer {
 
     /// Decodes from the text, and where that is not what the type wants, from the number in it.
     private func decodeMember<T: Decodable>(_ type: T.Type, _ text: String, _ key: Key) throws -> T {
-        let decoder = pool.codec.decoder
+        let decoder = pool.codec.coding
         if let value = try? decoder.decode(type, from: .string(text)) { return value }
         if let integer = Int64(text), let value = try? decoder.decode(type, from: .integer(integer)) { return value }
         throw DecodingError.typeMismatch(

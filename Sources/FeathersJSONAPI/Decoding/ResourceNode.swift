@@ -18,7 +18,7 @@ final class ResourceNode: Decoder {
     /// The JSON decoder of the attributes.
     func attributes() throws -> any Decoder {
         if let base { return base }
-        let decoder = try pool.codec.decoder.decode(CapturedDecoder.self, from: .object(resource.attributes)).decoder
+        let decoder = try pool.codec.coding.decode(CapturedDecoder.self, from: .object(resource.attributes)).decoder
         base = decoder
         return decoder
     }

@@ -10,10 +10,8 @@ public struct JSONAPIMeta: Hashable, Sendable {
 
     /// The meta as a type of yours.
     /// - Throws: `DecodingError`, and whatever the type's own `init(from:)` throws.
-    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, with decoder: JSONValueDecoder = JSONValueDecoder()) throws
-        -> Value
-    {
-        try decoder.decode(type, from: .object(json))
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, with coding: CodingOptions = CodingOptions()) throws -> Value {
+        try coding.decode(type, from: .object(json))
     }
 }
 

@@ -26,11 +26,14 @@ extension JSONAPICodec {
         var reader = RecordReader(codec: self, relationships: relationships)
         return try reader.resource(record, type: type)
     }
+}
 
+/// With it a typed service of the core's speaks JSON:API as well: `app.service("posts", of: Post.self, coding: codec)`.
+extension JSONAPICodec: JSONCodec {
     /// Turns a model into a plain record that remembers which of its fields are relationships; anything else is encoded as JSON.
     /// - Throws: as ``resource(of:)`` does.
     public func encode(_ value: some Encodable) throws -> JSONValue {
-        guard let model = value as? any JSONAPIModel else { return try encoder.encode(value) }
+        guard let model = value as? any JSONAPIModel else { return try coding.encode(value) }
         return records(of: JSONAPIDocument(data: .one(try resource(of: model))))
     }
 
@@ -38,7 +41,7 @@ extension JSONAPICodec {
     /// - Throws: ``JSONAPIError`` with the place of what does not fit, as it would stand in a document.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from json: JSONValue) throws -> Value {
         guard let related = type as? any JSONAPIRelatable.Type, let record = json.object else {
-            return try decoder.decode(type, from: json)
+            return try coding.decode(type, from: json)
         }
         var reader = RecordReader(codec: self)
         let resource = try reader.resource(record, type: (type as? any JSONAPIModel.Type)?.type)

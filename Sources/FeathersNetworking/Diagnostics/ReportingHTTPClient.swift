@@ -11,7 +11,7 @@ import Foundation
 /// An exchange belongs to the call it is made in and is reported to its app's sinks. Answers below 400 are ``DiagnosticLevel/debug``,
 /// others, and failures, ``DiagnosticLevel/notice``: what becomes of the call is reported with the call. Where no sink wants to hear
 /// of it, nothing is measured.
-public struct ReportingHTTPClient: HTTPClient {
+public struct ReportingHTTPClient: StreamingHTTPClient {
     private let client: any HTTPClient
     private let diagnostics: Diagnostics?
 
@@ -24,13 +24,22 @@ public struct ReportingHTTPClient: HTTPClient {
     }
 
     public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await report(request) { try await client.execute(request) }
+    }
+
+    /// Executes a transfer, in memory where the client cannot stream. Bodies that stream are not told.
+    public func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
+        try await report(transfer.request) { try await client.transfer(transfer) }
+    }
+
+    private func report(_ request: HTTPRequest, _ exchange: () async throws -> HTTPResponse) async throws -> HTTPResponse {
         let current = Diagnostics.current
         let diagnostics = current.callID == nil ? self.diagnostics ?? current : current
         // Failures are reported at this level, so that whoever does not want it wants nothing.
-        guard diagnostics.wants(.notice, .http) else { return try await client.execute(request) }
+        guard diagnostics.wants(.notice, .http) else { return try await exchange() }
         let start = ContinuousClock.now
         do {
-            let response = try await client.execute(request)
+            let response = try await exchange()
             let level: DiagnosticLevel = response.status < 400 ? .debug : .notice
             diagnostics.report(level, .http) { detail in
                 .exchange(request, "\(response.status)", start.duration(to: .now), detail) { attributes in

@@ -73,11 +73,9 @@ struct KeyStyleTests {
         #expect(error.pointer.text == "/data/attributes/avatarURL")
     }
 
-    @Test("dates are read and written as the coders say")
+    @Test("dates are read and written as the coding options say")
     func dates() throws {
-        let codec = JSONAPICodec(
-            decoder: JSONValueDecoder(CodingOptions(dates: .secondsSince1970)),
-            encoder: JSONValueEncoder(CodingOptions(dates: .secondsSince1970)))
+        let codec = JSONAPICodec(coding: CodingOptions(dates: .secondsSince1970))
         let article = Article(id: "1", title: "A", createdAt: Date(timeIntervalSince1970: 5))
         let resource = try codec.resource(of: article)
         #expect(resource.attributes["createdAt"] == 5)

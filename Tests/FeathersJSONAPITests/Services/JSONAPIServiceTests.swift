@@ -124,4 +124,14 @@ struct JSONAPIServiceTests {
         let error = try await #require(throws: FeathersError.self) { try await server.app.jsonAPI(Article.self).get("1") }
         #expect(error.message.contains("/data/attributes/title"))
     }
+
+    @Test("a typed service of the core's speaks JSON:API with the codec")
+    func typedService() async throws {
+        let server = try SeamServer(.init(try JSONAPIDocument.example().json.description), .init("", status: 204))
+        let articles = server.app.service("articles", of: Article.self, coding: JSONAPICodec())
+        #expect(try await articles.find().first?.author.value?.name == "Dan")
+        let created = try await articles.create(Article(id: "1", title: "T", author: .empty))
+        #expect(created.title == "T" && created.author.linkage == .null)
+        #expect(server.bodies[1]?["data"]?["relationships"] == ["author": ["data": nil]])
+    }
 }

@@ -84,6 +84,20 @@ struct ReportingHTTPClientTests {
         #expect(!"\(json)\(form)".contains("s3cret"))
     }
 
+    @Test("comes for transfers too, which stream on where the client can")
+    func transfer() async throws {
+        http.stub("/a", "PUT", with: .status(201))
+        let events = Locked<[DiagnosticEvent]>([])
+        let app = FeathersApp()
+        app.addDiagnostics(.closure { event in events.withLock { $0.append(event) } }, levels: .all, verbosity: .verbose())
+        let client = ReportingHTTPClient(http, diagnostics: app.diagnostics)
+        let response = try await client.execute(HTTPTransfer(request("http://a.test/a", "PUT"), body: HTTPBody(Array("s3cret".utf8))))
+        #expect(response.status == 201)
+        #expect(http.requests.first?.body == Array("s3cret".utf8))
+        let event = try #require(events.withLock { $0.first })
+        #expect(event.message.hasPrefix("PUT http://a.test/a 201 (") && event[.data] == nil)
+    }
+
     @Test("outside of a call goes where its client was told, or nowhere")
     func outside() async throws {
         http.stub("/a", with: .status(204))

@@ -1,0 +1,45 @@
+import Feathers
+import FeathersTesting
+import Synchronization
+import Testing
+
+@Suite("The adaptors in the article about diagnostics")
+struct DiagnosticsArticleTests {
+    @Test("hand events on as they say")
+    func adaptors() async throws {
+        let transport = StubTransport()
+        transport.stub("messages", .get, with: .error(FeathersError(.notFound, "None")))
+        transport.stub("messages", .find, with: .value([]))
+        let app = FeathersApp(transport: transport)
+        let logged = Mutex<[String]>([])
+        let logger = Logger { level, message, metadata, source in
+            let path = if case .string(let path)? = metadata["path"] { path } else { "-" }
+            logged.withLock { $0.append("\(level) \(message.split(separator: " (")[0]) \(path) \(source)") }
+        }
+        app.addDiagnostics(LoggerSink(logger: logger))
+        app.addDiagnostics(MetricsSink(), levels: DiagnosticLevels(nil, [.calls: .info]))
+        app.addHooks(Hooks(around: [traced, tracing]))
+        _ = try await app.service("messages").find()
+        _ = try? await app.service("messages").get(1)
+        #expect(
+            logged.withLock { $0 } == [
+                "info find messages ok messages calls", "warning get messages/1 failed: NotFound 404: None messages calls",
+            ])
+        #expect(
+            Timer.recorded.withLock { $0 } == [
+                "feathers.calls path=messages method=find outcome=ok", "feathers.calls path=messages method=get outcome=failed",
+            ])
+        #expect(
+            transport.requests.map { $0.params.headers } == [
+                ["traceparent": "00-span-of-feathers.find"], ["traceparent": "00-span-of-feathers.get"],
+            ])
+    }
+
+    @Test("and the samples about testing do what they say")
+    func testing() async throws {
+        let transport = StubTransport()
+        #expect(try await testOfTime(FeathersApp(transport: transport), transport) == [])
+        try await connections()
+        #expect(madeOfStubs().count == 3)
+    }
+}

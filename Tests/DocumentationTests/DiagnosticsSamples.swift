@@ -1,0 +1,97 @@
+import Feathers
+import Foundation
+
+// The samples of the article about diagnostics, each one as it stands there. What comes from packages this one does not depend on
+// is stood in for by the types at the end.
+
+final class Alarms: Sendable {
+    func add(_ message: String, code: DiagnosticAttributes.Value?) {}
+}
+
+func sinks(_ app: FeathersApp, _ alarms: Alarms) {
+    app.addDiagnostics(.standardError)
+    app.addDiagnostics(.text { line in print(line) }, levels: DiagnosticLevels(.warning, [.connection: .debug, .cache: nil]))
+    app.addDiagnostics(
+        .closure { event in
+            if event.level == .error { alarms.add(event.message, code: event[.code]) }
+        })
+}
+
+private func socketIO(_ url: URL) -> SocketIOTransport {
+    let sink = TextDiagnosticSink.standardError
+    let transport = SocketIOTransport.socketIO(url) { options in
+        options.onDiagnostic = { sink.receive(DiagnosticEvent($0)) }
+    }
+    return transport
+}
+
+private func http(_ url: URL) {
+    let app = FeathersApp(transport: .rest(url, httpClient: ReportingHTTPClient()))
+    app.addDiagnostics(.standardError, levels: DiagnosticLevels(.info, [.http: .debug]), verbosity: .verbose(bodyLimit: 500))
+}
+
+private func reporting(_ app: FeathersApp, _ key: Int, _ elapsed: Duration) {
+    Diagnostics.current.log(.debug, .cache, "miss", ["key": "\(key)"])
+    app.diagnostics.log(.notice, "billing", "renewed", [.duration: .duration(elapsed)])
+}
+
+let traced: AroundHook = { context, next in
+    try await TraceContext.$parent.withValue(TraceContext.next()) {
+        context.params.headers["traceparent"] = TraceContext.parent
+        try await next(&context)
+    }
+}
+
+struct LoggerSink: DiagnosticSink {
+    let logger: Logger
+
+    func receive(_ event: DiagnosticEvent) {
+        var metadata = Logger.Metadata(uniqueKeysWithValues: event.attributes.map { ("\($0.name)", .string("\($0.value)")) })
+        if let call = event.callID { metadata["call"] = .string("\(call)") }
+        logger.log(level: event.level.logLevel, "\(event.message)", metadata: metadata, source: event.domain.rawValue)
+    }
+}
+
+extension DiagnosticLevel {
+    var logLevel: Logger.Level {
+        switch self {
+        case .trace: .trace
+        case .debug: .debug
+        case .info: .info
+        case .notice: .notice
+        case .warning: .warning
+        case .error: .error
+        }
+    }
+}
+
+struct MetricsSink: DiagnosticSink {
+    func receive(_ event: DiagnosticEvent) {
+        guard event.domain == .calls, let duration = event.duration, let outcome = event[.outcome] else { return }
+        let dimensions = [
+            ("path", "\(event[.path] ?? "")"), ("method", "\(event[.method] ?? "")"), ("outcome", "\(outcome)"),
+        ]
+        Timer(label: "feathers.calls", dimensions: dimensions).record(duration: duration)
+    }
+}
+
+let tracing: AroundHook = { context, next in
+    try await withSpan("feathers.\(context.method)", ofKind: .client) { span in
+        span.attributes["rpc.system"] = "feathers"
+        span.attributes["rpc.service"] = context.path
+        span.attributes["rpc.method"] = context.method.rawValue
+        InstrumentationSystem.instrument.inject(span.context, into: &context.params.headers, using: HeaderInjector())
+        do {
+            try await next(&context)
+        } catch let error as FeathersError {
+            span.attributes["feathers.error.code"] = error.code.rawValue
+            throw error
+        }
+    }
+}
+
+struct HeaderInjector: Injector {
+    func inject(_ value: String, forKey key: String, into headers: inout [String: String]) {
+        headers[key] = value
+    }
+}

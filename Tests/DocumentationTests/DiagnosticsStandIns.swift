@@ -1,0 +1,68 @@
+import Foundation
+import Synchronization
+
+// What the adaptors in the article about diagnostics need of packages this one does not depend on, as narrow as those packages declare it.
+
+/// Of swift-log.
+struct Logger: Sendable {
+    enum Level: Sendable { case trace, debug, info, notice, warning, error, critical }
+    enum MetadataValue: Sendable { case string(String) }
+    typealias Metadata = [String: MetadataValue]
+    struct Message: Sendable, ExpressibleByStringInterpolation {
+        let text: String
+        init(stringLiteral value: String) { text = value }
+    }
+
+    let write: @Sendable (Level, String, Metadata, String) -> Void
+
+    func log(level: Level, _ message: @autoclosure () -> Message, metadata: Metadata?, source: String?) {
+        write(level, message().text, metadata ?? [:], source ?? "")
+    }
+}
+
+/// Of swift-metrics.
+final class Timer: Sendable {
+    static let recorded = Mutex<[String]>([])
+    private let name: String
+
+    init(label: String, dimensions: [(String, String)]) {
+        name = ([label] + dimensions.map { "\($0)=\($1)" }).joined(separator: " ")
+    }
+
+    func record(duration: Duration) { Self.recorded.withLock { $0.append(name) } }
+}
+
+/// Of swift-distributed-tracing.
+final class Span {
+    let context: String
+    var attributes: [String: any Sendable] = [:]
+
+    init(context: String) { self.context = context }
+}
+
+enum SpanKind { case client }
+
+protocol Injector {
+    func inject(_ value: String, forKey key: String, into carrier: inout [String: String])
+}
+
+struct StandInInstrument: Sendable {
+    func inject(_ context: String, into carrier: inout [String: String], using injector: some Injector) {
+        injector.inject(context, forKey: "traceparent", into: &carrier)
+    }
+}
+
+enum InstrumentationSystem {
+    static let instrument = StandInInstrument()
+}
+
+func withSpan<Result>(_ name: String, ofKind kind: SpanKind, _ body: (Span) async throws -> Result) async throws -> Result {
+    try await body(Span(context: "00-span-of-\(name)"))
+}
+
+/// A trace context of one's own.
+enum TraceContext {
+    @TaskLocal static var parent: String?
+
+    static func next() -> String { "00-1" }
+}
