@@ -77,11 +77,9 @@ struct EndpointHookTests {
     func logging() async throws {
         let records = Mutex<[String]>([])
         let app = try EndpointRequestTests.app(SeamHTTPClient(status: 204))
-        app.addHooks(.logging { event in records.withLock { $0.append("\(event)") } })
+        app.addHooks(.logging { call in records.withLock { $0.append("\(call[.method] ?? "-") \(call[.path] ?? "-")") } })
         try await app.request(Endpoint<IgnoreBody>(.get, "https://user:pass@cdn.example.com:81/a%20b?sig=s3cret#x"))
-        let text = records.withLock { $0.joined(separator: "\n") }
-        #expect(text.contains("request https://cdn.example.com:81/a%20b "))
-        #expect(!text.contains("s3cret") && !text.contains("pass"))
+        #expect(records.withLock { $0 } == ["request https://cdn.example.com:81/a%20b"])
     }
 
     @Test(
