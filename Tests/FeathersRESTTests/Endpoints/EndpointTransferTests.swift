@@ -119,11 +119,12 @@ struct EndpointTransferTests {
     @Test("fail where nothing moves for the transport's timeout, however long the whole may take")
     func stalled() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let app = FeathersApp(transport: .rest(try await TestBackend.scriptServer(), timeout: .milliseconds(500)))
+        try await MachineLoad.settles()
+        let app = FeathersApp(transport: .rest(try await TestBackend.scriptServer(), timeout: .seconds(1)))
         let error = try await #require(throws: FeathersError.self) { try await app.request(stalling()) }
         #expect(error.code == .timeout)
         #expect(names.isEmpty)
-        let script = try await ServerScript(ScriptedResponse(body: "eight...").with { ($0.dripMs, $0.dripBytes) = (100, 1) })
+        let script = try await ServerScript(ScriptedResponse(body: "longer than that").with { ($0.dripMs, $0.dripBytes) = (100, 1) })
         try await app.request(endpoint(script.url.absoluteString))
         #expect(names == ["it"])
     }
