@@ -46,12 +46,17 @@ struct LeakTests {
             try await Self.run(calls) { number in _ = try await echo.create(["n": .integer(Int64(number)), "payload": payload]) }
             try await Self.runCancelled(calls / 10, on: slow)
         }
+        try await MachineLoad.settles()
         try await work(1_000)
-        let before = Self.residentMemory()
-        try await work(10_000)
-        guard let before, let after = Self.residentMemory() else { return }
-        // Every call's payload kept once would be 20 MB. Other suites run in the same process, so some growth is not ours.
-        #expect(after - before < 64 << 20, "grew by \((after - before) >> 20) MB")
+        // Every call's payload kept once would be 20 MB. Other suites run in the same process: what they take in one round they do not in all.
+        var least = Int.max
+        for _ in 0..<6 where least >= 12 << 20 {
+            let before = Self.residentMemory()
+            try await work(10_000)
+            guard let before, let after = Self.residentMemory() else { return }
+            least = min(least, after - before)
+        }
+        #expect(least < 12 << 20, "grew by \(least >> 20) MB")
     }
 
     @Test("An app, its services, its readers and its transport are released")

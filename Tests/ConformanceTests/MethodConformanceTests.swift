@@ -116,8 +116,10 @@ struct MethodConformanceTests {
         #expect(shout["data"] == ["a": 1])
         #expect(shout["query"] == ["loud": "yes"])
         let expected: FeathersError.Code = subject.refusesUnknownMethods ? .methodNotAllowed : .timeout
+        // Only where no answer will come is it worth waiting for none.
+        let timeout = Duration.seconds(subject.refusesUnknownMethods ? 60 : 2)
         await #expect {
-            try await app.service("echo").call("whisper", with: [:], params: Params(timeout: .seconds(2)))
+            try await app.service("echo").call("whisper", with: [:], params: Params(timeout: timeout))
         } throws: {
             expected ~= $0
         }
