@@ -36,6 +36,10 @@ final class URLSessionExchange: Sendable {
     private let streams: HTTPStreams?
     private let phase = Locked(Phase.new)
 
+    /// Where tasks are cancelled, one after the other: where cancelling waits for a session that is stuck, which happens to Foundation on
+    /// Linux, that costs one thread instead of all that everybody shares.
+    private static let cancellations = DispatchQueue(label: "feathers.http.cancellations")
+
     init(_ request: HTTPRequest, deadline: ContinuousClock.Instant?, streams: HTTPStreams? = nil, upload: BodyFile? = nil) {
         self.request = request
         self.deadline = deadline
@@ -148,7 +152,7 @@ final class URLSessionExchange: Sendable {
         guard let running = end(.endedEarly(error)) else { return }
         if !running.isEnding {
             // Elsewhere, since this may be the session's own queue (see DirectOperationQueue), for which cancelling may wait.
-            DispatchQueue.global().async { running.task.cancel() }
+            Self.cancellations.async { running.task.cancel() }
         }
         running.continuation.resume(throwing: error)
     }

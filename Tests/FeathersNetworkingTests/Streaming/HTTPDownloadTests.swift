@@ -123,7 +123,7 @@ struct HTTPDownloadTests {
         #expect(try await script.requests().isEmpty)
     }
 
-    @Test("cancelled at any moment leave nothing behind, or the whole", arguments: TestedClient.all)
+    @Test("cancelled at any moment leave nothing behind, or the whole", arguments: TestedClient.cancellableAnywhere)
     func races(tested: TestedClient) async throws {
         let folder = try ScratchFolder()
         let client = try tested.make()
