@@ -120,11 +120,11 @@ struct EndpointTransferTests {
     func stalled() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try await MachineLoad.settles()
-        let app = FeathersApp(transport: .rest(try await TestBackend.scriptServer(), timeout: .seconds(1)))
+        let app = FeathersApp(transport: .rest(try await TestBackend.scriptServer(), timeout: .seconds(5)))
         let error = try await #require(throws: FeathersError.self) { try await app.request(stalling()) }
         #expect(error.code == .timeout)
         #expect(names.isEmpty)
-        let script = try await ServerScript(ScriptedResponse(body: "longer than that").with { ($0.dripMs, $0.dripBytes) = (100, 1) })
+        let script = try await ServerScript(ScriptedResponse(body: "longer than that").with { ($0.dripMs, $0.dripBytes) = (400, 1) })
         try await app.request(endpoint(script.url.absoluteString))
         #expect(names == ["it"])
     }
