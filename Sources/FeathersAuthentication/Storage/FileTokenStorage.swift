@@ -1,3 +1,4 @@
+import Dispatch
 import FeathersCore
 public import Foundation
 
@@ -18,21 +19,32 @@ public struct FileTokenStorage: TokenStorage {
     /// - Throws: ``FeathersError`` naming the file where it can not be read, holds no token, or can be read by others than its owner: a token that others
     ///   may know is worth nothing, so that it must be removed and its mode mended by hand.
     public func token(for key: String) async throws -> String? {
-        try PrivateFile(path: path(of: key)).read()
+        try await Self.offThePool { try PrivateFile(path: path(of: key)).read() }
     }
 
     public func store(_ token: String, for key: String) async throws {
-        do {
-            try FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw FeathersError(.generalError, "The folder '\(folder.path)' for tokens can not be made: \(error.localizedDescription)")
+        try await Self.offThePool {
+            do {
+                try FileManager.default.createDirectory(
+                    at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            } catch {
+                throw FeathersError(.generalError, "The folder '\(folder.path)' for tokens can not be made: \(error.localizedDescription)")
+            }
+            try PrivateFile(path: path(of: key)).replace(with: token)
         }
-        try PrivateFile(path: path(of: key)).replace(with: token)
     }
 
     public func remove(for key: String) async throws {
-        try PrivateFile(path: path(of: key)).remove()
+        try await Self.offThePool { try PrivateFile(path: path(of: key)).remove() }
+    }
+
+    /// Where files are read and written: flushing to a busy disk may take seconds, which must not hold up the threads all tasks share.
+    private static let queue = DispatchQueue(label: "feathers.token-files")
+
+    private static func offThePool<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try body() }) }
+        }
     }
 
     /// The file of a key; what no file name should hold is percent-encoded.

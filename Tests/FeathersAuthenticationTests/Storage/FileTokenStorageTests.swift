@@ -103,7 +103,7 @@ struct FileTokenStorageTests {
             try await FileTokenStorage(folder: folder).store(tokens[0], for: "a")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for token in tokens {
-                    group.addTask { for _ in 0..<25 { try await FileTokenStorage(folder: folder).store(token, for: "a") } }
+                    group.addTask { for _ in 0..<10 { try await FileTokenStorage(folder: folder).store(token, for: "a") } }
                     group.addTask {
                         for _ in 0..<50 {
                             let read = try await FileTokenStorage(folder: folder).token(for: "a") ?? ""

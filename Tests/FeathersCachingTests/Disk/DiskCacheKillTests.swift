@@ -28,7 +28,7 @@ struct DiskCacheKillTests {
             process.arguments = [directory.url.path, "\(Self.byteLimit)", "\(getpid())"]
             process.standardOutput = output
             try process.run()
-            _ = output.fileHandleForReading.availableData
+            _ = try output.fileHandleForReading.read(upToCount: 6)
             return process
         }
     }
