@@ -52,7 +52,7 @@ let package = Package(
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
 
         // Starts the Python server the integration suites talk to.
-        .target(name: "TestBackend", path: "Tests/TestBackend", swiftSettings: settings),
+        .target(name: "TestBackend", dependencies: ["FeathersNetworking"], path: "Tests/TestBackend", swiftSettings: settings),
         .testTarget(name: "FeathersCoreTests", dependencies: ["FeathersCore", "FeathersTesting"], swiftSettings: settings),
         .testTarget(
             name: "FeathersNetworkingTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersTesting", "TestBackend"],

@@ -1,10 +1,7 @@
+import FeathersNetworking
 import Foundation
 import TestBackend
 import Testing
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
 
 @Suite("The test backend")
 struct TestBackendTests {
@@ -41,9 +38,9 @@ struct RunningTestBackendTests {
     @Test("answers a service call")
     func answers() async throws {
         let url = try await TestBackend.url().appending(path: "echo")
-        let (data, response) = try await URLSession.shared.data(from: url)
-        #expect((response as? HTTPURLResponse)?.statusCode == 200)
-        let seen = try JSONDecoder().decode(Echo.self, from: data)
+        let response = try await TestControl.answer(to: HTTPRequest(url: url))
+        #expect(response.status == 200)
+        let seen = try JSONDecoder().decode(Echo.self, from: Data(response.body))
         #expect(seen == Echo(method: "find", provider: "rest"))
     }
 
@@ -59,40 +56,35 @@ struct RunningTestBackendTests {
         let backend = TestBackend(variables: ["NODE_ENV": "production", "COMPRESS": "1"])
         let url = try await backend.url()
         #expect(try await TestBackend.url() != url)
-        var request = URLRequest(url: url.appending(path: "big/5000"))
-        request.setValue("gzip", forHTTPHeaderField: "Accept-Encoding")
-        let (_, response) = try await URLSession.shared.data(for: request)
-        #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Encoding") == "gzip")
+        var request = HTTPRequest(url: url.appending(path: "big/5000"))
+        try request.headers.set("Accept-Encoding", to: "gzip")
+        let response = try await TestControl.answer(to: request)
+        #expect(response.headers["Content-Encoding"] == "gzip")
     }
 
     @Test("records a request byte for byte and answers with what was scripted")
     func script() async throws {
         let server = try await TestBackend.scriptServer()
         let key = "script-\(UUID())"
-        var registration = URLRequest(url: server.appending(path: "__script/\(key)"))
-        registration.httpMethod = "POST"
-        registration.httpBody = Data(
-            #"{"responses":[{"status":418,"reason":"Teapot","headers":[["X-Answer","42"]],"body":"ü","chunked":true}]}"#.utf8
-        )
-        _ = try await URLSession.shared.data(for: registration)
+        let script = #"{"responses":[{"status":418,"reason":"Teapot","headers":[["X-Answer","42"]],"body":"ü","chunked":true}]}"#
+        _ = try await TestControl.answer(
+            to: HTTPRequest(method: "POST", url: server.appending(path: "__script/\(key)"), body: Array(script.utf8)))
 
-        var request = URLRequest(url: try #require(URL(string: "\(server)/\(key)/a%2Fb?q=%20")))
-        request.httpMethod = "POST"
-        request.setValue("As Given", forHTTPHeaderField: "X-Mixed-Case")
-        request.httpBody = Data([0, 0xff, 0x0d, 0x0a])
-        let (body, response) = try await URLSession.shared.data(for: request)
-        let answer = try #require(response as? HTTPURLResponse)
-        #expect(answer.statusCode == 418)
-        #expect(answer.value(forHTTPHeaderField: "X-Answer") == "42")
-        #expect(String(decoding: body, as: UTF8.self) == "ü")
+        var request = HTTPRequest(
+            method: "POST", url: try #require(URL(string: "\(server)/\(key)/a%2Fb?q=%20")), body: [0, 0xff, 0x0d, 0x0a])
+        try request.headers.set("X-Mixed-Case", to: "As Given")
+        let answer = try await TestControl.answer(to: request)
+        #expect(answer.status == 418)
+        #expect(answer.headers["X-Answer"] == "42")
+        #expect(String(decoding: answer.body, as: UTF8.self) == "ü")
 
-        let (records, _) = try await URLSession.shared.data(from: server.appending(path: "__recorded/\(key)"))
-        let recorded = try JSONDecoder().decode(Recorded.self, from: records)
+        let records = try await TestControl.answer(to: HTTPRequest(url: server.appending(path: "__recorded/\(key)")))
+        let recorded = try JSONDecoder().decode(Recorded.self, from: Data(records.body))
         let only = try #require(recorded.requests.first)
         #expect(recorded.requests.count == 1)
         #expect(only.line == "POST /\(key)/a%2Fb?q=%20 HTTP/1.1")
         #expect(only.headers.contains(["X-Mixed-Case", "As Given"]))
-        #expect(Data(base64Encoded: only.bodyBase64) == request.httpBody)
+        #expect(Data(base64Encoded: only.bodyBase64).map(Array.init) == request.body)
     }
 
     private struct Echo: Decodable, Equatable {

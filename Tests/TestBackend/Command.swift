@@ -26,7 +26,7 @@ struct Command {
             guard (try? process.run()) != nil else { return .notRunnable }
             let watchdog = Watchdog(after: limit, process: process.processIdentifier)
             defer { watchdog.cancel() }
-            let output = errors.fileHandleForReading.readDataToEndOfFile()
+            let output = (try? errors.fileHandleForReading.bytesToEnd()) ?? Data()
             ended.wait()
             if process.terminationStatus == 0 { return .succeeded }
             if watchdog.hasFired { return .failed(lastLine: "no end after \(Int(limit)) seconds") }

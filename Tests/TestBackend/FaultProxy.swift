@@ -1,9 +1,5 @@
 public import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// A TCP proxy that does to connections what networks do: see `Tests/Backend/backend/faults.py`.
 ///
 /// It lives in the test backend's process, also where the server it leads to does not. Every command has
@@ -14,12 +10,6 @@ public struct FaultProxy: Sendable {
     /// The way to the server through the proxy.
     public let url: URL
     private let control: URL
-    // Its own: waiting for counters must not take connections from anybody else.
-    private static let session = {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpMaximumConnectionsPerHost = 64
-        return URLSession(configuration: configuration)
-    }()
 
     /// - Parameters:
     ///   - url: the server; only its host and port count to the proxy.
@@ -110,9 +100,7 @@ public struct FaultProxy: Sendable {
 
     /// Resets what is left and gives the port back.
     public func close() async throws {
-        var request = URLRequest(url: control)
-        request.httpMethod = "DELETE"
-        _ = try await Self.session.data(for: request)
+        try await TestControl.delete(control)
     }
 
     /// What has gone through a proxy.
@@ -141,16 +129,11 @@ public struct FaultProxy: Sendable {
     }
 
     private func counted(_ wanted: [URLQueryItem]) async throws -> Counters {
-        let (body, _) = try await Self.session.data(from: control.appending(queryItems: wanted))
-        return try JSONDecoder().decode(Counters.self, from: body)
+        try JSONDecoder().decode(Counters.self, from: await TestControl.get(control.appending(queryItems: wanted)))
     }
 
     private static func post<Answer: Decodable>(_ body: some Encodable, to url: URL, as: Answer.Type) async throws -> Answer {
-        var request = URLRequest(url: url)
-        request.httpMethod = "POST"
-        request.httpBody = try JSONEncoder().encode(body)
-        let (answer, _) = try await session.data(for: request)
-        return try JSONDecoder().decode(Answer.self, from: answer)
+        try JSONDecoder().decode(Answer.self, from: await TestControl.post(body, to: url))
     }
 }
 

@@ -1,9 +1,5 @@
 public import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Records of one test's own on the JSON:API server: 4 people, 12 posts, 30 comments and 3 media to begin with.
 ///
 /// See `Tests/Backend/jsonapi/__init__.py` for the endpoints, `schema.py` for the types and `seed.py` for the records.
@@ -23,13 +19,9 @@ public struct JSONAPISpace: Sendable {
 
     /// Brings the first records back, from now on with these settings.
     ///
-    /// - Throws: `URLError` with code `badServerResponse` for settings the server does not have.
+    /// - Throws: ``TestControl/Refused`` for settings the server does not have.
     public func reset(_ settings: JSONAPISettings = JSONAPISettings()) async throws {
-        var request = URLRequest(url: control)
-        request.httpMethod = "POST"
-        request.httpBody = try JSONEncoder().encode(settings)
-        let (_, response) = try await URLSession.shared.data(for: request)
-        guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
+        _ = try await TestControl.post(settings, to: control)
     }
 }
 

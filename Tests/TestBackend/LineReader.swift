@@ -16,8 +16,7 @@ struct LineReader: IteratorProtocol {
                 defer { pending.removeSubrange(...end) }
                 return String(decoding: pending[..<end], as: UTF8.self)
             }
-            let data = handle.availableData
-            if data.isEmpty { return nil }
+            guard let data = try? handle.nextBytes(), !data.isEmpty else { return nil }
             pending.append(data)
         }
     }

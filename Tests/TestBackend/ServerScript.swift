@@ -1,9 +1,5 @@
 public import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// What the script server shall answer below a path of its own, and what it was sent there.
 ///
 /// See `Tests/Backend/backend/script.py` for the meaning of every member.
@@ -28,10 +24,7 @@ public struct ServerScript: Sendable {
         server = try await TestBackend.scriptServer()
         key = UUID().uuidString.lowercased()
         url = server.appending(path: key)
-        var request = URLRequest(url: server.appending(path: "__script/\(key)"))
-        request.httpMethod = "POST"
-        request.httpBody = try JSONEncoder().encode(["responses": responses(url)])
-        _ = try await URLSession.shared.data(for: request)
+        _ = try await TestControl.post(["responses": responses(url)], to: server.appending(path: "__script/\(key)"))
     }
 
     /// Where requests to this script start over TLS.
@@ -44,8 +37,7 @@ public struct ServerScript: Sendable {
         let url = server.appending(path: "__recorded/\(key)").appending(queryItems: [
             URLQueryItem(name: "count", value: String(count)), URLQueryItem(name: "aborted", value: String(aborted)),
         ])
-        let (body, _) = try await URLSession.shared.data(from: url)
-        return try JSONDecoder().decode(ScriptedRequests.self, from: body).requests
+        return try JSONDecoder().decode(ScriptedRequests.self, from: await TestControl.get(url)).requests
     }
 }
 

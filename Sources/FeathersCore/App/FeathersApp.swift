@@ -13,10 +13,10 @@ public final class FeathersApp: Sendable {
     public let transport: (any Transport)?
 
     let registry = ServiceRegistry()
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let generation = Atomic<Int>(0)
 
-    struct State {
+    struct State: Sendable {
         var hooks = Hooks()
         var lifecycle = LifecycleHooks()
         var phase = Phase.idle
@@ -49,7 +49,7 @@ public final class FeathersApp: Sendable {
     /// Grows with every registration of app hooks, so that compiled pipelines know they are old.
     var hookGeneration: Int { generation.load(ordering: .acquiring) }
 
-    func withState<Result>(_ body: (inout sending State) throws -> sending Result) rethrows -> sending Result {
+    func withState<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try state.withLock(body)
     }
 }

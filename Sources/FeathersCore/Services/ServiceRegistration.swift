@@ -1,14 +1,12 @@
-import Synchronization
-
 /// What an app keeps of a service: the implementation, its hooks, its event hub, and the compiled pipelines.
 ///
 /// It knows no app, so that an app and its services can be released; a ``Service`` joins the two.
 final class ServiceRegistration: Sendable {
     let path: String
     let events = EventHub()
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
-    private struct State {
+    private struct State: Sendable {
         var implementation: any ServiceProtocol
         var options: ServiceOptions
         var hooks = Hooks()
@@ -17,7 +15,7 @@ final class ServiceRegistration: Sendable {
 
     init(path: String, implementation: any ServiceProtocol, options: ServiceOptions = ServiceOptions()) {
         self.path = path
-        state = Mutex(State(implementation: implementation, options: options))
+        state = Locked(State(implementation: implementation, options: options))
     }
 
     var implementation: any ServiceProtocol {

@@ -43,6 +43,12 @@ class Link:
             for writer in self.writers:
                 reset(writer) if self.how == "reset" else writer.close()
 
+    def hold_answers_to(self, direction):
+        """Lets nothing through the other way any more: no answer may be quicker than the end that comes."""
+        for one in self.directions.values():
+            if one is not direction:
+                one.flowing.clear()
+
     def end(self, how):
         self.how = self.how or how
         self.ending.set()
@@ -160,6 +166,8 @@ class Direction:
                 raise Over
             else:
                 after.append(fault)
+        if any(fault["kind"] != "stall" for fault in after):
+            self.link.hold_answers_to(self)
         await self.write(data)
         for fault in after:
             self.strike(fault)
@@ -202,10 +210,11 @@ async def say_goodbye(reader, writer):
 
 
 def reset(writer):
-    # With nothing to linger for, closing is a reset.
+    # With nothing to linger for, closing is a reset. A TLS transport whose connection is gone has no socket any more.
     sock = writer.get_extra_info("socket")
     try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if sock is not None:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     except OSError:
         pass
     writer.transport.abort()

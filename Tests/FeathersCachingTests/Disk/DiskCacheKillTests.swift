@@ -1,6 +1,7 @@
 import CacheWriter
 import FeathersCore
 import Foundation
+import TestBackend
 import Testing
 
 @testable import FeathersCaching
@@ -28,7 +29,7 @@ struct DiskCacheKillTests {
             process.arguments = [directory.url.path, "\(Self.byteLimit)", "\(getpid())"]
             process.standardOutput = output
             try process.run()
-            _ = try output.fileHandleForReading.read(upToCount: 6)
+            _ = try output.fileHandleForReading.nextBytes()
             return process
         }
     }

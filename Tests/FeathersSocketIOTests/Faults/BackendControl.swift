@@ -1,10 +1,10 @@
 import FeathersCore
 import FeathersNetworking
 import Foundation
+import TestBackend
 
 /// A clean connection to the backend, for what must not depend on the one under test.
 struct BackendControl: Sendable {
-    private let client = URLSessionHTTPClient()
     private let server: URL
 
     init(_ server: URL) {
@@ -23,7 +23,7 @@ struct BackendControl: Sendable {
         try headers.set("Content-Type", to: "application/json")
         let request = HTTPRequest(
             method: "POST", url: server.appending(path: path), headers: headers, body: try data.serialized(), timeout: .seconds(20))
-        let response = try await client.execute(request)
+        let response = try await TestControl.answer(to: request)
         guard response.status < 300 else { throw FeathersError(.generalError, "\(path) answered \(response.status)") }
         return try JSONValue(parsing: response.body)
     }
