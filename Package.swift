@@ -67,7 +67,9 @@ let package = Package(
         .testTarget(
             name: "FeathersTestingTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting"],
             swiftSettings: settings),
-        .testTarget(name: "FeathersLiveTests", dependencies: ["FeathersCore", "FeathersLive", "FeathersTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "FeathersLiveTests", dependencies: ["Feathers", "FeathersCore", "FeathersLive", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
         .testTarget(
             name: "FeathersCachingTests",
             dependencies: ["FeathersCaching", "FeathersCore", "FeathersREST", "FeathersTesting", "TestBackend", "CacheWriter"],

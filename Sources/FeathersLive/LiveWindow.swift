@@ -67,6 +67,7 @@ struct LiveWindow: Sendable {
     /// Where records before the window are not known, only a record that stays in its place can be judged.
     private mutating func receivedBehindOthers(_ event: ServiceEvent, _ key: LiveKey, _ isMatch: Bool) -> Bool {
         if isMatch, let index = index(of: key), order.keepsPlace(entries[index].record, event.data) {
+            guard entries[index].record != event.data else { return false }
             entries[index] = entry(key, event.data)
             return index < limit
         }
@@ -84,7 +85,8 @@ struct LiveWindow: Sendable {
     }
 
     private mutating func changed(_ key: LiveKey, _ record: JSONValue) -> Bool {
-        guard let index = index(of: key) else { return false }
+        // What a fetch has brought already, an event may tell once more.
+        guard let index = index(of: key), entries[index].record != record else { return false }
         if order.keepsPlace(entries[index].record, record) {
             entries[index] = entry(key, record)
             return index < limit

@@ -32,6 +32,6 @@ extension TypedService {
     public func live(
         _ query: TypedQuery<Model>, params: Params = Params(), id: String = "id", clock: any Clock<Duration> = ContinuousClock()
     ) throws -> LiveQuery<Model> {
-        try live(query.untyped(), params: params, id: id, clock: clock)
+        try live(written(query, params), params: params, id: id, clock: clock)
     }
 }

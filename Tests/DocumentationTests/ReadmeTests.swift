@@ -24,6 +24,9 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/Authentication.md", "AuthenticationSamples.swift", 6),
             ("Sources/Feathers/Documentation.docc/Testing.md", "TestingSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/Diagnostics.md", "DiagnosticsSamples.swift", 8),
+            ("Sources/Feathers/Documentation.docc/LiveQueries.md", "ListSamples.swift", 3),
+            ("Sources/Feathers/Documentation.docc/Pages.md", "ListSamples.swift", 3),
+            ("Sources/Feathers/Documentation.docc/TypedQueries.md", "ListSamples.swift", 4),
         ])
     func compiled(_ text: String, _ file: String, _ count: Int) throws {
         let source = Self.lines(try String(contentsOf: Self.folder.appending(path: file), encoding: .utf8))
@@ -36,6 +39,7 @@ struct ReadmeTests {
     func run() async throws {
         try await readmeServices()
         #expect(try await readmeTesting() == "from the stub")
+        #expect(try typedQuerySamples().first == ["kind": "image"])
         #expect(readmeQueries().map { JSONValue.object($0.json).description }.first == #"{"age":{"$gte":18,"$lt":65}}"#)
 
         let app = FeathersApp()

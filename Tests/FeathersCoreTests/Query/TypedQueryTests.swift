@@ -88,6 +88,39 @@ struct TypedQueryTests {
         }
     }
 
+    private static let seconds = CodingOptions(dates: .secondsSince1970, keys: .snakeCase)
+
+    @Test(
+        "has the names and dates of the service's coding options, and what is raw as it is",
+        arguments: [
+            (.where(\.isActive, true).where(\.address.city, "Rome"), ["is_active": true, "address.city": "Rome"]),
+            (.where(\.born, .isAtLeast(date)).sorted(by: \.createdAt), ["born": ["$gte": 0], "$sort": ["created_at": 1]]),
+            (.where(\.createdAt, .isIn([date])).where("isRaw", .equals(true)), ["created_at": ["$in": [0]], "isRaw": true]),
+            (.any(of: [.where(\.createdAt, date), .where(\.id, 1)]), ["$or": [["created_at": 0], ["_id": 1]]]),
+            (.where(\.createdAt, nil), ["created_at": nil]),
+        ] as [(TypedQuery<Person>, Query)])
+    func coding(typed: TypedQuery<Person>, query: Query) async throws {
+        #expect(try typed.untyped(coding: Self.seconds) == query)
+        let stub = StubTransport { _ in [] }
+        let app = FeathersApp(transport: stub)
+        _ = try await app.service("people", of: Person.self, coding: Self.seconds).find(typed)
+        var params = Params()
+        params.coding = Self.seconds
+        _ = try await app.service("people", of: Person.self).find(typed, params: params)
+        app.coding = Self.seconds
+        for try await _ in try app.service("people", of: Person.self).pages(typed, of: 5) {}
+        let requests = stub.requests.map(\.params.query)
+        #expect(requests == [query, query, query.limit(5)])
+    }
+
+    @Test("names the model whose dates cannot be written")
+    func unwritableDate() {
+        let custom = CodingOptions(dates: .custom(encode: { _ in throw CancellationError() }, decode: { _ in .now }))
+        #expect { try TypedQuery<Person>.where(\.born, Self.date).untyped(coding: custom) } throws: {
+            FeathersError.Code.badRequest ~= $0 && "\($0)".contains("Person")
+        }
+    }
+
     @Test("reaches the service, and an unknown name fails the call before it is sent")
     func calls() async throws {
         let stub = StubTransport { _ in [] }

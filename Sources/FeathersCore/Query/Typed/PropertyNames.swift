@@ -4,7 +4,7 @@
 /// whose difference shows there. No macro and no list to keep up to date is needed.
 enum PropertyNames {
     /// Names that were found: key paths are constants of the program, so that few are ever kept.
-    private static let known = Locked<[KnownPath: Result<String, FeathersError>]>([:])
+    private static let known = Locked<[KnownPath: Result<[String], FeathersError>]>([:])
 
     private struct KnownPath: Hashable, Sendable {
         let path: any AnyKeyPath & Sendable
@@ -13,13 +13,13 @@ enum PropertyNames {
         func hash(into hasher: inout Hasher) { hasher.combine(path as AnyKeyPath) }
     }
 
-    /// The name of a property, its steps joined by dots.
+    /// The names that lead to a property, as the model's decoding asks for them.
     /// - Throws: ``FeathersError/Code/badRequest`` where the property cannot be told.
-    static func name<Model: Decodable, Property, Value: QueryValue>(
+    static func path<Model: Decodable, Property, Value: QueryValue>(
         of property: any KeyPath<Model, Property> & Sendable, _ type: Value.Type
-    ) throws(FeathersError) -> String {
+    ) throws(FeathersError) -> [String] {
         let path = KnownPath(path: property)
-        if let name = known.withLock({ $0[path] }) { return try name.get() }
+        if let names = known.withLock({ $0[path] }) { return try names.get() }
         let found = Result { () throws(FeathersError) in try find(property, type) }
         known.withLock { $0[path] = found }
         return try found.get()
@@ -27,7 +27,7 @@ enum PropertyNames {
 
     private static func find<Model: Decodable, Property, Value: QueryValue>(
         _ property: KeyPath<Model, Property>, _ type: Value.Type
-    ) throws(FeathersError) -> String {
+    ) throws(FeathersError) -> [String] {
         let plain = PropertyProbe { _ in false }
         let baseline = try decode(Model.self, plain)
         func differs(_ isSet: @escaping (Int) -> Bool) throws(FeathersError) -> Bool {
@@ -46,7 +46,7 @@ enum PropertyNames {
         guard found.type == ObjectIdentifier(Value.self), found.value == nil || found.value == text(baseline[keyPath: property]),
             try differs({ $0 == index }), try !differs({ $0 != index })
         else { throw computed(Model.self) }
-        return found.path.joined(separator: ".")
+        return found.path
     }
 
     private static func text<Property>(_ value: Property) -> JSONValue? {

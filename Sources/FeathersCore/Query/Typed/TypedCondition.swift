@@ -1,34 +1,60 @@
+import Foundation
+
 /// What a property of a known type must fulfil; see ``Query/Condition``.
 public struct TypedCondition<Value: QueryValue>: Sendable {
     /// The condition as an untyped query has it.
     public let untyped: Query.Condition
+    /// The dates it compares with, which are written as the service writes dates; nil where it compares with anything else.
+    private let dates: [Date]?
+
+    private init(_ untyped: Query.Condition, _ values: [Value] = []) {
+        self.untyped = untyped
+        dates = values.isEmpty ? nil : values as? [Date]
+    }
 
     /// The property equals `value`.
-    public static func equals(_ value: Value) -> Self { Self(untyped: .equals(value)) }
+    public static func equals(_ value: Value) -> Self { Self(.equals(value), [value]) }
 
     /// The property does not equal `value` (`$ne`).
-    public static func isNot(_ value: Value) -> Self { Self(untyped: .isNot(value)) }
+    public static func isNot(_ value: Value) -> Self { Self(.isNot(value), [value]) }
 
     /// The property is greater than `value` (`$gt`).
-    public static func greaterThan(_ value: Value) -> Self { Self(untyped: .greaterThan(value)) }
+    public static func greaterThan(_ value: Value) -> Self { Self(.greaterThan(value), [value]) }
 
     /// The property is greater than or equal to `value` (`$gte`).
-    public static func isAtLeast(_ value: Value) -> Self { Self(untyped: .isAtLeast(value)) }
+    public static func isAtLeast(_ value: Value) -> Self { Self(.isAtLeast(value), [value]) }
 
     /// The property is less than `value` (`$lt`).
-    public static func lessThan(_ value: Value) -> Self { Self(untyped: .lessThan(value)) }
+    public static func lessThan(_ value: Value) -> Self { Self(.lessThan(value), [value]) }
 
     /// The property is less than or equal to `value` (`$lte`).
-    public static func isAtMost(_ value: Value) -> Self { Self(untyped: .isAtMost(value)) }
+    public static func isAtMost(_ value: Value) -> Self { Self(.isAtMost(value), [value]) }
 
     /// The property equals one of `values` (`$in`).
-    public static func isIn(_ values: some Sequence<Value>) -> Self { Self(untyped: .isIn(Array(values))) }
+    public static func isIn(_ values: some Sequence<Value>) -> Self { Self(.isIn(Array(values)), Array(values)) }
 
     /// The property equals none of `values` (`$nin`).
-    public static func isNotIn(_ values: some Sequence<Value>) -> Self { Self(untyped: .isNotIn(Array(values))) }
+    public static func isNotIn(_ values: some Sequence<Value>) -> Self { Self(.isNotIn(Array(values)), Array(values)) }
 
     /// An operator beyond Feathers' own, which the service must allow.
-    public static func custom(_ operator: String, _ value: some QueryValue) -> Self { Self(untyped: .custom(`operator`, value)) }
+    public static func custom(_ operator: String, _ value: some QueryValue) -> Self { Self(.custom(`operator`, value)) }
+}
+
+extension TypedCondition {
+    /// The condition for a service that codes its models in this way.
+    /// - Throws: ``FeathersError/Code/badRequest`` naming the model where a date cannot be written so.
+    func written(with options: CodingOptions, for model: Any.Type) throws(FeathersError) -> Query.Condition {
+        guard let dates else { return untyped }
+        if case .iso8601 = options.dates { return untyped }
+        do {
+            let written = try dates.map { try options.encode($0) }
+            let value = if case .array = untyped.value { JSONValue.array(written) } else { written.first ?? .null }
+            return untyped.operator.map { .custom($0, value) } ?? .equals(value)
+        } catch {
+            throw FeathersError(
+                .badRequest, "A date of a query for \(model) cannot be written as its service writes dates", execution: .neverSent)
+        }
+    }
 }
 
 extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {

@@ -1,0 +1,85 @@
+import Feathers
+import Foundation
+
+// The samples of the articles about typed queries, pages and live queries, each one as it stands there: `ReadmeTests` compares them.
+
+enum Kind: String, Codable, CaseIterable, QueryValue { case text, image }
+
+private struct Message: Codable, Sendable {
+    var id: Int
+    var text: String
+    var isRead: Bool
+    var likes: Int
+    var kind: Kind
+    var createdAt: Date
+}
+
+private func live(_ messages: TypedService<Message>, _ show: ([Message]) -> Void) async throws {
+    let newest = messages.live(.where("room", "lobby").sorted(by: "createdAt", .descending).limit(20))
+    for try await messages in newest {
+        show(messages)
+    }
+}
+
+private func snapshots(_ messages: TypedService<Message>) async throws {
+    func update(_ records: [Message], removing: [Int], inserting: [Int], reloading: [Int]) {}
+    for try await snapshot in messages.live(.sorted(by: "text")).snapshots {
+        let changes = snapshot.changes
+        update(snapshot.records, removing: changes.removals, inserting: changes.insertions, reloading: changes.updates)
+    }
+}
+
+private enum Views {
+    @MainActor
+    final class Inbox {
+        let unread: LiveQueryModel<Message>
+
+        init(_ messages: TypedService<Message>) {
+            unread = LiveQueryModel(messages.live(.where("isRead", false)))
+        }
+
+        func appear() async {
+            await unread.run()
+        }
+
+        var title: String { unread.isLoaded ? "\(unread.records.count) unread" : "…" }
+    }
+}
+
+private func pages(_ messages: TypedService<Message>) async throws {
+    func append(_ messages: [Message]) {}
+    func report(_ fraction: Double) {}
+    func archive(_ message: Message) {}
+    for try await page in messages.pages(.where("room", "lobby"), of: 50) {
+        append(page.records)
+        if let fraction = page.fraction { report(fraction) }
+    }
+
+    for try await message in messages.pages(of: 200, keyedBy: "id").records {
+        archive(message)
+    }
+
+    let byDate = messages.pages(.sorted(by: "createdAt"), of: 100, keyedBy: "id")
+    let fast = messages.pages(of: 100, prefetching: 3)
+    _ = (byDate, fast)
+}
+
+private func typed(_ messages: TypedService<Message>) async throws {
+    let query = TypedQuery<Message>.where(\.isRead, false).where(\.likes, .isAtLeast(3)).sorted(by: \.createdAt, .descending)
+    let popular = try await messages.find(query.limit(10))
+    _ = popular
+}
+
+func typedQuerySamples() throws -> [Query] {
+    let images = TypedQuery<Message>.where(\.kind, .image)
+
+    let mixed = TypedQuery<Message>.where(\.isRead, false).where("author.name", .custom("$regex", "^A"))
+    let started = TypedQuery<Message>(Query(["$text": ["$search": "feathers"]])).sorted(by: \.createdAt)
+    return try [images, mixed, started].map { try $0.untyped() }
+}
+
+private func coding(_ app: FeathersApp, _ yesterday: Date) async throws {
+    let service = app.service("messages", of: Message.self, coding: CodingOptions(dates: .secondsSince1970, keys: .snakeCase))
+    let recent = try await service.find(.where(\.createdAt, .greaterThan(yesterday)))
+    _ = recent
+}
