@@ -50,6 +50,11 @@ let package = Package(
         .target(name: "FeathersAuthentication", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
+        .executableTarget(
+            name: "EventStream", dependencies: ["Feathers", "Signals"], path: "Sources/Examples/EventStream", swiftSettings: settings),
+        .executableTarget(
+            name: "JobWorker", dependencies: ["Feathers", "Signals"], path: "Sources/Examples/JobWorker", swiftSettings: settings),
+        .target(name: "Signals", path: "Sources/Examples/Signals", swiftSettings: settings),
 
         // Starts the Python server the integration suites talk to.
         .target(name: "TestBackend", dependencies: ["FeathersNetworking"], path: "Tests/TestBackend", swiftSettings: settings),
@@ -86,6 +91,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
+        .testTarget(
+            name: "ExamplesTests", dependencies: ["EventStream", "JobWorker", "Feathers", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
         // Compiles what the documentation shows.
         .testTarget(name: "DocumentationTests", dependencies: ["Feathers", "FeathersTesting"], swiftSettings: settings),
     ]

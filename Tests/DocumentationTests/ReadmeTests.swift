@@ -24,6 +24,7 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/Authentication.md", "AuthenticationSamples.swift", 6),
             ("Sources/Feathers/Documentation.docc/Testing.md", "TestingSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/Diagnostics.md", "DiagnosticsSamples.swift", 8),
+            ("Sources/Feathers/Documentation.docc/OnTheServer.md", "ServerSamples.swift", 7),
             ("Sources/Feathers/Documentation.docc/LiveQueries.md", "ListSamples.swift", 3),
             ("Sources/Feathers/Documentation.docc/Pages.md", "ListSamples.swift", 3),
             ("Sources/Feathers/Documentation.docc/TypedQueries.md", "ListSamples.swift", 4),

@@ -22,7 +22,12 @@ extension Authenticator {
         }
         guard isOurs else { return }
         let performed = await withTaskGroup(of: Performed.self) { group in
-            group.addTask { await self.produce(id, number) { try await app.service($0.path).respond(to: $0) } }
+            group.addTask {
+                await self.produce(id, number) { request in
+                    // Also while the app shuts down: calls under way wait for it.
+                    try await app.onBehalfOfCalls { try await app.service(request.path).respond(to: request) }
+                }
+            }
             group.addTask {
                 do { try await interruption.value() } catch { return .failed(error) }
                 return .interrupted

@@ -51,6 +51,7 @@ extension FeathersApp {
         return try await withThrowingTaskGroup(of: Void.self) { group in
             // What is known runs in any case, also where the body ends at once.
             for work in works { group.addTask { await work(self) } }
+            group.addTask { await self.followConnection() }
             group.addTask {
                 await withDiscardingTaskGroup { running in
                     for await work in later { running.addTask { await work(self) } }

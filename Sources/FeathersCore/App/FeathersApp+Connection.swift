@@ -2,6 +2,7 @@ extension FeathersApp {
     /// Opens the transport's connection and returns once it stands; does nothing where the transport keeps none.
     /// - Throws: ``FeathersError`` saying why there is no connection.
     public func connect() async throws {
+        gate.reopen()
         try await realTimeTransport?.connect()
     }
 

@@ -16,6 +16,7 @@ extension FeathersApp {
             return $0.lifecycle.setUp
         }
         guard let hooks else { return }
+        defer { noteHealth() }
         do {
             try await run(hooks[...]) { service, path in try await service.setUp(in: self, at: path) }
             withState { $0.phase = .setUp }
@@ -33,6 +34,7 @@ extension FeathersApp {
             return $0.lifecycle.tearDown
         }
         guard let hooks else { return }
+        defer { noteHealth() }
         try await run(hooks[...]) { service, path in try await service.tearDown(in: self, at: path) }
     }
 

@@ -1,22 +1,36 @@
 extension FeathersApp {
-    /// Sets the app up, keeps its connection until the task is cancelled, and tears it down: the life of a server's service.
+    /// Sets the app up, keeps its connection until the task is cancelled or the app is shut down, and tears it down: the life of a server's service.
+    ///
+    /// It has the form of swift-service-lifecycle's `Service`.
     /// - Throws: what the set-up or tear-down throws, and why the connection was closed for good.
     public func run() async throws {
         try await live {
-            if let transport = realTimeTransport {
-                try await transport.run()
-            } else {
-                let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-                for await _ in stream {}
-                withExtendedLifetime(continuation) {}
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await self.keepConnected() }
+                group.addTask {
+                    guard let order = try? await self.gate.order() else { return }
+                    await self.finish(order)
+                }
+                defer { group.cancelAll() }
+                try await group.next()
             }
         }
+    }
+
+    private func keepConnected() async throws {
+        if let transport = realTimeTransport { return try await transport.run() }
+        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+        for await _ in stream {}
+        withExtendedLifetime(continuation) {}
     }
 
     /// Runs `body`, and the background work beside it, between the set-up and the end of connection and services, which also comes
     /// when `body` throws.
     fileprivate func live<Result>(_ body: () async throws -> Result) async throws -> Result {
+        gate.reopen()
         try await setUp()
+        // However it ends.
+        defer { noteHealth() }
         let result: Result
         do {
             result = try await withBackgroundWork(body)

@@ -10,7 +10,7 @@ extension FeathersApp {
             // A server that pushes events pushes those of our own calls too.
             let pushed = transport is any RealTimeTransport ? Set(EventName.standard) : []
             return ServiceRegistration(
-                path: path, implementation: TransportService(transport), options: ServiceOptions(serviceEvents: pushed))
+                path: path, implementation: TransportService(transport, gate: gate), options: ServiceOptions(serviceEvents: pushed))
         }
         return Service(app: entry.mountedFrom ?? self, registration: entry.registration)
     }

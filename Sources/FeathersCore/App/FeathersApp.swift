@@ -13,6 +13,8 @@ public final class FeathersApp: Sendable {
     public let transport: (any Transport)?
 
     let registry = ServiceRegistry()
+    let gate = CallGate()
+    let healthBoard = HealthBoard()
     private let state = Locked(State())
     private let generation = Atomic<Int>(0)
 
@@ -24,6 +26,8 @@ public final class FeathersApp: Sendable {
         var background = BackgroundWorks()
         /// Whether the background work reports the connection.
         var reportsConnection = false
+        /// Where calls are counted; nil until somebody asks for it.
+        var metrics: MetricsRecorder?
         var cachePartition = CachePartition(name: "", change: 0)
     }
 

@@ -97,7 +97,8 @@ extension ServiceRegistry {
         entries.withLock { $0.byPath[path] }.flatMap { $0.mountedFrom == nil ? $0.registration : nil }
     }
 
-    private var registrations: [ServiceRegistration] {
+    /// The app's own registrations, asked for or registered.
+    var registrations: [ServiceRegistration] {
         entries.withLock { $0.byPath.values.compactMap { $0.mountedFrom == nil ? $0.registration : nil } }
     }
 }

@@ -20,7 +20,7 @@ extension Diagnostics {
 
 extension DisconnectReason {
     /// The reason as Socket.IO's client names it.
-    fileprivate var wireName: String {
+    var wireName: String {
         switch self {
         case .serverDisconnect: "io server disconnect"
         case .clientDisconnect: "io client disconnect"

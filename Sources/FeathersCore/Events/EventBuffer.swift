@@ -16,13 +16,16 @@ struct EventBuffer: Sendable {
     /// How many events were given up in all.
     private(set) var droppedCount = 0
 
+    /// How many items wait.
+    var count: Int { items.count - head }
+
     /// - Parameter limit: how many items wait; at least 1.
     init(limit: Int) {
         self.limit = max(limit, 1)
     }
 
     mutating func append(_ item: Item) {
-        if items.count - head == limit { drop() }
+        if count == limit { drop() }
         items.append(item)
     }
 

@@ -1,6 +1,9 @@
+import Synchronization
+
 /// Hands the events of one service to every subscriber's own buffer.
 package final class EventHub: Sendable {
     private let subscriptions = Locked<[EventSubscription]>([])
+    private let dropped = Atomic<Int>(0)
 
     package init() {}
 
@@ -27,11 +30,21 @@ package final class EventHub: Sendable {
 
     /// Delivers an event. Delivery wakes readers, so it happens outside the lock.
     package func emit(_ event: ServiceEvent) {
-        for subscription in subscriptions.withLock({ $0 }) { subscription.deliver(event) }
+        for subscription in subscriptions.withLock({ $0 }) { count(subscription.deliver(event)) }
     }
 
     /// Tells every subscriber that events were missed.
     package func emit(_ gap: EventGap) {
-        for subscription in subscriptions.withLock({ $0 }) { subscription.deliver(gap) }
+        for subscription in subscriptions.withLock({ $0 }) { count(subscription.deliver(gap)) }
+    }
+
+    private func count(_ dropped: Int) {
+        if dropped > 0 { self.dropped.add(dropped, ordering: .relaxed) }
+    }
+
+    /// Who listens, what waits for them, and what they have lost so far, those who have ended included.
+    var load: (subscribers: Int, waiting: Int, dropped: Int) {
+        let subscriptions = subscriptions.withLock { $0 }
+        return (subscriptions.count, subscriptions.reduce(0) { $0 + $1.waitingCount }, dropped.load(ordering: .relaxed))
     }
 }

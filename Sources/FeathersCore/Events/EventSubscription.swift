@@ -22,28 +22,35 @@ final class EventSubscription: Sendable {
     /// How many events did not fit the buffer.
     var droppedCount: Int { state.withLock { $0.buffer.droppedCount } }
 
+    /// How many events and markers wait for the reader.
+    var waitingCount: Int { state.withLock { $0.buffer.count } }
+
     func onEnd(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.onEnd = action }
     }
 
-    func deliver(_ event: ServiceEvent) {
-        if let names, !names.contains(event.name) { return }
-        deliver(.event(event))
+    /// - Returns: how many events were given up for this one.
+    func deliver(_ event: ServiceEvent) -> Int {
+        if let names, !names.contains(event.name) { return 0 }
+        return deliver(.event(event))
     }
 
-    func deliver(_ gap: EventGap) {
+    /// - Returns: how many events were given up for the marker.
+    func deliver(_ gap: EventGap) -> Int {
         deliver(.gap(gap))
     }
 
-    private func deliver(_ item: EventBuffer.Item) {
-        let waiter: Waiter? = state.withLock { state in
-            guard !state.isEnded else { return nil }
+    private func deliver(_ item: EventBuffer.Item) -> Int {
+        let (waiter, dropped): (Waiter?, Int) = state.withLock { state in
+            guard !state.isEnded else { return (nil, 0) }
             // Who waits has read everything.
-            if !state.waiters.isEmpty { return state.waiters.removeFirst() }
+            if !state.waiters.isEmpty { return (state.waiters.removeFirst(), 0) }
+            let before = state.buffer.droppedCount
             state.buffer.append(item)
-            return nil
+            return (nil, state.buffer.droppedCount - before)
         }
         waiter?.resume(returning: item)
+        return dropped
     }
 
     /// What comes next; nil once the subscription has ended and its buffer is read.

@@ -4,11 +4,14 @@ final class CallPlan: Sendable {
     let pipeline: HookPipeline
     /// The event the app emits after the method, if any.
     let event: EventName?
+    /// Whether a call may make others before it ends, from its hooks or its service.
+    let mayCallOthers: Bool
 
     init(implementation: any ServiceProtocol, pipeline: HookPipeline, event: EventName?) {
         self.implementation = implementation
         self.pipeline = pipeline
         self.event = event
+        mayCallOthers = pipeline.first != nil || !(implementation is TransportService || implementation is MemoryService)
     }
 }
 

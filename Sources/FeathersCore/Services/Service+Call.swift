@@ -10,8 +10,17 @@ extension Service {
     }
 
     /// The same without leaving the caller's executor: the public methods have left it already.
+    /// - Throws: ``FeathersError/Code/unavailable`` where the app is shutting down.
     nonisolated func perform(_ request: consuming ServiceRequest) async throws -> JSONValue {
+        guard app.gate.enter() else { throw FeathersError.shuttingDown(request.method, path) }
+        defer { app.gate.leave() }
         let plan = registration.plan(for: request.method, in: app)
+        guard plan.mayCallOthers else { return try await conduct(plan, request) }
+        let entered = copy request
+        return try await CallGate.$entered.withValue(app.gate) { try await conduct(plan, entered) }
+    }
+
+    private nonisolated func conduct(_ plan: CallPlan, _ request: consuming ServiceRequest) async throws -> JSONValue {
         if let pipeline = plan.pipeline.first { return try await run(pipeline, request, event: plan.event) }
         let result = try await plan.implementation.respond(to: request)
         if let event = plan.event { emit(event, of: result) }

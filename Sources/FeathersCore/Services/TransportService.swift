@@ -1,12 +1,20 @@
 /// A service on a server, reached through a transport.
 public struct TransportService: ServiceProtocol {
     private let transport: any Transport
+    /// The app's, whose shutdown ends calls; nil where calls end with the connection anyway, or there is no app.
+    private let gate: CallGate?
 
     public init(_ transport: any Transport) {
+        self.init(transport, gate: nil)
+    }
+
+    init(_ transport: any Transport, gate: CallGate?) {
         self.transport = transport
+        self.gate = transport is any RealTimeTransport ? nil : gate
     }
 
     public func respond(to request: ServiceRequest) async throws -> JSONValue {
-        try await transport.send(request)
+        guard let gate else { return try await transport.send(request) }
+        return try await gate.untilAbandoned { [transport] in try await transport.send(request) }
     }
 }

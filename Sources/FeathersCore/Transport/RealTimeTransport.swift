@@ -21,4 +21,24 @@ public protocol RealTimeTransport: Transport {
 
     /// How the connection is, and then every change of it.
     func statusUpdates() -> AsyncStream<ConnectionStatus>
+
+    /// How many calls it holds right now; none where it does not count them.
+    var load: TransportLoad { get }
+}
+
+/// How many calls a transport holds.
+public struct TransportLoad: Sendable, Hashable {
+    /// Calls that wait for a connection.
+    public var waiting: Int
+    /// Calls that were sent and are not answered.
+    public var unanswered: Int
+
+    public init(waiting: Int = 0, unanswered: Int = 0) {
+        self.waiting = waiting
+        self.unanswered = unanswered
+    }
+}
+
+extension RealTimeTransport {
+    public var load: TransportLoad { TransportLoad() }
 }

@@ -65,6 +65,10 @@ final class SocketIOCore: Sendable {
         options.onDiagnostic?(SocketIODiagnostic(kind: kind, description: description()))
     }
 
-    /// How many calls wait, for tests.
+    /// How many calls wait, to be sent or to be answered.
     var pendingCalls: Int { state.withLock { $0.calls.count } }
+
+    var load: TransportLoad {
+        state.withLock { TransportLoad(waiting: $0.calls.queued, unanswered: $0.calls.count - $0.calls.queued) }
+    }
 }

@@ -103,6 +103,8 @@ public final class SocketIOTransport: RealTimeTransport {
     /// How many calls wait to be sent or answered.
     public var pendingCallCount: Int { core.pendingCalls }
 
+    public var load: TransportLoad { core.load }
+
     private func begin() -> (outcome: Promise<Void>, isOurs: Bool) {
         let (isFirst, outcome) = core.start()
         guard isFirst else { return (outcome, false) }

@@ -2,14 +2,13 @@ import Foundation
 
 /// What a property of a known type must fulfil; see ``Query/Condition``.
 public struct TypedCondition<Value: QueryValue>: Sendable {
+    let dated: DatedCondition
+
     /// The condition as an untyped query has it.
-    public let untyped: Query.Condition
-    /// The dates it compares with, which are written as the service writes dates; nil where it compares with anything else.
-    private let dates: [Date]?
+    public var untyped: Query.Condition { dated.untyped }
 
     private init(_ untyped: Query.Condition, _ values: [Value] = []) {
-        self.untyped = untyped
-        dates = values.isEmpty ? nil : values as? [Date]
+        dated = DatedCondition(untyped: untyped, dates: values.isEmpty ? nil : values as? [Date])
     }
 
     /// The property equals `value`.
@@ -38,23 +37,6 @@ public struct TypedCondition<Value: QueryValue>: Sendable {
 
     /// An operator beyond Feathers' own, which the service must allow.
     public static func custom(_ operator: String, _ value: some QueryValue) -> Self { Self(.custom(`operator`, value)) }
-}
-
-extension TypedCondition {
-    /// The condition for a service that codes its models in this way.
-    /// - Throws: ``FeathersError/Code/badRequest`` naming the model where a date cannot be written so.
-    func written(with options: CodingOptions, for model: Any.Type) throws(FeathersError) -> Query.Condition {
-        guard let dates else { return untyped }
-        if case .iso8601 = options.dates { return untyped }
-        do {
-            let written = try dates.map { try options.encode($0) }
-            let value = if case .array = untyped.value { JSONValue.array(written) } else { written.first ?? .null }
-            return untyped.operator.map { .custom($0, value) } ?? .equals(value)
-        } catch {
-            throw FeathersError(
-                .badRequest, "A date of a query for \(model) cannot be written as its service writes dates", execution: .neverSent)
-        }
-    }
 }
 
 extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {

@@ -91,7 +91,7 @@ public struct TypedQuery<Model: Decodable & Sendable>: Sendable {
     private func adding<Root, Value: QueryValue, Compared: QueryValue>(
         _ property: any KeyPath<Model, Root> & Sendable, of type: Value.Type, _ condition: TypedCondition<Compared>
     ) -> Self {
-        adding(property, of: type) { query, name, options throws(FeathersError) in
+        adding(property, of: type) { [condition = condition.dated] query, name, options throws(FeathersError) in
             query.where(name, try condition.written(with: options, for: Model.self))
         }
     }
@@ -100,9 +100,9 @@ public struct TypedQuery<Model: Decodable & Sendable>: Sendable {
         _ property: any KeyPath<Model, Root> & Sendable, of type: Value.Type,
         _ change: @escaping @Sendable (Query, String, CodingOptions) throws(FeathersError) -> Query
     ) -> Self {
-        changing { query, options throws(FeathersError) in
-            let path = try PropertyNames.path(of: property, type)
-            return try change(query, path.map(options.keys.key(of:)).joined(separator: "."), options)
+        let path = Result { () throws(FeathersError) in try PropertyNames.path(of: property, type) }
+        return changing { query, options throws(FeathersError) in
+            try change(query, try path.get().map(options.keys.key(of:)).joined(separator: "."), options)
         }
     }
 

@@ -1,0 +1,27 @@
+import Feathers
+import Foundation
+import Signals
+
+/// `EventStream <url> <port> <service> …` forwards the events of a Feathers server's services to HTTP clients.
+@main
+enum EventStream {
+    static func main() async throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard let url = arguments.first.flatMap(URL.init(string:)), url.host() != nil,
+            let port = arguments.dropFirst().first.flatMap(UInt16.init)
+        else {
+            print("usage: EventStream <url of the Feathers server> <port, or 0 for any> <service> …")
+            exit(64)
+        }
+        let app = FeathersApp(transport: .socketIO(url))
+        app.recordMetrics()
+        app.addDiagnostics(.standardError)
+        let listener = try Listener(port: port)
+        let server = EventStreamServer(app: app, paths: Set(arguments.dropFirst(2)))
+        app.addBackgroundWork { _ in await server.run(on: listener) }
+        print("http://127.0.0.1:\(listener.port)/health")
+        let termination = Termination { app.beginShutdown(within: .seconds(10)) }
+        try await app.run()
+        withExtendedLifetime(termination) {}
+    }
+}

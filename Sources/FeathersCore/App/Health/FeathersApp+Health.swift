@@ -1,0 +1,40 @@
+extension FeathersApp {
+    /// How the app is: whether its calls reach whoever answers them, and since when.
+    public var health: AppHealth {
+        noteHealth()
+        return healthBoard.current
+    }
+
+    /// How the app is and then every change of it, while the app lives: during ``run()`` and ``withFeathersApp(_:_:)``.
+    public func healthUpdates() -> AsyncStream<AppHealth> {
+        noteHealth()
+        return healthBoard.updates()
+    }
+
+    func noteHealth() {
+        healthBoard.note { last in
+            let connection = connectionStatus
+            return (state(after: last, connection), connection)
+        }
+    }
+
+    /// Notes every change of the connection until the task is cancelled.
+    func followConnection() async {
+        for await _ in connectionStatusUpdates() { noteHealth() }
+    }
+
+    private func state(after last: AppHealth.State, _ connection: ConnectionStatus?) -> AppHealth.State {
+        if gate.isClosed { return gate.isFinished ? .stopped : .shuttingDown }
+        let (phase, hasLived) = withState { ($0.phase, $0.background.lastLife > 0) }
+        let atRest: AppHealth.State = hasLived ? .stopped : .starting
+        if phase == .settingUp { return .starting }
+        switch connection {
+        case nil: return phase == .setUp ? .ready : atRest
+        case .connected: return .ready
+        case .closed(let reason): return .failed(reason)
+        case .connecting, .waiting: return last == .ready || last == .reconnecting ? .reconnecting : .starting
+        // Set up, it is about to connect.
+        case .offline: return phase == .setUp && last == .starting ? .starting : atRest
+        }
+    }
+}

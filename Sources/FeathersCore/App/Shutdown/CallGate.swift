@@ -1,0 +1,110 @@
+import Synchronization
+
+/// Counts the calls of an app that are under way, and lets none begin once the app shuts down.
+final class CallGate: Sendable {
+    /// The gate of the call this task is in: what its hooks, or a service of this process, call in turn belongs to it.
+    @TaskLocal static var entered: CallGate?
+
+    private struct State {
+        var orders = Promise<ShutdownOrder>()
+        var abandonment = Promise<Void>()
+        var emptied = Promise<Void>()
+        var isFinished = false
+    }
+
+    private static let closed = 1 << 62
+
+    /// How many calls are under way, with the highest bit set once the gate is closed: every call asks, so that asking must cost next to nothing.
+    private let count = Atomic<Int>(0)
+    private let state = Locked(State())
+
+    /// How many calls are under way.
+    var underWay: Int { count.load(ordering: .acquiring) & ~Self.closed }
+
+    /// Whether calls may not begin any more.
+    var isClosed: Bool { count.load(ordering: .acquiring) & Self.closed != 0 }
+
+    /// Whether the app has been shut down, rather than being about it.
+    var isFinished: Bool { state.withLock { $0.isFinished } }
+
+    /// Lets a call in, which must ``leave()``.
+    /// - Returns: false where none may begin any more; then nothing is to be left.
+    func enter() -> Bool {
+        guard count.add(1, ordering: .acquiringAndReleasing).oldValue & Self.closed != 0 else { return true }
+        if Self.entered === self { return true }
+        leave()
+        return false
+    }
+
+    func leave() {
+        guard count.subtract(1, ordering: .acquiringAndReleasing).newValue == Self.closed else { return }
+        state.withLock { $0.emptied }.resolve(())
+    }
+
+    /// Lets no call begin from now on; only the first order counts.
+    func close(_ order: ShutdownOrder) {
+        count.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing)
+        state.withLock { $0.orders }.resolve(order)
+    }
+
+    /// Lets calls begin again after a shutdown that has come to its end; one that has not goes on.
+    func reopen() {
+        let isOpened = state.withLock { state in
+            guard state.isFinished else { return false }
+            state = State()
+            return true
+        }
+        if isOpened { count.bitwiseAnd(~Self.closed, ordering: .acquiringAndReleasing) }
+    }
+
+    /// The order to shut down, once there is one.
+    /// - Throws: `CancellationError` when the task is cancelled.
+    func order() async throws -> ShutdownOrder {
+        try await state.withLock { $0.orders }.value()
+    }
+
+    /// Suspends until no call is under way.
+    /// - Throws: `CancellationError` when the task is cancelled.
+    func waitUntilEmpty() async throws {
+        while true {
+            let emptied = state.withLock { state in
+                if state.emptied.isSettled { state.emptied = Promise() }
+                return state.emptied
+            }
+            if underWay == 0 { return }
+            try await emptied.value()
+        }
+    }
+
+    /// Fails what is under way and can be failed from here.
+    func finish() {
+        let abandonment = state.withLock { state in
+            state.isFinished = true
+            return state.abandonment
+        }
+        abandonment.resolve(())
+    }
+
+    /// Runs a call of a transport that keeps no connection whose end would fail it.
+    /// - Throws: what the call throws; ``FeathersError/Code/unavailable`` where the app's shutdown did not wait for it any longer.
+    func untilAbandoned(_ call: @escaping @Sendable () async throws -> JSONValue) async throws -> JSONValue {
+        let abandonment = state.withLock { $0.abandonment }
+        return try await withThrowingTaskGroup(of: JSONValue.self) { group in
+            group.addTask { try await call() }
+            group.addTask {
+                try await abandonment.value()
+                throw FeathersError(.unavailable, "The app was shut down before the answer came", execution: .mayHaveExecuted)
+            }
+            defer { group.cancelAll() }
+            // Two children were added, so that there is a first.
+            guard let result = try await group.next() else { throw CancellationError() }
+            return result
+        }
+    }
+}
+
+/// Until when calls that are under way may finish.
+struct ShutdownOrder: Sendable {
+    let deadline: Duration
+    let timebase: Timebase
+}

@@ -1,0 +1,51 @@
+import Feathers
+import Foundation
+
+// The samples of the article about servers, each one as it stands there: `ReadmeTests` compares them.
+
+private func living(_ url: URL) async throws {
+    @Sendable func mirror(_ service: Service) async {}
+    let app = FeathersApp(transport: .socketIO(url))
+    app.addBackgroundWork { app in await mirror(app.service("messages")) }
+    try await app.run()
+}
+
+private func ending(_ app: FeathersApp) async {
+    let left = await app.shutDown(within: .seconds(20))
+    if left > 0 { print("\(left) calls were not waited for") }
+}
+
+private func answer(_ status: Int, _ text: String) {}
+
+private func health(_ app: FeathersApp) async {
+    let health = app.health
+    answer(health.isReady ? 200 : 503, "\(health.reason), since \(health.since)")
+    for await health in app.healthUpdates() { print(health.state) }
+}
+
+private func metrics(_ app: FeathersApp) {
+    app.recordMetrics()
+    let metrics = app.metrics
+    print(metrics.callsUnderWay, metrics.reconnections, metrics.events.map(\.dropped))
+    answer(200, metrics.prometheusText)
+}
+
+private protocol Working {
+    func run() async throws
+}
+
+private func working(_ app: FeathersApp, _ worker: any Working) async throws {
+    try await withFeathersApp(app) { app in
+        // First the work ends, which says so to the server; then the connection.
+        try await worker.run()
+        await app.shutDown(within: .seconds(10))
+    }
+}
+
+private func nodes(_ balancer: URL) {
+    let transport = SocketIOTransport.socketIO(balancer) { options in
+        options.transports = [.webSocket]
+        options.reconnection.maximumDelay = .seconds(10)
+    }
+    _ = transport
+}

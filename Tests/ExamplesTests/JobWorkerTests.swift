@@ -1,0 +1,108 @@
+import Feathers
+import FeathersTesting
+import Foundation
+import Synchronization
+import TestBackend
+import Testing
+
+@testable import JobWorker
+
+@Suite("The example that works off a queue", .timeLimit(.minutes(1)), .enabled(if: !TestBackend.isSkipped))
+struct JobWorkerTests {
+    private static let backend = TestBackend(variables: [:])
+
+    /// Runs a body with the jobs as somebody else sees them, and a proxy for those who work.
+    private func withQueue(
+        _ count: Int, _ body: (TypedService<Job>, _ queue: String, FaultProxy) async throws -> Void
+    ) async throws {
+        let url = try await Self.backend.url()
+        let proxy = try await FaultProxy(to: url)
+        let queue = UUID().uuidString
+        try await withFeathersApp(FeathersApp(transport: .socketIO(url))) { app in
+            let jobs = app.service("todos", of: Job.self)
+            for number in 1...count { try await jobs.create(Job(queue: queue, text: "\(number)")) }
+            try await body(jobs, queue, proxy)
+        }
+        try await proxy.close()
+    }
+
+    private func app(_ proxy: FaultProxy) -> FeathersApp {
+        FeathersApp(
+            transport: .socketIO(proxy.url) {
+                $0.reconnection = ReconnectionPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100))
+            })
+    }
+
+    @Test("Three workers do every job once, also when their connections are cut")
+    func queue() async throws {
+        try await withQueue(30) { jobs, queue, proxy in
+            let done = Mutex<[String: Int]>([:])
+            let work: @Sendable (Job) async throws -> Void = { job in
+                let count = done.withLock { done in
+                    done[job.text, default: 0] += 1
+                    return done.count
+                }
+                if count % 10 == 0 { try await proxy.cut() }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let workers = (1...3).map { number in
+                    let app = app(proxy)
+                    let worker = Worker("worker \(number)", jobs: app.service("todos", of: Job.self), queue: queue, work: work)
+                    group.addTask {
+                        try await withFeathersApp(app) { app in
+                            try await worker.run()
+                            await app.shutDown(within: .seconds(5))
+                        }
+                    }
+                    return worker
+                }
+                for try await finished in try jobs.live(.where(\.queue, queue).where(\.state, .done)) where finished.count == 30 { break }
+                for worker in workers { worker.stop() }
+                try await group.waitForAll()
+            }
+            #expect(done.withLock { $0.count } == 30)
+            #expect(done.withLock { $0.values.allSatisfy { $0 == 1 } })
+        }
+    }
+
+    @Test("A worker that is stopped finishes the job it has begun and leaves the others open")
+    func stops() async throws {
+        try await withQueue(5) { jobs, queue, proxy in
+            let (begun, mayEnd) = (Promise<Void>(), Promise<Void>())
+            let app = app(proxy)
+            let worker = Worker("worker", jobs: app.service("todos", of: Job.self), queue: queue) { _ in
+                begun.resolve(())
+                try await mayEnd.value()
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await withFeathersApp(app) { app in
+                        try await worker.run()
+                        #expect(await app.shutDown(within: .seconds(5)) == 0)
+                    }
+                }
+                try await begun.value()
+                worker.stop()
+                mayEnd.resolve(())
+                try await group.waitForAll()
+            }
+            let states = try await jobs.find(.where(\.queue, queue)).map(\.state)
+            #expect(states.filter { $0 == .done }.count == 1 && states.filter { $0 == .open }.count == 4)
+        }
+    }
+
+    @Test("A job that cannot be done has failed")
+    func fails() async throws {
+        try await withQueue(1) { jobs, queue, proxy in
+            let app = app(proxy)
+            let worker = Promise<Worker>()
+            let made = Worker("worker", jobs: app.service("todos", of: Job.self), queue: queue) { _ in
+                try await worker.value().stop()
+                throw FeathersError(.generalError, "broken")
+            }
+            worker.resolve(made)
+            try await withFeathersApp(app) { _ in try await made.run() }
+            #expect(try await jobs.find(.where(\.queue, queue)).map(\.state) == [.failed])
+        }
+    }
+}

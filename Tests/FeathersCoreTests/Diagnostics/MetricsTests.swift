@@ -1,0 +1,86 @@
+import FeathersCore
+import FeathersTesting
+import Testing
+
+@Suite("The metrics of an app", .timeLimit(.minutes(1)))
+struct MetricsTests {
+    @Test("count calls by path, method and outcome, with their durations and retries")
+    func calls() async throws {
+        let transport = StubTransport()
+        let busy = ServiceStub.error(FeathersError(.unavailable, "Busy", execution: .neverSent))
+        transport.stub("messages", .find, with: .cycle([busy, .value([])]))
+        transport.stub("messages", .get, with: .error(FeathersError(.notFound, "None")))
+        let app = FeathersApp(transport: transport)
+        app.addHooks(.retrying(attempts: 2, pause: .zero))
+        app.recordMetrics()
+        app.recordMetrics()
+        _ = try await app.service("messages").find()
+        _ = try? await app.service("messages").get(1)
+        _ = try? await app.service("messages").get(2)
+        let calls = app.metrics.calls
+        #expect(calls.map(\.method) == ["find", "get"] && calls.allSatisfy { $0.path == "messages" })
+        #expect(calls.map(\.outcomes) == [["ok": 1], ["failed": 2]] && calls.map(\.retries) == [1, 0])
+        #expect(calls.map(\.durations.count) == [1, 2] && app.metrics.callsUnderWay == 0)
+    }
+
+    @Test("count connections, what waits in the transport, and events that slow readers have lost")
+    func connection() async throws {
+        let transport = StubRealTimeTransport()
+        let app = FeathersApp(transport: transport)
+        app.recordMetrics()
+        let (stood, stoodAgain) = (Promise<Void>(), Promise<Void>())
+        // Told after the recorder.
+        app.addDiagnostics(
+            .closure { event in
+                if event["recovered"] != nil, !stood.resolve(()) { stoodAgain.resolve(()) }
+            })
+        let events = app.service("messages").events("tick", buffering: 2)
+        try await withFeathersApp(app) { app in
+            try await stood.value()
+            for number in 1...5 { transport.emit("tick", of: "messages", .integer(Int64(number))) }
+            transport.drop(.pingTimeout)
+            for await health in app.healthUpdates() where health.state == .reconnecting { break }
+            transport.restore()
+            try await stoodAgain.value()
+        }
+        let metrics = app.metrics
+        #expect(metrics.connections == 2 && metrics.reconnections == 1 && metrics.transport != nil)
+        #expect(metrics.events.map(\.subscribers) == [1] && metrics.events.map(\.waiting) == [2])
+        // One more for the marker of the gap.
+        #expect(metrics.events.map(\.dropped) == [4] && events.droppedCount == 4)
+    }
+
+    @Test("put each duration into the first bucket it is not longer than")
+    func histogram() {
+        var histogram = DurationHistogram()
+        for duration in [Duration.zero, .milliseconds(1), .milliseconds(2), .seconds(1), .seconds(31)] { histogram.add(duration) }
+        #expect(histogram.counts == [2, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1])
+        #expect(histogram.count == 5 && histogram.sum == .milliseconds(32_003))
+    }
+
+    @Test("of paths that somebody makes up are bounded")
+    func bounded() async throws {
+        let app = FeathersApp(transport: StubTransport { _ in [] })
+        app.recordMetrics()
+        for number in 0..<1010 { _ = try await app.service("path \(number)").find() }
+        let calls = app.metrics.calls
+        #expect(calls.count == 1001 && calls.first { $0.path == "(others)" }?.outcomes == ["ok": 10])
+    }
+
+    @Test("are text as Prometheus reads it")
+    func prometheus() async throws {
+        let app = FeathersApp(transport: StubTransport { _ in [] })
+        app.recordMetrics()
+        _ = try await app.service("a \"quoted\\ path\n").find()
+        let lines = app.metrics.prometheusText.split(separator: "\n")
+        let labels = #"path="a \"quoted\\ path\n",method="find""#
+        #expect(lines.contains("feathers_up 0"))
+        #expect(lines.contains("# TYPE feathers_call_duration_seconds histogram"))
+        #expect(lines.contains("feathers_calls_total{\(labels),outcome=\"ok\"} 1"))
+        #expect(lines.contains("feathers_call_duration_seconds_bucket{\(labels),le=\"30.0\"} 1"))
+        #expect(lines.contains("feathers_call_duration_seconds_bucket{\(labels),le=\"+Inf\"} 1"))
+        #expect(lines.contains("feathers_call_duration_seconds_count{\(labels)} 1"))
+        #expect(!lines.contains { $0.contains("connections") })
+        for line in lines { #expect(line.hasPrefix("#") || line.split(separator: " ").last.flatMap { Double($0) } != nil) }
+    }
+}
