@@ -16,7 +16,8 @@ and stops when its standard input ends or on SIGTERM, so that it never outlives
 whoever started it. Services and behaviour: a FeathersJS 5 application, as recorded
 in Tests/Wire. Environment, as on the recorded server: COMPRESS=1, NODE_ENV,
 JWT_EXPIRES, PING_INTERVAL and PING_TIMEOUT (milliseconds), IO_PATH; our own:
-REFRESH_TOKENS=1. What tests set while it runs: see backend/control.py.
+REFRESH_TOKENS=1, and REDIS_URL, with which any number of these servers are nodes of one
+application: they share `messages` and `todos`, and events reach everybody's clients. What tests set while it runs: see backend/control.py.
 """
 
 import argparse
@@ -51,6 +52,7 @@ async def serve(host, port):
     app = Application()
     site = web.Application(client_max_size=MAXIMUM_BODY)
     app.realtime = Realtime(app, site)
+    await app.realtime.join_nodes()
     site.router.add_route("*", "/{path:.*}", REST(app).handle)
     services_port = await serve_site(site, host, port)
     json_api_port = await serve_site(JSONAPISite().application(), host, 0)

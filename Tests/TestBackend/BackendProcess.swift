@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The running Python server.
 final class BackendProcess: Sendable {
@@ -12,6 +13,8 @@ final class BackendProcess: Sendable {
     #if os(macOS) || os(Linux)
         // The server stops when its input ends, so this stays open for as long as this process lives.
         private let lifeline: FileHandle
+        private let identifier: pid_t
+        private let mayRun = Mutex(true)
 
         /// Starts the server and waits until it says where it listens.
         init(python: String, folder: URL, variables: [String: String], limit: TimeInterval = 60) throws {
@@ -44,6 +47,7 @@ final class BackendProcess: Sendable {
                 throw BackendUnavailable.start(watchdog.hasFired ? "not within \(Int(limit)) seconds" : "it ended")
             }
             self.lifeline = input.fileHandleForWriting
+            self.identifier = process.processIdentifier
             self.services = servicesURL
             self.script = scriptURL
             self.secureScript = SecureScriptServer(secureScript)
@@ -55,6 +59,15 @@ final class BackendProcess: Sendable {
             try? lifeline.close()
         }
 
+        /// Ends the server without a word, as a machine that fails does.
+        func kill() {
+            mayRun.withLock { mayRun in
+                // Once it has ended, the number may belong to some other process.
+                if mayRun { _ = Foundation.kill(identifier, SIGKILL) }
+                mayRun = false
+            }
+        }
+
         private static func value(of prefix: String, in line: String) -> String? {
             line.hasPrefix(prefix) ? String(line.dropFirst(prefix.count)) : nil
         }
@@ -62,5 +75,7 @@ final class BackendProcess: Sendable {
         init(python: String, folder: URL, variables: [String: String]) throws {
             throw BackendUnavailable.python
         }
+
+        func kill() {}
     #endif
 }

@@ -19,6 +19,11 @@ public struct BackendUnavailable: Error, CustomStringConvertible {
             + "or set FEATHERS_SKIP_INTEGRATION=1 to skip them."
     )
 
+    static let redis = BackendUnavailable(
+        description: "The tests of several nodes need redis-server: install it (Debian: apt-get install redis-server) "
+            + "or set FEATHERS_SKIP_INTEGRATION=1 to skip them."
+    )
+
     static func start(_ reason: String) -> BackendUnavailable {
         BackendUnavailable(
             description: "The server of the integration tests did not start (\(reason)): run Tests/Backend/server.py by hand "

@@ -29,6 +29,14 @@ public struct FaultProxy: Sendable {
         try await self.init(settings, &address)
     }
 
+    /// A balancer: each connection goes to the next of the servers that takes it.
+    public static func balancing(_ urls: [URL]) async throws -> FaultProxy {
+        var address = URLComponents()
+        (address.scheme, address.host) = ("http", "127.0.0.1")
+        let targets = urls.map { "\($0.host() ?? ""):\($0.port ?? 80)" }
+        return try await FaultProxy(Settings(targets: targets, seed: 1, plan: FaultPlan(), tls: false), &address)
+    }
+
     /// An HTTP proxy, which leads where `CONNECT` says.
     /// - Parameter credentials: `name:password`, without which nobody is led anywhere; nil for everybody.
     public static func tunnel(credentials: String? = nil) async throws -> FaultProxy {
@@ -139,6 +147,7 @@ public struct FaultProxy: Sendable {
 
 private struct Settings: Encodable {
     var target: String?
+    var targets: [String]?
     let seed: UInt64
     let plan: FaultPlan
     let tls: Bool

@@ -96,6 +96,11 @@ public final class TestBackend: Sendable {
         try await process().jsonAPI
     }
 
+    /// Ends the server without a word, as a machine that fails does; it does not come back.
+    public func kill() async throws {
+        try await process().kill()
+    }
+
     private func process() async throws -> BackendProcess {
         try await withCheckedThrowingContinuation { continuation in
             queue.async {

@@ -1,5 +1,6 @@
 """The registry of services: finds one by path, runs its method, publishes its events."""
 
+from . import shared_store
 from .authentication import Authentication
 from .context import Context
 from .control import Control
@@ -31,8 +32,10 @@ class Application:
         authentication = Authentication(self, users)
         self.realtime = None  # Set by whoever opens the sockets.
         self.services = {
-            "messages": Messages(first_id=1, paginate={"default": 10, "max": 50}, multi=True),
-            "todos": MemoryService(multi=True),
+            "messages": Messages(
+                first_id=1, paginate={"default": 10, "max": 50}, multi=True, make_store=shared_store.maker("messages")
+            ),
+            "todos": MemoryService(multi=True, make_store=shared_store.maker("todos")),
             "single": MemoryService(),
             "users": users,
             "secured": Secured(first_id=1, multi=True),

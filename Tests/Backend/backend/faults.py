@@ -4,7 +4,8 @@
                            answers {"id", "port"}. With `tls` it speaks TLS to clients, with the certificate of
                            certificate.py, and none to the server. `receiveBuffer` makes the sockets' windows small.
                            With {"tunnel": true} in place of the target it is an HTTP proxy, which leads where CONNECT
-                           says; `credentials`, "name:password", keeps everybody else out.
+                           says; `credentials`, "name:password", keeps everybody else out. With {"targets": […]}
+                           it balances: each connection goes to the next one that takes it.
     POST /__proxy/<id>     {"plan": {…}}: from now on, for connections that stand as well
                            {"command": "cut"|"reset"|"stall"|"resume"|"corrupt"|"refuse"|"accept"}: at once. `stall`,
                            `resume` and `corrupt` take a `direction`, or concern both; `stall` and `refuse` take `forMs`,
@@ -78,7 +79,7 @@ class FaultProxy:
     def __init__(self, host, settings, tls):
         self.host = host
         self.tls = tls
-        self.target = settings.get("target", "").rpartition(":")[::2]
+        self.targets = [one.rpartition(":")[::2] for one in settings.get("targets") or [settings.get("target", "")]]
         self.tunnels = settings.get("tunnel", False)
         self.credentials = settings.get("credentials")
         self.seed = settings.get("seed", 0)
@@ -130,11 +131,15 @@ class FaultProxy:
         self.changed.set()
         link = None
         try:
-            target = await tunnel.asked(reader, writer, self.credentials) if self.tunnels else self.target
-            if target is None:
-                writer.close()
-                return
-            upstream = await asyncio.open_connection(*target, limit=self.receive_buffer or 65536)
+            if self.tunnels:
+                target = await tunnel.asked(reader, writer, self.credentials)
+                if target is None:
+                    writer.close()
+                    return
+                upstream = await self.connect([target])
+            else:
+                turn = self.connections % len(self.targets)
+                upstream = await self.connect(self.targets[turn:] + self.targets[:turn])
             if self.tunnels:
                 writer.write(tunnel.OPEN)
             self.shrink(upstream[1].get_extra_info("socket"))
@@ -149,6 +154,15 @@ class FaultProxy:
             self.links.discard(link)
             self.open -= 1
             self.changed.set()
+
+    async def connect(self, targets):
+        """A connection to the first of the targets that takes one."""
+        for target in targets[:-1]:
+            try:
+                return await asyncio.open_connection(*target, limit=self.receive_buffer or 65536)
+            except OSError:
+                continue
+        return await asyncio.open_connection(*targets[-1], limit=self.receive_buffer or 65536)
 
     def close(self):
         self.refuse()

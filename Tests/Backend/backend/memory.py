@@ -10,11 +10,16 @@ from .sorting import sort
 class Store:
     """Records by id in JavaScript's key order: numbers ascending, then the rest as inserted."""
 
-    def __init__(self):
+    def __init__(self, first_id=0):
+        self.next_id = first_id
         self.numbered = {}
         self.named = {}
         self.highest = -1
         self.in_order = True
+
+    def new_id(self):
+        self.next_id += 1
+        return self.next_id - 1
 
     def _side(self, key):
         return self.numbered if is_array_index(key) else self.named
@@ -44,15 +49,15 @@ class MemoryService:
 
     methods = ("find", "get", "create", "update", "patch", "remove")
 
-    def __init__(self, first_id=0, paginate=None, multi=False):
+    def __init__(self, first_id=0, paginate=None, multi=False, make_store=Store):
+        self.make_store = make_store
         self.first_id = first_id
         self.paginate = paginate
         self.multi = multi
         self.reset()
 
     def reset(self):
-        self.store = Store()
-        self.next_id = self.first_id
+        self.store = self.make_store(self.first_id)
 
     async def find(self, context):
         filters, conditions = sanitize(context.query, self.paginate)
@@ -132,8 +137,7 @@ class MemoryService:
         members = _members(data)
         id = members.get("id")
         if not id:
-            id = self.next_id
-            self.next_id += 1
+            id = self.store.new_id()
         record = {**members, "id": id}
         self.store.put(to_string(id), record)
         return select(record, filters)
@@ -141,6 +145,7 @@ class MemoryService:
     def change(self, id, data, filters):
         record = self.store.get(to_string(id))
         record.update((key, value) for key, value in _members(data).items() if key != "id")
+        self.store.put(to_string(id), record)
         return select(record, filters)
 
     def delete(self, id, filters, conditions):

@@ -9,7 +9,7 @@ import socketio
 from socketio.exceptions import ConnectionRefusedError
 from socketio.packet import CONNECT, CONNECT_ERROR, DISCONNECT, EVENT
 
-from . import engine, javascript
+from . import engine, javascript, shared_store
 from .authentication import parse_header
 from .context import Connection
 from .errors import FeathersError, PlainError, ThrownString, as_socket
@@ -95,6 +95,8 @@ class Realtime:
         self.sockets = SocketServer(
             async_mode="aiohttp",
             json=Wire,
+            # Between the nodes of one application, events go by way of Redis.
+            client_manager=socketio.AsyncRedisManager(shared_store.URL, json=Wire) if shared_store.URL else None,
             cors_allowed_origins="*",
             ping_interval=setting("PING_INTERVAL") / 1000,
             ping_timeout=setting("PING_TIMEOUT") / 1000,
@@ -105,6 +107,15 @@ class Realtime:
         self.sockets.on("disconnect", self.disconnected)
         for method in app.method_names:
             self.sockets.on(method, self.handler(method))
+
+    async def join_nodes(self):
+        """Waits until the events of other nodes are heard; at once where there are none."""
+        if not shared_store.URL:
+            return
+        self.sockets.manager_initialized = True
+        self.sockets.manager.initialize()
+        while not (self.sockets.manager.pubsub and self.sockets.manager.pubsub.subscribed):
+            await asyncio.sleep(0.01)
 
     # Connections
 
