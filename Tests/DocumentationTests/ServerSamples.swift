@@ -49,3 +49,18 @@ private func nodes(_ balancer: URL) {
     }
     _ = transport
 }
+
+// Where the protocol is another module's, the conformance is `@retroactive`.
+extension FeathersApp: ServiceLifecycle.Service {}
+
+struct FeathersLife: ServiceLifecycle.Service {
+    let app: FeathersApp
+
+    func run() async throws {
+        try await withGracefulShutdownHandler {
+            try await app.run()
+        } onGracefulShutdown: {
+            app.beginShutdown(within: .seconds(20))
+        }
+    }
+}

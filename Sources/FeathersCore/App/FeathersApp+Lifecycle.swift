@@ -41,7 +41,7 @@ extension FeathersApp {
     /// Whether a service that is registered now must be set up at once.
     var isSetUp: Bool { withState { $0.phase == .setUp } }
 
-    private func run(_ hooks: ArraySlice<LifecycleHook>, _ body: (any ServiceLifecycle, String) async throws -> Void) async throws {
+    private func run(_ hooks: ArraySlice<LifecycleHook>, _ body: (any LifecycleService, String) async throws -> Void) async throws {
         if let hook = hooks.first {
             return try await hook(self) { try await run(hooks.dropFirst(), body) }
         }
@@ -49,7 +49,7 @@ extension FeathersApp {
         var done: Set<String> = []
         while let (path, entry) = registry.registered.first(where: { $0.entry.mountedFrom == nil && !done.contains($0.path) }) {
             done.insert(path)
-            if let service = entry.registration.implementation as? any ServiceLifecycle { try await body(service, path) }
+            if let service = entry.registration.implementation as? any LifecycleService { try await body(service, path) }
         }
     }
 }

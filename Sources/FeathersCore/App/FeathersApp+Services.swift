@@ -43,7 +43,7 @@ extension FeathersApp {
         }
         try options.validate(for: path)
         let registration = registry.register(service, options: options, at: path)
-        if isSetUp, let service = service as? any ServiceLifecycle { try await service.setUp(in: self, at: path) }
+        if isSetUp, let service = service as? any LifecycleService { try await service.setUp(in: self, at: path) }
         return Service(app: self, registration: registration)
     }
 
@@ -65,7 +65,7 @@ extension FeathersApp {
         if entry.mountedFrom == nil {
             // Whoever still holds the service gets an answer that says what happened.
             entry.registration.replace(MissingService(path: path), options: ServiceOptions())
-            if let service = implementation as? any ServiceLifecycle { try await service.tearDown(in: self, at: path) }
+            if let service = implementation as? any LifecycleService { try await service.tearDown(in: self, at: path) }
         }
         return implementation
     }

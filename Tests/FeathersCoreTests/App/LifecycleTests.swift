@@ -3,7 +3,7 @@ import Testing
 
 @Suite("App life cycle")
 struct LifecycleTests {
-    struct Living: ServiceLifecycle {
+    struct Living: LifecycleService {
         let trace: Trace
         let name: String
         var fails = false

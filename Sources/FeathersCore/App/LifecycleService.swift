@@ -1,5 +1,5 @@
 /// A service that has something to do before an app starts or after it ends.
-public protocol ServiceLifecycle: ServiceProtocol {
+public protocol LifecycleService: ServiceProtocol {
     /// Prepares the service: when its app is set up, or when it is registered in an app that already is.
     func setUp(in app: FeathersApp, at path: String) async throws
 
@@ -7,7 +7,7 @@ public protocol ServiceLifecycle: ServiceProtocol {
     func tearDown(in app: FeathersApp, at path: String) async throws
 }
 
-extension ServiceLifecycle {
+extension LifecycleService {
     public func setUp(in app: FeathersApp, at path: String) async throws {}
     public func tearDown(in app: FeathersApp, at path: String) async throws {}
 }
