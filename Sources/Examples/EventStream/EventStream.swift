@@ -19,7 +19,8 @@ enum EventStream {
         let listener = try Listener(port: port)
         let server = EventStreamServer(app: app, paths: Set(arguments.dropFirst(2)))
         app.addBackgroundWork { _ in await server.run(on: listener) }
-        print("http://127.0.0.1:\(listener.port)/health")
+        // At once, also into a pipe.
+        FileHandle.standardOutput.write(Data("http://127.0.0.1:\(listener.port)/health\n".utf8))
         let termination = Termination { app.beginShutdown(within: .seconds(10)) }
         try await app.run()
         withExtendedLifetime(termination) {}
