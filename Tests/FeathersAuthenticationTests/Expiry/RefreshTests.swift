@@ -58,6 +58,22 @@ struct RefreshTests {
         #expect(server.requests(to: "messages").count <= 100)
     }
 
+    @Test("A call under way gets its refresh also while the app shuts down")
+    func shuttingDown() async throws {
+        let server = SampleServer(holding: ["messages"])
+        // Running, so that the refresh is nobody's call but the background's.
+        try await withFeathersApp(try await signedIn(server)) { app in
+            let token = try Self.token()
+            server.change { $0.rejected = [token] }
+            async let answer = app.service("messages").find()
+            _ = try await server.transport.waitForRequest(number: 2)
+            app.beginShutdown(within: .seconds(60))
+            server.gates["messages"]?.open()
+            #expect(try await answer["authorization"] == "Bearer again")
+            #expect(await failure { try await app.service("messages").find() }?.execution == .neverSent)
+        }
+    }
+
     @Test("A call that is refused with the new token too fails, and is not tried again")
     func noLoop() async throws {
         let server = SampleServer()
