@@ -15,14 +15,18 @@ extension Service {
         guard app.gate.enter() else { throw FeathersError.shuttingDown(request.method, path) }
         defer { app.gate.leave() }
         let plan = registration.plan(for: request.method, in: app)
-        guard plan.mayCallOthers else { return try await conduct(plan, request) }
-        let entered = copy request
-        return try await CallGate.$entered.withValue(app.gate) { try await conduct(plan, entered) }
-    }
-
-    private nonisolated func conduct(_ plan: CallPlan, _ request: consuming ServiceRequest) async throws -> JSONValue {
-        if let pipeline = plan.pipeline.first { return try await run(pipeline, request, event: plan.event) }
-        let result = try await plan.implementation.respond(to: request)
+        let isInside = !plan.mayCallOthers || CallGate.entered === app.gate
+        let made = copy request
+        if let pipeline = plan.pipeline.first {
+            if isInside { return try await run(pipeline, made, event: plan.event) }
+            return try await CallGate.$entered.withValue(app.gate) { try await run(pipeline, made, event: plan.event) }
+        }
+        let result =
+            if isInside {
+                try await plan.implementation.respond(to: made)
+            } else {
+                try await CallGate.$entered.withValue(app.gate) { try await plan.implementation.respond(to: made) }
+            }
         if let event = plan.event { emit(event, of: result) }
         return result
     }
