@@ -78,8 +78,10 @@ extension JSONAPIRequestBuilder {
         request.params.query = Query()
         var text = try base.text()
         try RESTPath.append(options.operationsPath ?? "", route: [:], to: &text)
-        return try exchange(
+        var batch = try exchange(
             request, "POST", text, .batch(sent: sent), body: JSONAPIDocument(extensionMembers: ["atomic:operations": .array(operations)]),
             extensions: [Self.atomicExtension])
+        if operations.isEmpty { batch.knownResult = [] }
+        return batch
     }
 }
