@@ -8,7 +8,8 @@ struct DocumentFuzzer {
     private let names = [
         "data", "errors", "meta", "links", "included", "jsonapi", "type", "id", "lid", "attributes", "relationships", "author", "comments",
         "title", "name",
-        "href", "self", "next", "source", "pointer", "status", "@a", "a:b", "", "a/b", "~",
+        "href", "self", "next", "source", "pointer", "status", "@a", "a:b", "op", "ref", "atomic:operations", "relationship", "", "a/b",
+        "~",
     ]
 
     /// What became of the documents so far.
@@ -46,6 +47,16 @@ struct DocumentFuzzer {
                 ],
             ],
             ["errors": [["status": "422", "source": ["pointer": "/data/a"], "links": ["type": ["https://a"]]]], "meta": ["a": 1]],
+            [
+                "atomic:operations": [
+                    ["op": "add", "data": ["type": "articles", "lid": "a", "attributes": ["title": "A"]]],
+                    [
+                        "op": "update", "ref": ["type": "articles", "lid": "a", "relationship": "author"],
+                        "data": ["type": "people", "id": "1"],
+                    ],
+                    ["op": "remove", "href": "/articles/1"],
+                ]
+            ], ["atomic:results": [["data": ["type": "articles", "id": "1"]], [:]]],
             [
                 "meta": ["count": 1], "links": ["self": ["href": "/", "hreflang": ["en"]]],
                 "jsonapi": ["version": "1.1", "ext": ["https://a"]],

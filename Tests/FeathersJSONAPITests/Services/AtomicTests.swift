@@ -73,6 +73,17 @@ struct AtomicTests {
         #expect(server.lines.isEmpty)
     }
 
+    @Test("a batch that breaks the specification is refused with its place, before it is sent")
+    func strict() async throws {
+        let server = try SeamServer(.init("", status: 500), options: options)
+        let error = try await #require(throws: FeathersError.self) {
+            try await server.app.service("people").create(contentsOf: [["name": "A"], ["a+b": 1]])
+        }
+        #expect(error.code == .badRequest && error.execution == .neverSent)
+        #expect(error.message.contains("/atomic:operations/1/data/attributes/a+b"))
+        #expect(server.lines.isEmpty)
+    }
+
     @Test("errors say which operation they are about")
     func errors() async throws {
         let server = try SeamServer(
