@@ -8,7 +8,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Signed in at a JSON:API server", .timeLimit(.minutes(1)))
+@Suite("Signed in at a JSON:API server", .timeLimit(.minutes(5)))
 struct JSONAPIAuthenticationTests {
     @Test(
         "the token of the backend's authentication service lets calls through, until it is given back",
