@@ -78,7 +78,8 @@ public final class Outbox: Sendable {
         return try await result.value()
     }
 
-    /// Tries to send at once, whatever it waits for: for apps that know that the network is back, or that sign in by themselves.
+    /// Tries the server again at once, where it could not be reached or wanted somebody signed in: for apps that know that the network is
+    /// back, or that sign in by other means than this package's.
     public func resume() {
         change { $0.queue.changeGate { $0.resume() } }
     }

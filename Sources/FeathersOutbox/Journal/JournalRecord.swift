@@ -68,7 +68,7 @@ extension OutboxWrite {
     fileprivate var json: JSONObject {
         var json: JSONObject = [
             "step": "added", "id": id.json, "key": key.json, "lane": .string(lane), "path": .string(path),
-            "method": .string(method.rawValue), "date": .number(date.timeIntervalSince1970),
+            "method": .string(method.rawValue), "date": .number(date.timeIntervalSinceReferenceDate),
         ]
         if let recordID { json["record"] = recordID.json }
         if let data { json["data"] = data }
@@ -86,7 +86,7 @@ extension OutboxWrite {
             data: json["data"], query: Query(json["query"]?.object ?? [:]),
             route: Dictionary(
                 uniqueKeysWithValues: (json["route"]?.object ?? [:]).compactMap { name, value in value.string.map { (name, $0) } }),
-            date: Date(timeIntervalSince1970: seconds), lane: lane)
+            date: Date(timeIntervalSinceReferenceDate: seconds), lane: lane)
     }
 }
 
