@@ -4,7 +4,7 @@
 
 prints `READY PORT` once it listens, over REST and Socket.IO, and stops when its standard input ends. Its one service, `ledger`, has `create` and
 `patch`. An execution is one line appended to the file, with the key in it, so that a server that dies has either executed a call and knows its key,
-or neither: {"key": …, "record": …, "n": …}. A repetition is answered and not executed. The key is the header `Idempotency-Key`, or
+or neither: {"key": …, "record": …, "n": …}. A repetition is answered and not executed, with a line {"repeated": KEY}. The key is the header `Idempotency-Key`, or
 `idempotencyKey` in the query. --forgetful executes repetitions too.
 """
 
@@ -40,13 +40,18 @@ class Ledger:
         whole = content.rfind(b"\n") + 1
         os.ftruncate(self.file, whole)
         for line in content[:whole].splitlines():
-            self.keys.add(json.loads(line)["key"])
+            entry = json.loads(line)
+            if "key" in entry:
+                self.keys.add(entry["key"])
 
     async def create(self, context):
         return await self.execute(context, context.data["record"])
 
     async def patch(self, context):
         return await self.execute(context, context.id)
+
+    def append(self, entry):
+        os.write(self.file, json.dumps(entry).encode() + b"\n")
 
     async def execute(self, context, record):
         headers = context.params.get("headers") or {}
@@ -55,9 +60,10 @@ class Ledger:
             raise FeathersError("BadRequest", "A key is missing")
         await asyncio.sleep(random.uniform(0, LONGEST_PAUSE))
         if key not in self.keys or self.forgetful:
-            line = json.dumps({"key": key, "record": record, "n": context.data["n"]})
-            os.write(self.file, line.encode() + b"\n")
+            self.append({"key": key, "record": record, "n": context.data["n"]})
             self.keys.add(key)
+        else:
+            self.append({"repeated": key})
         await asyncio.sleep(random.uniform(0, LONGEST_PAUSE))
         return {"record": record, "n": context.data["n"]}
 

@@ -2,26 +2,31 @@ import Feathers
 import Foundation
 
 /// Writes into an outbox and sends from it until it is killed, or its parent is gone:
-/// `OutboxWriter OUTBOX ACKNOWLEDGED URL rest|socketio GENERATION PARENT`. Without a generation, `-`, it only sends, and ends when the outbox is empty.
+/// `OutboxWriter OUTBOX ACKNOWLEDGED URL rest|socketio|unkeyed GENERATION PARENT`; `unkeyed` is REST with a server that knows no keys. Without a generation, `-`, it only sends, and ends when the outbox is empty.
 ///
 /// It says `ready` when the outbox is open. Each write that was accepted is a line of the file ACKNOWLEDGED: its key, its record and its number. The
-/// numbers of one record grow, from one write to the next and from one generation to the next.
+/// numbers of one record grow, from one write to the next and from one generation to the next. Without keys `UNKNOWN` and the key stand there for a
+/// write that was given up, since nobody knew whether it was executed.
 @main
 struct OutboxWriter {
     static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 7, let url = URL(string: arguments[3]), let parent = pid_t(arguments[6]) else { exit(64) }
         let acknowledged = open(arguments[2], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        let isREST = arguments[4] == "rest"
+        let (isREST, isKeyed) = (arguments[4] != "socketio", arguments[4] != "unkeyed")
         let outbox = try await Outbox(file: URL(filePath: arguments[1])) { options in
-            options.isKeyed = true
+            options.isKeyed = isKeyed
             options.keyPlaces = isREST ? [.header()] : [.query("idempotencyKey")]
             options.attemptTimeout = .seconds(2)
             options.retry = OutboxRetry(initialDelay: .milliseconds(10), maximumDelay: .milliseconds(100))
             options.decide = { failure in
-                // Nothing is ever refused here: the parent finds this and fails.
-                write("FAILED \(failure.reason) \(failure.error)\n", to: acknowledged)
-                return nil
+                // Nothing is ever refused here: the parent can not read this, and fails.
+                guard !isKeyed, failure.reason == .unknown else {
+                    write("FAILED \(failure.reason) \(failure.error)\n", to: acknowledged)
+                    return nil
+                }
+                write("UNKNOWN \(failure.write.key.uuidString.lowercased())\n", to: acknowledged)
+                return .discard
             }
         }
         let transport: any Transport = if isREST { .rest(url) } else { socketIO(url) }
@@ -58,7 +63,7 @@ struct OutboxWriter {
             let name = queued.write.method == .create ? "\(record)-\(number)" : record
             write("\(queued.write.key.uuidString.lowercased()) \(name) \(number)\n", to: acknowledged)
             // Now and then it waits for the server, so that the outbox does not only grow.
-            if Int.random(in: 0..<4) == 0 { _ = try await queued.result() }
+            if Int.random(in: 0..<4) == 0 { _ = try? await queued.result() }
         }
     }
 

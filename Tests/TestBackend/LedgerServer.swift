@@ -27,6 +27,8 @@
                 + (isForgetful ? ["--forgetful"] : [])
             process.standardInput = input
             process.standardOutput = output
+            // What it says of clients that were killed.
+            process.standardError = FileHandle.nullDevice
             for handle in [input.fileHandleForWriting, output.fileHandleForReading] {
                 _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
             }

@@ -16,6 +16,17 @@ struct LedgerCheckTests {
         }
     }
 
+    @Test("What was given up may be executed or not, and no more than once")
+    func unknown() throws {
+        let acknowledged = Self.acknowledged + "UNKNOWN k3\n"
+        func violations(_ ledger: [String]) throws -> [String] {
+            try LedgerCheck(acknowledged: acknowledged, ledger: ledger.joined()).violations
+        }
+        #expect(try violations(Self.intact) == [])
+        #expect(try violations([Self.intact[0], Self.intact[2]]) == [])
+        #expect(try violations(Self.intact + [Self.intact[1]]) != [])
+    }
+
     @Test(
         "It finds what was lost, repeated, changed and out of order",
         arguments: [
