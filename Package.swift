@@ -78,7 +78,7 @@ let package = Package(
             name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/CacheWriter", swiftSettings: settings),
         .testTarget(
             name: "FeathersOutboxTests",
-            dependencies: ["Feathers", "FeathersOutbox", "FeathersTesting", "TestBackend", "OutboxWriter"],
+            dependencies: ["Feathers", "FeathersCore", "FeathersOutbox", "FeathersTesting", "TestBackend", "OutboxWriter"],
             swiftSettings: settings),
         // Writes into an outbox and sends from it until it is killed.
         .executableTarget(name: "OutboxWriter", dependencies: ["Feathers"], path: "Tests/OutboxWriter", swiftSettings: settings),

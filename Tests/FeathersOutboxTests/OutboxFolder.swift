@@ -1,4 +1,3 @@
-import FeathersOutbox
 import Foundation
 
 /// A folder for an outbox and whatever belongs to it, removed with this object.
