@@ -16,18 +16,30 @@ final class SystemDisk: JournalDisk {
     }
 
     func lock() throws {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw JournalDiskError(description: "its folder can not be made")
-        }
+        try makeFolder()
         let file = try SystemFile(path(lockName), O_RDWR | O_CREAT)
         while flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { throw JournalDiskError(description: "another outbox uses it, in this process or in another") }
             guard errno == EINTR else { throw JournalDiskError.last }
         }
         held.withLock { $0 = file }
+    }
+
+    /// Makes the folder, and those above it that are missing, so that a power failure does not take them away again.
+    private func makeFolder() throws {
+        var missing: [String] = []
+        var path = folder
+        while !path.isEmpty, path != "/", !FileManager.default.fileExists(atPath: path) {
+            missing.append(path)
+            path = (path as NSString).deletingLastPathComponent
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw JournalDiskError(description: "its folder can not be made")
+        }
+        for path in missing { try Self.synchronize((path as NSString).deletingLastPathComponent) }
     }
 
     func unlock() {
@@ -68,7 +80,9 @@ final class SystemDisk: JournalDisk {
         guard unlink(path(name)) == 0 || errno == ENOENT else { throw JournalDiskError.last }
     }
 
-    func synchronize() throws {
+    func synchronize() throws { try Self.synchronize(folder) }
+
+    private static func synchronize(_ folder: String) throws {
         let descriptor = Foundation.open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw JournalDiskError.last }
         defer { close(descriptor) }

@@ -29,3 +29,12 @@ public enum OutboxDecision: Sendable, Hashable {
     /// It is sent with other data and a new key, in the same place of its order.
     case replace(JSONValue)
 }
+
+extension OutboxFailure {
+    /// The process, or the app, ended while the write was on its way.
+    init(interrupted write: OutboxWrite) {
+        self.init(
+            write: write, reason: .unknown,
+            error: FeathersError(.unavailable, "The app ended before the answer came", execution: .mayHaveExecuted), mayHaveExecuted: true)
+    }
+}

@@ -31,17 +31,17 @@ struct OutboxQueue: Sendable {
         let number: Int
     }
 
-    private(set) var items: [UUID: Item] = [:]
+    var items: [UUID: Item] = [:]
     var lanes: [String: [UUID]] = [:]
     var ready = ReadyLanes()
     private var addedCount = 0
-    private var sendingCount = 0
+    var sendingCount = 0
     /// The writes that need a decision and nobody has been asked about.
     private var unasked: [UUID] = []
 
     private let limit: Int
-    private let retry: OutboxRetry
-    private(set) var gate = OutboxGate()
+    let retry: OutboxRetry
+    var gate = OutboxGate()
 
     init(limit: Int, retry: OutboxRetry) {
         self.limit = max(limit, 1)
@@ -78,6 +78,12 @@ struct OutboxQueue: Sendable {
     /// Begins to send, and to ask.
     mutating func start() {
         gate.start()
+        // Those who kept its time have ended with the last life.
+        for (id, item) in items {
+            guard case .retrying = item.stage else { continue }
+            items[id]?.stage = .waiting
+            refreshLane(item.write.lane)
+        }
         unasked = inOrder.filter { $0.failure != nil }.map(\.write.id)
         for id in unasked { if case .failed = items[id]?.stage { items[id]?.stage = .failed(isAsked: false) } }
     }
@@ -105,125 +111,15 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// An attempt has succeeded, or a write was given up: it is done with.
-    mutating func remove(_ id: UUID) {
-        guard let item = items.removeValue(forKey: id) else { return }
-        if case .sending = item.stage {
-            sendingCount -= 1
-            gate.reached()
-        }
-        let lane = item.write.lane
-        lanes[lane]?.removeAll { $0 == id }
-        if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
-        refreshLane(lane)
-    }
-
-    /// An attempt has failed and nobody needs to decide.
-    /// - Returns: when to look again; nil where that depends on something else.
-    mutating func putOff(_ id: UUID, _ verdict: SendVerdict, at now: Duration, random: Double) -> Duration? {
-        guard case .sending(let signIns)? = endAttempt(id, mayHaveExecuted: verdict.mayHaveExecuted) else { return nil }
-        var moment: Duration?
-        switch verdict.course {
-        case .waitForServer:
-            moment = gate.missed(at: now, retry, random: random)
-        case .waitForSignIn:
-            gate.reached()
-            gate.refused(signIns: signIns)
-        case .retry(let asked):
-            gate.reached()
-            items[id]?.delays += 1
-            let until = now + max(retry.delay(after: items[id]?.delays ?? 1, random: random), asked ?? .zero)
-            items[id]?.stage = .retrying(at: until)
-            moment = until
-        case .ask: break
-        }
-        if let lane = items[id]?.write.lane { refreshLane(lane) }
-        return moment
-    }
-
-    /// An attempt has failed and somebody needs to decide.
-    mutating func ask(_ failure: OutboxFailure) {
-        let id = failure.write.id
-        guard case .sending? = endAttempt(id, mayHaveExecuted: failure.mayHaveExecuted) else { return }
-        if failure.reason == .unknown { gate.suspect() } else { gate.reached() }
-        fail(id, failure)
-    }
-
-    /// An attempt was given up with the app's life: nobody knows what became of it.
-    mutating func interrupt(_ id: UUID, isKeyed: Bool) {
-        guard case .sending? = endAttempt(id, mayHaveExecuted: true), let write = items[id]?.write else { return }
-        if isKeyed { refreshLane(write.lane) } else { fail(id, OutboxFailure(interrupted: write)) }
-    }
-
-    /// Time has passed: what was put off until now may be sent.
-    mutating func timePassed(_ id: UUID, at now: Duration) {
-        guard case .retrying(let moment)? = items[id]?.stage, moment <= now else { return }
-        items[id]?.stage = .waiting
-        if let lane = items[id]?.write.lane { refreshLane(lane) }
-    }
-
-    private mutating func endAttempt(_ id: UUID, mayHaveExecuted: Bool) -> Stage? {
-        guard let stage = items[id]?.stage, case .sending = stage else { return nil }
-        sendingCount -= 1
-        items[id]?.stage = .waiting
-        if mayHaveExecuted { items[id]?.mayHaveExecuted = true }
-        return stage
-    }
-
-    private mutating func fail(_ id: UUID, _ failure: OutboxFailure) {
+    mutating func fail(_ id: UUID, _ failure: OutboxFailure) {
         items[id]?.failure = failure
         items[id]?.stage = .failed(isAsked: false)
         unasked.append(id)
     }
 
     /// Puts a lane in line whose first write may be sent, and takes out one whose may not.
-    private mutating func refreshLane(_ lane: String) {
+    mutating func refreshLane(_ lane: String) {
         guard let id = lanes[lane]?.first, items[id]?.stage == .waiting else { return ready.remove(lane) }
         ready.append(lane)
-    }
-}
-
-extension OutboxQueue {
-    /// Somebody has decided about a write, which is being written down; meanwhile it is not sent.
-    /// - Throws: ``FeathersError/Code/notFound`` where there is no such write, ``FeathersError/Code/conflict`` where it is on its way.
-    mutating func decisionBegan(_ id: UUID) throws(FeathersError) {
-        guard let item = items[id] else { throw FeathersError(.notFound, "No write \(id.text) is in the outbox", execution: .neverSent) }
-        switch item.stage {
-        case .sending, .deciding:
-            throw FeathersError(.conflict, "The write \(id.text) is on its way: decide when its attempt has ended", execution: .neverSent)
-        case .waiting, .retrying: items[id]?.stage = .deciding(failed: false)
-        case .failed: items[id]?.stage = .deciding(failed: true)
-        }
-        refreshLane(item.write.lane)
-    }
-
-    /// A decision could not be written down: everything is as it was.
-    mutating func decisionFailed(_ id: UUID) {
-        guard let item = items[id], case .deciding(let failed) = item.stage else { return }
-        items[id]?.stage = failed ? .failed(isAsked: true) : .waiting
-        refreshLane(item.write.lane)
-    }
-
-    /// A write is to be sent again, as it is or as another one.
-    mutating func decided(_ id: UUID, key: UUID? = nil, data: JSONValue? = nil) {
-        guard let item = items[id], case .deciding = item.stage else { return }
-        if let key {
-            items[id]?.write.key = key
-            items[id]?.write.data = data
-        }
-        items[id]?.stage = .waiting
-        items[id]?.failure = nil
-        items[id]?.delays = 0
-        items[id]?.mayHaveExecuted = false
-        refreshLane(item.write.lane)
-    }
-}
-
-extension OutboxFailure {
-    /// The process, or the app, ended while the write was on its way.
-    fileprivate init(interrupted write: OutboxWrite) {
-        self.init(
-            write: write, reason: .unknown,
-            error: FeathersError(.unavailable, "The app ended before the answer came", execution: .mayHaveExecuted), mayHaveExecuted: true)
     }
 }

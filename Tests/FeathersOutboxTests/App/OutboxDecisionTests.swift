@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeathersOutbox
 
-@Suite("Decisions about writes that failed", .timeLimit(.minutes(2)))
+@Suite("Decisions about writes that failed", .timeLimit(.minutes(5)))
 struct OutboxDecisionTests {
     @Test(
         "The app's function is told why, and what it says is done",

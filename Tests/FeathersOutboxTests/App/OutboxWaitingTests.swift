@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersOutbox
 
-@Suite("What an outbox waits for", .timeLimit(.minutes(2)))
+@Suite("What an outbox waits for", .timeLimit(.minutes(5)))
 struct OutboxWaitingTests {
     @Test("A refusal for want of a sign-in pauses all until somebody has signed in")
     func authentication() async throws {
@@ -86,6 +86,15 @@ struct OutboxWaitingTests {
             scene.clock.advance(by: .milliseconds(1))
             _ = try await queued.result()
         }
+        #expect(scene.server.requests.count == 2)
+    }
+
+    @Test("What was put off when the app's life ended is sent by its next life")
+    func nextLife() async throws {
+        let scene = try await OutboxApp(server: AnsweringServer(AnsweringServer.failing(.tooManyRequests)))
+        let queued = try await scene.messages.outbox.create(["n": 1])
+        _ = try await withFeathersApp(scene.app) { _ in try await scene.outbox.wait { $0.entries.first?.status == .retrying } }
+        try await scene.live { _ in _ = try await queued.result() }
         #expect(scene.server.requests.count == 2)
     }
 

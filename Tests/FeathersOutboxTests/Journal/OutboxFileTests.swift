@@ -4,7 +4,7 @@ import FeathersTesting
 import Foundation
 import Testing
 
-@Suite("The files of an outbox", .timeLimit(.minutes(1)))
+@Suite("The files of an outbox", .timeLimit(.minutes(5)))
 struct OutboxFileTests {
     @Test("One outbox at a time uses a file; the others are told which")
     func locked() async throws {
