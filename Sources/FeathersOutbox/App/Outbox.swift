@@ -35,6 +35,9 @@ public final class Outbox: Sendable {
     /// - Throws: ``FeathersError`` naming the file where another outbox uses it, it can not be read or written, or it is damaged, and then the byte
     ///   where. A write that a dying process left half-written was never accepted, and is dropped.
     public convenience init(file: URL, _ configure: (inout OutboxOptions) -> Void = { _ in }) async throws {
+        guard file.isFileURL, !file.hasDirectoryPath else {
+            throw FeathersError(.badRequest, "'\(file.path)' names no file for an outbox", execution: .neverSent)
+        }
         let name = file.lastPathComponent
         let disk = SystemDisk(folder: file.deletingLastPathComponent().path, lockName: "\(name).lock")
         try await self.init(on: disk, name: name, path: file.path, OutboxOptions(configure))

@@ -17,7 +17,7 @@ public struct OutboxOptions: Sendable {
     /// How long to wait between attempts. With a connection kept, its return is waited for instead.
     public var retry = OutboxRetry()
     /// What becomes of a write that was refused, or of which nobody knows whether it was executed; nil to decide later with
-    /// ``Outbox/decide(_:for:)``. It is asked once for every failure, and again after a restart; what it says when its task is cancelled does not count.
+    /// ``Outbox/decide(_:for:)``. It is asked once for every failure, several at the same time, and again after a restart; what it says when its task is cancelled does not count.
     public var decide: @Sendable (OutboxFailure) async -> OutboxDecision? = { _ in nil }
     /// What delays are measured on; it should go on while the machine sleeps.
     public var clock: any Clock<Duration> = ContinuousClock()

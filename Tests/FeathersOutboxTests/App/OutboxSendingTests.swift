@@ -120,6 +120,23 @@ struct OutboxSendingTests {
         #expect(scene.server.requests.map(\.id) == [nil, nil, .string(id), .string(id)])
     }
 
+    @Test("Custom methods stand among the writes of a record, or in no order; Feathers' own are refused")
+    func customMethods() async throws {
+        let gate = Promise<Void>()
+        let scene = try await OutboxApp(server: AnsweringServer(.held(gate)))
+        try await scene.messages.outbox.update(7, with: ["n": 1])
+        let ordered = try await scene.messages.outbox.call("archive", with: ["id": 7], amongWritesOf: 7)
+        let free = try await scene.messages.outbox.call("notify")
+        try await scene.live { _ in
+            _ = try await free.result()
+            #expect(scene.server.requests.map(\.method) == [.update, "notify"])
+            gate.resolve(())
+            _ = try await ordered.result()
+        }
+        #expect(scene.server.requests.last?.method == "archive" && scene.server.requests.last?.id == nil)
+        await #expect { try await scene.messages.outbox.call(.patch) } throws: { "\($0)".contains("no custom method") }
+    }
+
     @Test("Data that JSON can not express is refused and not in the outbox")
     func inexpressible() async throws {
         let scene = try await OutboxApp()

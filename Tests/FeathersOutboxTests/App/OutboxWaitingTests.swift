@@ -119,6 +119,33 @@ struct OutboxWaitingTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test("An end that the disk does not take is an end all the same, and written with the next record")
+    func owedEnd() async throws {
+        let disk = SimulatedDisk()
+        let gate = Promise<Void>()
+        let transport = StubTransport { request in
+            if request.data?["n"] == 1 { try await gate.value() }
+            return request.data ?? .null
+        }
+        let outbox = try await Outbox(on: disk, name: "outbox", path: "/outbox", OutboxOptions())
+        let app = FeathersApp(transport: transport)
+        try app.useOutbox(outbox)
+        let first = try await app.service("messages").outbox.create(["n": 1])
+        try await withFeathersApp(app) { _ in
+            try await transport.waitForRequest(number: 1)
+            disk.state.withLock { $0.room = 0 }
+            gate.resolve(())
+            _ = try await first.result()
+            #expect(outbox.state.entries.isEmpty)
+        }
+        // A process that died now would leave a write that may have been executed.
+        let left = try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.inOrder
+        #expect(left.map(\.write) == [first.write] && left.first?.mayHaveExecuted == true)
+        disk.state.withLock { $0.room = 1 << 40 }
+        let second = try await app.service("messages").outbox.create(["n": 2])
+        #expect(try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.inOrder.map(\.write) == [second.write])
+    }
+
     @Test("The states begin with the present one and end up with what has become")
     func states() async throws {
         let gate = Promise<Void>()

@@ -49,6 +49,9 @@ struct OutboxFileTests {
         let folder = try OutboxFolder()
         let blocked = folder.url.appending(path: "file/writes.outbox")
         try Data("something else".utf8).write(to: folder.url.appending(path: "file"))
+        for url in ["https://example.com/writes.outbox", "file:///tmp/"].compactMap(URL.init(string:)) {
+            await #expect { try await Outbox(file: url) } throws: { "\($0)".contains("names no file") }
+        }
         await #expect { try await Outbox(file: blocked) } throws: { "\($0)".contains(blocked.path) }
         await #expect { try await Outbox(file: folder.url.appending(path: "file")) } throws: { "\($0)".contains("it is no outbox") }
     }
