@@ -42,9 +42,9 @@ struct FailingDiskTests {
     }
 
     /// Many writes of some size, nearly all of them done with: the file is written anew in between.
-    private static let longLife: [JournalRecord] = (1...60).flatMap { number -> [JournalRecord] in
+    private static let longLife: [JournalRecord] = (1...30).flatMap { number -> [JournalRecord] in
         let text = JSONValue.string(String(repeating: "x", count: 200))
-        return [.added(.sample(number, data: text)), .begun(.sample(number))] + (number % 20 == 0 ? [] : [.ended(.sample(number))])
+        return [.added(.sample(number, data: text)), .begun(.sample(number))] + (number % 10 == 0 ? [] : [.ended(.sample(number))])
     }
 
     @Test("Written anew, a journal is short again and the same", arguments: [longLife])

@@ -56,10 +56,6 @@ enum SampleJournal {
 extension JournalContents {
     /// All of it as text, to be compared.
     var text: [String] {
-        inOrder.map { stored in
-            let (write, failure) = (stored.write, stored.failure)
-            return "\(write) \(stored.mayHaveExecuted) "
-                + (failure.map { "\($0.reason) \($0.error.wireForm) \($0.error.execution) \($0.mayHaveExecuted)" } ?? "-")
-        }
+        records.map { String(decoding: (try? $0.payload()) ?? [], as: UTF8.self) }
     }
 }
