@@ -43,7 +43,7 @@
             let check = try run.check()
             #expect(check.violations == [])
             // They did come to write.
-            #expect(check.acknowledged.count > Self.kills)
+            #expect(check.acknowledged.count > Self.kills / 4)
             print(
                 "Outbox over \(transport): \(writerKills) kills of the process, \(serverKills) of the server, "
                     + "\(check.acknowledged.count) writes acknowledged, \(check.executed.count) executed, "
