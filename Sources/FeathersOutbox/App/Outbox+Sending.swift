@@ -18,9 +18,13 @@ extension Outbox {
         do {
             // From here on a process that dies leaves a write that may have been executed.
             try await journal.append(.begun(id))
+            // An app that has ended meanwhile sends nothing, which is still known here.
+            try Task.checkCancellation()
         } catch {
-            app.diagnostics.log(.error, .outbox, "nothing is sent, since the outbox cannot be written", error: error)
-            return await putOff(item, SendVerdict(.unwritable, isKeyed: isKeyed))
+            if !(error is CancellationError) {
+                app.diagnostics.log(.error, .outbox, "nothing is sent, since the outbox cannot be written", error: error)
+            }
+            return await putOff(item, SendVerdict(.notBegun, isKeyed: isKeyed))
         }
         switch await attempt(item, service, in: app) {
         case .succeeded(let result):
@@ -87,8 +91,8 @@ extension Outbox {
 }
 
 extension FeathersError {
-    /// An attempt that was not begun, since that could not be noted.
-    fileprivate static var unwritable: FeathersError {
-        FeathersError(.generalError, "The outbox cannot be written", execution: .neverSent)
+    /// An attempt that came to nothing before anything was sent.
+    fileprivate static var notBegun: FeathersError {
+        FeathersError(.unavailable, "The attempt was not begun", execution: .neverSent)
     }
 }

@@ -98,6 +98,28 @@ struct OutboxWaitingTests {
         #expect(scene.server.requests.count == 2)
     }
 
+    @Test("What the app's end comes before is known not to be sent, also without keys")
+    func endedBeforeSending() async throws {
+        let disk = SimulatedDisk()
+        let server = AnsweringServer()
+        let outbox = try await Outbox(on: disk, name: "outbox", path: "/outbox", OutboxOptions())
+        let app = FeathersApp(transport: StubTransport { request in try await server.answer(request) })
+        try app.useOutbox(outbox)
+        try await app.service("messages").outbox.create(["n": 1])
+        let life = Locked<Task<Void, any Error>?>(nil)
+        // The first thing that is written from here on is that an attempt begins.
+        disk.state.withLock { $0.onSynchronizing = { life.withLock { $0?.cancel() } } }
+        let running = life.withLock { life in
+            let task = Task { try await app.run() }
+            life = task
+            return task
+        }
+        _ = try? await running.value
+        #expect(server.requests.isEmpty)
+        #expect(outbox.state.entries.map(\.status) == [.waiting])
+        #expect(try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.inOrder.map(\.mayHaveExecuted) == [false])
+    }
+
     @Test("A full disk sends nothing that could not be noted, and refuses what is handed in")
     func fullDisk() async throws {
         let disk = SimulatedDisk()

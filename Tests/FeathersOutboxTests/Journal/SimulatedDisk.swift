@@ -17,6 +17,8 @@ final class SimulatedDisk: JournalDisk {
         /// Whether files can not be synchronized, or not be cut.
         var failsSynchronizing = false
         var failsTruncating = false
+        /// Called when bytes are synchronized.
+        var onSynchronizing: @Sendable () -> Void = {}
     }
 
     struct Contents: Sendable {
@@ -125,6 +127,7 @@ final class SimulatedDisk: JournalDisk {
 
         func synchronize() throws {
             try disk.call { state in
+                state.onSynchronizing()
                 if state.failsSynchronizing { throw JournalDiskError(description: "Input/output error") }
                 let bytes = state.files[number]?.bytes ?? []
                 state.files[number]?.durable = bytes
