@@ -87,11 +87,17 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FeathersJSONAPITests",
-            dependencies: ["FeathersCore", "FeathersNetworking", "FeathersJSONAPI", "TestBackend"],
+            dependencies: [
+                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSONAPI", "FeathersNetworking", "FeathersREST",
+                "FeathersTesting", "TestBackend",
+            ],
             swiftSettings: settings),
-        .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
+        .testTarget(
+            name: "ConformanceTests", dependencies: ["Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         // Compiles what the documentation shows.
-        .testTarget(name: "DocumentationTests", dependencies: ["Feathers", "FeathersTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "DocumentationTests", dependencies: ["Feathers", "FeathersJSONAPI", "FeathersTesting"], swiftSettings: settings),
     ]
 )

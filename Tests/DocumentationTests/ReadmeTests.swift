@@ -25,6 +25,7 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/Outbox.md", "OutboxSamples.swift", 6),
             ("Sources/Feathers/Documentation.docc/Testing.md", "TestingSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/Diagnostics.md", "DiagnosticsSamples.swift", 8),
+            ("Sources/Feathers/Documentation.docc/JSONAPI.md", "JSONAPISamples.swift", 11),
         ])
     func compiled(_ text: String, _ file: String, _ count: Int) throws {
         let source = Self.lines(try String(contentsOf: Self.folder.appending(path: file), encoding: .utf8))
