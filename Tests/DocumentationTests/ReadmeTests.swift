@@ -22,6 +22,7 @@ struct ReadmeTests {
         arguments: [
             ("README.md", "ReadmeSamples.swift", 10),
             ("Sources/Feathers/Documentation.docc/Authentication.md", "AuthenticationSamples.swift", 6),
+            ("Sources/Feathers/Documentation.docc/Outbox.md", "OutboxSamples.swift", 6),
             ("Sources/Feathers/Documentation.docc/Testing.md", "TestingSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/Diagnostics.md", "DiagnosticsSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/JSONAPI.md", "JSONAPISamples.swift", 11),
