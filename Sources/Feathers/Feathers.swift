@@ -4,5 +4,6 @@
 @_exported public import FeathersCore
 @_exported public import FeathersLive
 @_exported public import FeathersNetworking
+@_exported public import FeathersOutbox
 @_exported public import FeathersREST
 @_exported public import FeathersSocketIO

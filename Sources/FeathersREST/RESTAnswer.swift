@@ -30,6 +30,12 @@ enum RESTAnswer {
 
     /// The error an answer carries.
     static func error(of response: HTTPResponse) -> FeathersError {
+        var error = plainError(of: response)
+        error.retryAfter = response.retryAfter
+        return error
+    }
+
+    private static func plainError(of response: HTTPResponse) -> FeathersError {
         if let json = try? JSONValue(parsing: response.body), let object = json.object {
             var error = FeathersError(wire: json, status: response.status)
             if object["name"] == nil, object["className"] == nil, object["code"] == nil {

@@ -30,6 +30,9 @@ public struct FeathersError: Error, Sendable {
     /// The answer's HTTP status and body where the failure is an answer that was no Feathers error.
     public var answer: Answer?
 
+    /// How long the server asked to wait before the call is made again (`Retry-After`, over HTTP).
+    public var retryAfter: Duration?
+
     /// The failure underneath, where there was one.
     public var cause: (any Error)?
 
@@ -49,6 +52,7 @@ public struct FeathersError: Error, Sendable {
         self.errors = errors
         self.execution = execution
         self.answer = nil
+        self.retryAfter = nil
         self.cause = cause
     }
 }

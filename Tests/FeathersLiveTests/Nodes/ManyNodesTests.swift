@@ -42,25 +42,36 @@ struct ManyNodesTests {
                 // The first connection through the balancer is to the second node.
                 try await app.authenticate(.local(email: "alice@example.com", password: "p4ssw0rd"))
                 let own = app.service("messages", of: Item.self)
-                let answered = Locked((count: 0, lost: 0))
-                let halfway = Promise<Void>()
+                let answered = Locked(0)
+                let (halfway, killed) = (Promise<Void>(), Promise<Void>())
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     var live = try own.live(query).makeAsyncIterator()
                     #expect(try await live.next() == [])
+                    group.addTask {
+                        // Begun long before the end of its node.
+                        await #expect {
+                            try await app.service("slow").get(60_000, params: Params(timeout: .seconds(120)))
+                        } throws: { error in
+                            (error as? FeathersError)?.code == .unavailable && (error as? FeathersError)?.execution == .mayHaveExecuted
+                        }
+                    }
                     for caller in 1...12 {
                         group.addTask {
-                            for number in 1...25 {
+                            var (number, after) = (0, 0)
+                            while after < 10 {
+                                number += 1
+                                if killed.isSettled { after += 1 }
                                 do {
-                                    try await own.create(Item(room: room, rank: caller * number))
+                                    try await own.create(Item(room: room, rank: caller + number % 20))
                                     _ = try await app.service("secured").find()
                                     let count = answered.withLock { answered in
-                                        answered.count += 1
-                                        return answered.count
+                                        answered += 1
+                                        return answered
                                     }
                                     if count == 100 { halfway.resolve(()) }
                                 } catch let error as FeathersError where error.execution == .mayHaveExecuted {
                                     // Sent to the node that is no more.
-                                    answered.withLock { $0.lost += 1 }
+                                    #expect(killed.isSettled || halfway.isSettled)
                                 }
                             }
                         }
@@ -71,6 +82,7 @@ struct ManyNodesTests {
                     group.addTask {
                         try await halfway.value()
                         try await nodes.nodes[1].kill()
+                        killed.resolve(())
                     }
                     try await group.waitForAll()
                     try await others.create(Item(room: room, rank: 5000))
@@ -78,8 +90,8 @@ struct ManyNodesTests {
                     #expect(fresh.count == 8 && fresh.first?.rank == 5000)
                     while let records = try await live.next(), records != fresh {}
                 }
-                let (count, lost) = answered.withLock { $0 }
-                #expect(count + lost == 300 && lost > 0 && count > 150)
+                // Nearly all that was called after it.
+                #expect(answered.withLock { $0 } >= 100 + 12 * 8)
                 #expect(app.authentication.result != nil)
                 // Events of the survivor reach who has come over to it.
                 let next = own.events(.created)
