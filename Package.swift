@@ -25,7 +25,7 @@ let package = Package(
             name: "Feathers",
             dependencies: [
                 "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking", "FeathersREST",
-                "FeathersSocketIO",
+                "FeathersSocketIO", "FeathersTraffic",
             ],
             swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
@@ -48,6 +48,7 @@ let package = Package(
         .target(name: "FeathersLive", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersCaching", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersAuthentication", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .target(name: "FeathersTraffic", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
 
@@ -75,6 +76,7 @@ let package = Package(
         // Writes into a disk cache until it is killed.
         .executableTarget(
             name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/CacheWriter", swiftSettings: settings),
+        .testTarget(name: "FeathersTrafficTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(
             name: "FeathersAuthenticationTests", dependencies: ["Feathers", "FeathersAuthentication", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),

@@ -6,3 +6,4 @@
 @_exported public import FeathersNetworking
 @_exported public import FeathersREST
 @_exported public import FeathersSocketIO
+@_exported public import FeathersTraffic

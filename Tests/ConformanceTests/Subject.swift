@@ -62,6 +62,29 @@ struct Subject: Sendable, CustomTestStringConvertible {
         try await socketIO { $0.transports = [.polling, .webSocket] }
     }
 
+    /// The test backend over both: calls over the connection, those of some services over REST.
+    static let mixed = Subject(testDescription: "Socket.IO with REST", keepsTimeouts: true, refusesUnknownMethods: false) {
+        try await mixed { routes in
+            routes["todos"] = .rest
+            routes["messages", .create] = .rest
+        }
+    }
+
+    /// The test backend over both: calls over REST, events over the connection.
+    static let mixedForEvents = Subject(testDescription: "REST with Socket.IO's events", keepsTimeouts: true) {
+        try await mixed { $0.standard = .rest }
+    }
+
+    private static func mixed(_ configure: (inout TransportRoutes) -> Void) async throws -> FeathersApp {
+        let url = try await TestBackend.url()
+        let socket = SocketIOTransport.socketIO(url) { options in
+            if Environment.choosesURLSessionWebSockets { options.webSocketConnector = URLSessionWebSocketConnector() }
+        }
+        let app = FeathersApp(transport: .mixed(realTime: socket, rest: .rest(url), configure))
+        try await app.connect()
+        return app
+    }
+
     /// A connected app; the connection ends with it.
     private static func socketIO(_ configure: (inout SocketIOTransport.Options) -> Void) async throws -> FeathersApp {
         let transport = SocketIOTransport.socketIO(try await TestBackend.url()) { options in
@@ -74,5 +97,6 @@ struct Subject: Sendable, CustomTestStringConvertible {
     }
 
     static let all: [Subject] =
-        [memory, stub, realTimeStub] + (TestBackend.isSkipped ? [] : [rest, restOverURLSession, webSocket, polling, upgrading])
+        [memory, stub, realTimeStub]
+        + (TestBackend.isSkipped ? [] : [rest, restOverURLSession, webSocket, polling, upgrading, mixed, mixedForEvents])
 }
