@@ -1,6 +1,7 @@
 """The registry of services: finds one by path, runs its method, publishes its events."""
 
 from .authentication import Authentication
+from .batch import Batch
 from .context import Context
 from .control import Control
 from .errors import FeathersError
@@ -45,6 +46,7 @@ class Application:
             "control": Control(self),
             "authentication": authentication,
             "refresh-tokens": RefreshTokens(authentication),
+            "batch": Batch(self),
         }
 
     @property
