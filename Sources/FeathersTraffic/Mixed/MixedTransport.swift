@@ -41,7 +41,10 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
         let connectionCall = request.params[ConnectionCall.self]
         guard routes.way(of: request) == .realTime else { return try await sendBeside(request, connectionCall) }
         guard connectionCall != nil || routes.permitsFallback(request) else { return try await realTime.send(request) }
-        guard case .connected = realTime.status else { return try await sendBeside(request, connectionCall) }
+        guard case .connected = realTime.status else {
+            report(request)
+            return try await sendBeside(request, connectionCall)
+        }
 
         let start = request.params.timeout == nil ? nil : timebase.now
         var attempt = request
@@ -56,8 +59,15 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
                 guard left > .zero else { throw error }
                 request.params.timeout = left
             }
+            report(request)
             return try await sendBeside(request, connectionCall)
         }
+    }
+
+    private func report(_ request: ServiceRequest) {
+        Diagnostics.current.log(
+            .notice, .connection, "'\(request.method)' on service '\(request.path)' goes beside the connection, which is away",
+            [.path: .string(request.path)])
     }
 
     private func sendBeside(_ request: ServiceRequest, _ connectionCall: ConnectionCall?) async throws -> JSONValue {

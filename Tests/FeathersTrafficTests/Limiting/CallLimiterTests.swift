@@ -167,6 +167,38 @@ struct CallLimiterTests {
         first.cancel()
     }
 
+    @Test("A sign-in that calls wait for needs no turn", arguments: [true, false])
+    func signIn(isLimitedFirst: Bool) async throws {
+        let transport = StubTransport()
+        transport.stub("authentication", .create, with: .value(["accessToken": "token"]))
+        transport.stub("messages", .find, with: .value([]))
+        let app = FeathersApp(transport: transport)
+        if isLimitedFirst { app.addHooks(.limiting(to: 1, waiting: 0)) }
+        let storage = InMemoryTokenStorage()
+        try await storage.store("stored", for: "feathers-jwt")
+        try app.use(authentication: AuthenticationOptions(storage: storage))
+        if !isLimitedFirst { app.addHooks(.limiting(to: 1, waiting: 0)) }
+        let found = try await withFeathersApp(app) { try await $0.service("messages").find() }
+        #expect(found == [])
+        #expect(transport.requests.map(\.path) == ["authentication", "messages"])
+    }
+
+    @Test("An app with limits can be released")
+    func released() async throws {
+        func used() async throws -> FeathersApp {
+            let app = FeathersApp(transport: StubTransport { _ in [] })
+            app.addHooks(.limiting(to: 1))
+            app.addHooks(.sharingReads())
+            app.addHooks(.batching(limit: 1))
+            _ = try await app.service("a").find()
+            return app
+        }
+        var app: FeathersApp? = try await used()
+        weak let released = app
+        app = nil
+        #expect(released == nil)
+    }
+
     @Test("What a local service calls in its turn needs none of its own")
     func nested() async throws {
         struct Outer: ServiceProtocol {
