@@ -76,7 +76,9 @@ let package = Package(
         // Writes into a disk cache until it is killed.
         .executableTarget(
             name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/CacheWriter", swiftSettings: settings),
-        .testTarget(name: "FeathersTrafficTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
+        .testTarget(
+            name: "FeathersTrafficTests", dependencies: ["Feathers", "FeathersCore", "FeathersTesting", "FeathersTraffic", "TestBackend"],
+            swiftSettings: settings),
         .testTarget(
             name: "FeathersAuthenticationTests", dependencies: ["Feathers", "FeathersAuthentication", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),

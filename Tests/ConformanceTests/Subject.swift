@@ -80,7 +80,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
         let app = FeathersApp(transport: .rest(try await TestBackend.url()))
         app.addHooks(.limiting(to: 4))
         app.addHooks(.sharingReads())
-        app.addHooks(.batching(over: "batch", methods: Set(ServiceMethod.standard)))
+        app.addHooks(.batching(over: "batch", methods: Set(ServiceMethod.standard), window: .milliseconds(1)))
         return app
     }
 
