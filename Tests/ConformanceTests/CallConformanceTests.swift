@@ -55,7 +55,7 @@ struct CallConformanceTests {
         #expect(answers.allSatisfy { $1["data"]?["number"] == .integer(Int64($0)) })
     }
 
-    @Test("A cancelled call does not wait for its answer and leaves the others alone", .timeLimit(.minutes(3)), arguments: Subject.all)
+    @Test("A cancelled call does not wait for its answer and leaves the others alone", .timeLimit(.minutes(5)), arguments: Subject.all)
     func cancellation(_ subject: Subject) async throws {
         let app = try await subject.app()
         // Ten minutes: a call that waited for its answer would run into the time limit.

@@ -3,7 +3,7 @@ import FeathersLive
 import FeathersTesting
 import Testing
 
-@Suite("A live query", .timeLimit(.minutes(1)))
+@Suite("A live query", .timeLimit(.minutes(5)))
 struct LiveQueryTests {
     struct Message: Codable, Sendable, Equatable {
         var id: Int

@@ -31,6 +31,8 @@ struct OpenFile: ~Copyable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw DiskCacheError("fstat", errno) }
         let size = min(Int(status.st_size), limit ?? .max)
+        // An array without capacity is one that all share, where even a count of 0 must not be written.
+        guard size > 0 else { return [] }
         var failure: Int32?
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
             while count < size {

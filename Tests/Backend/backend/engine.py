@@ -76,6 +76,13 @@ class EngineServer(engineio.AsyncServer):
             return await self.post(request, session)
         return await self.poll(request, session)
 
+    def _get_socket(self, sid):
+        session = self.sockets.get(sid)
+        if session is not None and session.closed and not session.queue.empty():
+            # python-engineio forgets the session here, and with it the good-bye that the next poll is to take.
+            raise KeyError("Session is disconnected")
+        return super()._get_socket(sid)
+
     def refusal(self, request, upgrade):
         transport, sid = request.query.get("transport"), request.query.get("sid")
         if transport not in ("polling", "websocket"):

@@ -2,7 +2,7 @@ import Feathers
 import FeathersTesting
 import Testing
 
-@Suite("Storages that fail or are slow", .timeLimit(.minutes(1)))
+@Suite("Storages that fail or are slow", .timeLimit(.minutes(5)))
 struct StorageFailureTests {
     /// Fails when told to, and lets writes wait.
     private final class DifficultStorage: TokenStorage {

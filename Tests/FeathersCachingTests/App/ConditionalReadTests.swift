@@ -7,7 +7,7 @@ import Testing
 
 @testable import FeathersCaching
 
-@Suite("Answers the server need not send again", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
+@Suite("Answers the server need not send again", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
 struct ConditionalReadTests {
     private static let tagged = ScriptedResponse(headers: [["ETag", #"W/"1""#]], body: #"{"text":"Hi"}"#)
     private static let notModified = ScriptedResponse(status: 304, headers: [["ETag", #"W/"1""#]])

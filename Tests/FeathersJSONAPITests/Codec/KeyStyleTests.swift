@@ -3,7 +3,7 @@ import FeathersJSONAPI
 import Foundation
 import Testing
 
-@Suite("Names of fields", .timeLimit(.minutes(1)))
+@Suite("Names of fields", .timeLimit(.minutes(5)))
 struct KeyStyleTests {
     @Test(
         "follow from names of properties",

@@ -3,7 +3,7 @@ import FeathersJSONAPI
 import Foundation
 import Testing
 
-@Suite("Models as documents", .timeLimit(.minutes(1)))
+@Suite("Models as documents", .timeLimit(.minutes(5)))
 struct ModelEncodingTests {
     private let codec = JSONAPICodec()
 

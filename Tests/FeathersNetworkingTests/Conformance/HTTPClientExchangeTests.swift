@@ -3,7 +3,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("An HTTP client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
+@Suite("An HTTP client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
 struct HTTPClientExchangeTests {
     @Test(
         "sends the request target byte for byte",

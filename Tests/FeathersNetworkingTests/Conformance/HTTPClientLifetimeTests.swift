@@ -3,7 +3,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("An HTTP client's lifetime", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
+@Suite("An HTTP client's lifetime", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
 struct HTTPClientLifetimeTests {
     @Test("cancelling a caller ends its exchange at once and leaves the others alone", arguments: TestedClient.all)
     func cancellation(tested: TestedClient) async throws {

@@ -5,7 +5,7 @@
 
     @testable import FeathersNetworking
 
-    @Suite("The libcurl client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
+    @Suite("The libcurl client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
     struct CurlHTTPClientTests {
         @Test("is what Linux gets unless told otherwise")
         func platformDefault() throws {

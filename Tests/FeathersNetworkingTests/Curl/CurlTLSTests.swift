@@ -5,7 +5,7 @@
 
     @testable import FeathersNetworking
 
-    @Suite("TLS over libcurl", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
+    @Suite("TLS over libcurl", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
     struct CurlTLSTests {
         private func client(_ trust: TLSConfiguration.Trust, _ verification: TLSConfiguration.Verification = .full) throws -> CurlHTTPClient
         {

@@ -5,7 +5,7 @@
 
     @testable import FeathersNetworking
 
-    @Suite("Opening a WebSocket", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(1)))
+    @Suite("Opening a WebSocket", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
     struct WebSocketOpeningConnectionTests {
         private static let good =
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("Events of a FeathersJS backend over Socket.IO", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(2)))
+@Suite("Events of a FeathersJS backend over Socket.IO", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
 struct BackendEventTests {
     /// A server of one's own hears of nobody else's events.
     private let backend = TestBackend(variables: [:])

@@ -7,7 +7,7 @@
 
     @testable import FeathersSocketIO
 
-    @Suite("Socket.IO over TLS", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(2)))
+    @Suite("Socket.IO over TLS", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
     struct BackendTLSTests {
         /// A server of one's own hears of nobody else's events.
         private let backend = TestBackend(variables: [:])

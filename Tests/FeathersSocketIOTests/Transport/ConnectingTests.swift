@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("A Socket.IO connection", .timeLimit(.minutes(1)))
+@Suite("A Socket.IO connection", .timeLimit(.minutes(5)))
 struct ConnectingTests {
     @Test("is opened at the server's path with the transport named")
     func address() async throws {

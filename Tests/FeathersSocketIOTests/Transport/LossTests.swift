@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("Calls without a connection", .timeLimit(.minutes(1)))
+@Suite("Calls without a connection", .timeLimit(.minutes(5)))
 struct LossTests {
     @Test("wait for one, in order")
     func queued() async throws {

@@ -43,6 +43,8 @@ public struct HTTPBody: Sendable {
     package func bytes() throws -> [UInt8] {
         let reader = try HTTPBodyReader(self)
         let count = Int(reader.count)
+        // An array without capacity is one that all share, where even a count of 0 must not be written.
+        guard count > 0 else { return [] }
         return try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
                 filled += try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...]))
