@@ -67,7 +67,7 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
 
     /// What was handed out or given up must not grow without bound.
     private mutating func tidy() {
-        guard order.count > 2 * waiters.count + 64 || waiters.isEmpty else { return }
+        guard !order.isEmpty, waiters.isEmpty || order.count > 2 * waiters.count + 64 else { return }
         order = order[head...].filter { waiters[$0] != nil }
         head = 0
     }
