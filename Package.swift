@@ -24,8 +24,8 @@ let package = Package(
         .target(
             name: "Feathers",
             dependencies: [
-                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking", "FeathersREST",
-                "FeathersSocketIO", "FeathersTraffic",
+                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking", "FeathersOutbox",
+                "FeathersREST", "FeathersSocketIO", "FeathersTraffic",
             ],
             swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
@@ -47,6 +47,7 @@ let package = Package(
         .target(name: "FeathersJSONAPI", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .target(name: "FeathersLive", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersCaching", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .target(name: "FeathersOutbox", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersAuthentication", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersTraffic", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
@@ -80,15 +81,27 @@ let package = Package(
             name: "FeathersTrafficTests", dependencies: ["Feathers", "FeathersCore", "FeathersTesting", "FeathersTraffic", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
+            name: "FeathersOutboxTests",
+            dependencies: ["Feathers", "FeathersCore", "FeathersOutbox", "FeathersTesting", "TestBackend", "OutboxWriter"],
+            swiftSettings: settings),
+        // Writes into an outbox and sends from it until it is killed.
+        .executableTarget(name: "OutboxWriter", dependencies: ["Feathers"], path: "Tests/OutboxWriter", swiftSettings: settings),
+        .testTarget(
             name: "FeathersAuthenticationTests", dependencies: ["Feathers", "FeathersAuthentication", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersJSONAPITests",
-            dependencies: ["FeathersCore", "FeathersNetworking", "FeathersJSONAPI", "TestBackend"],
+            dependencies: [
+                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSONAPI", "FeathersNetworking", "FeathersREST",
+                "FeathersTesting", "TestBackend",
+            ],
             swiftSettings: settings),
-        .testTarget(name: "ConformanceTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
+        .testTarget(
+            name: "ConformanceTests", dependencies: ["Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         // Compiles what the documentation shows.
-        .testTarget(name: "DocumentationTests", dependencies: ["Feathers", "FeathersTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "DocumentationTests", dependencies: ["Feathers", "FeathersJSONAPI", "FeathersTesting"], swiftSettings: settings),
     ]
 )

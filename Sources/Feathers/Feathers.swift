@@ -4,6 +4,7 @@
 @_exported public import FeathersCore
 @_exported public import FeathersLive
 @_exported public import FeathersNetworking
+@_exported public import FeathersOutbox
 @_exported public import FeathersREST
 @_exported public import FeathersSocketIO
 @_exported public import FeathersTraffic

@@ -14,6 +14,12 @@ struct Subject: Sendable, CustomTestStringConvertible {
     /// Whether a method that no service has is refused; FeathersJS leaves it unanswered over Socket.IO.
     var refusesUnknownMethods = true
 
+    /// What the subject's protocol has no form for, each with the reason.
+    var lacks: [Ability: String] = [:]
+
+    /// What is refused in other words than FeathersJS', by the refusals' descriptions.
+    var refusals: [String: OtherRefusal] = [:]
+
     /// An app whose services are those of the test backend.
     let app: @Sendable () async throws -> FeathersApp
 
@@ -113,5 +119,5 @@ struct Subject: Sendable, CustomTestStringConvertible {
     static let all: [Subject] =
         [memory, stub, realTimeStub]
         + (TestBackend.isSkipped
-            ? [] : [rest, restOverURLSession, webSocket, polling, upgrading, mixed, mixedForEvents] + ofOwnBackend)
+            ? [] : [rest, restOverURLSession, webSocket, polling, upgrading, mixed, mixedForEvents, jsonAPI] + ofOwnBackend)
 }

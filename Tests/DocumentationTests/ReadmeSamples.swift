@@ -198,6 +198,15 @@ private func errors(_ messages: TypedService<Message>) async throws {
     }
 }
 
+private func outbox(_ app: FeathersApp, _ messages: TypedService<Message>, _ folder: URL) async throws {
+    let outbox = try await Outbox(file: folder.appending(path: "writes.outbox")) { $0.isKeyed = true }
+    try app.useOutbox(outbox)
+
+    let queued = try await messages.outbox.create(Message(text: "Written in a tunnel"))
+    let sent = try await queued.result()
+    _ = sent
+}
+
 private func caching(_ app: FeathersApp, _ messages: TypedService<Message>, _ folder: URL) async throws {
     let storage = LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory: folder))
     let cache = ServiceCache(storage, policy: .networkFirstCacheIfFailed, expiration: .seconds(3600))

@@ -24,8 +24,11 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/Authentication.md", "AuthenticationSamples.swift", 6),
             ("Sources/Feathers/Documentation.docc/MixedTransports.md", "TrafficSamples.swift", 3),
             ("Sources/Feathers/Documentation.docc/Traffic.md", "TrafficSamples.swift", 5),
+            ("Sources/Feathers/Documentation.docc/Outbox.md", "OutboxSamples.swift", 6),
             ("Sources/Feathers/Documentation.docc/Testing.md", "TestingSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/Diagnostics.md", "DiagnosticsSamples.swift", 8),
+            ("Sources/Feathers/Documentation.docc/JSONAPI.md", "JSONAPISamples.swift", 11),
+            ("Sources/Feathers/Documentation.docc/Migrating.md", "MigratingSamples.swift", 5),
         ])
     func compiled(_ text: String, _ file: String, _ count: Int) throws {
         let source = Self.lines(try String(contentsOf: Self.folder.appending(path: file), encoding: .utf8))
@@ -50,5 +53,21 @@ struct ReadmeTests {
         await messages.addHooks(Hooks(around: [measured]))
         #expect(try await messages.create(["text": "Hi"])["sentAt"]?.string != nil)
         await #expect { try await messages.create([:]) } throws: { "\($0)".contains("A message needs text") }
+    }
+
+    @Test("The samples about migrating do what they say")
+    func migrating() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "feathers-migrating-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let app = FeathersApp()
+        let files = try await app.use(FileService(folder: folder), at: "users-local")
+        try await files.create(["id": "a"])
+        #expect(try String(contentsOf: folder.appending(path: "a"), encoding: .utf8) == #"{"id":"a"}"#)
+        await #expect { try await files.remove("a") } throws: { ($0 as? FeathersError)?.code == .methodNotAllowed }
+
+        let users = try await app.use(MemoryService(), at: "users")
+        await migratingHooks(app)
+        #expect(try await users.create(["name": "Waldo"])["userId"] == "7")
     }
 }

@@ -29,6 +29,7 @@ public struct JSONAPISpace: Sendable {
 ///
 /// See `Tests/Backend/jsonapi/settings.py` for every member's values.
 public struct JSONAPISettings: Encodable, Sendable {
+    public var access: String?
     public var links: String?
     public var linkage: String?
     public var create: String?
@@ -42,6 +43,7 @@ public struct JSONAPISettings: Encodable, Sendable {
     public var replacement: Bool?
     public var emptyResults: String?
     public var errorTypes: String?
+    public var pageSizes: String?
     public var pageSize: Int?
     public var maxPageSize: Int?
     public var jobPolls: Int?

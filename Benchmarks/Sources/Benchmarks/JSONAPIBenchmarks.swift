@@ -4,6 +4,9 @@ import Foundation
 import Synchronization
 
 /// Compound documents as models, against `JSONDecoder` on the same models in plain JSON.
+///
+/// A resource takes as many instructions in 100 MB as in 1 MB. It takes longer all the same, once the document's tree and the models have outgrown
+/// the processor's caches: in the decoding and the freeing, which go where the parser has been long ago, and not in the parsing.
 enum JSONAPIBenchmarks {
     struct Author: JSONAPIModel {
         static let type = "people"

@@ -19,6 +19,9 @@ extension FeathersApp {
             throw FeathersError(.conflict, "The app has authentication already", execution: .neverSent)
         }
         self[InstalledAuthenticator.self] = authenticator
+        self[SignIns.self] = { onSignIn in
+            for await state in authenticator.updates.updates() where state.result != nil { onSignIn() }
+        }
         addHooks(Hooks(around: [{ context, next in try await authenticator.around(&context, next) }]))
         addBackgroundWork { app in await authenticator.runSharedWork(in: app) }
         realTime?.addConnectionSetup(authenticator.connectionSetup)

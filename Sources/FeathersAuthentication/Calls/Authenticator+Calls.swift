@@ -48,10 +48,17 @@ extension Authenticator {
             let end = try await takePart(in: id, context.app)
             switch end.outcome {
             case .signedIn, .nothingStored, .superseded, .postponed: continue
-            case .failed: throw end.error ?? CancellationError()
+            case .failed: throw Self.neverSent(because: end.error)
             case .loggedOut: throw Self.loggedOut
             }
         }
+    }
+
+    /// The failure of a call that waited for a sign-in: whatever became of the sign-in, the call itself has not left.
+    private static func neverSent(because error: (any Error)?) -> any Error {
+        guard var failure = error as? FeathersError else { return error ?? CancellationError() }
+        failure.execution = .neverSent
+        return failure
     }
 
     /// Waits for another token after the server did not take one.

@@ -9,7 +9,7 @@ actor DiskCacheWriter {
     private let byteLimit: Int
     private let synchronizesWrites: Bool
     private let index: Locked<DiskIndex>
-    private let executor = DiskExecutor()
+    private let executor = DiskExecutor(label: "feathers.disk-cache")
     /// The number of changes the index knows; nil before the directory was read.
     private var knownChanges: UInt64?
 

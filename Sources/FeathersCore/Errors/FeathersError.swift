@@ -52,6 +52,7 @@ public struct FeathersError: Error, Sendable {
         self.errors = errors
         self.execution = execution
         self.answer = nil
+        self.retryAfter = nil
         self.cause = cause
     }
 }

@@ -1,6 +1,6 @@
 extension TypedService {
     /// The call's codec, else the service's, else the app's.
-    func codec(for params: Params) -> any JSONCodec {
+    package func codec(for params: Params) -> any JSONCodec {
         params.coding ?? coding ?? untyped.app.coding
     }
 

@@ -78,8 +78,10 @@ extension JSONAPIRequestBuilder {
         request.params.query = Query()
         var text = try base.text()
         try RESTPath.append(options.operationsPath ?? "", route: [:], to: &text)
-        return try exchange(
-            request, "POST", text, .batch(sent: sent), body: JSONAPIDocument(extensionMembers: ["atomic:operations": .array(operations)]),
-            extensions: [Self.atomicExtension])
+        let document = JSONAPIDocument(extensionMembers: ["atomic:operations": .array(operations)])
+        var batch = try exchange(
+            request, "POST", text, .batch(sent: sent), body: operations.isEmpty ? nil : document, extensions: [Self.atomicExtension])
+        if operations.isEmpty { batch.knownResult = [] }
+        return batch
     }
 }

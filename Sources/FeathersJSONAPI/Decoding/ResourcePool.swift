@@ -18,7 +18,9 @@ final class ResourcePool {
     /// How many more resources inside others are decoded. Models that lead to each other in circles can ask for any number.
     private var remaining: Int
 
-    private var decoded: [DecodedKey: Any] = [:]
+    /// What each resource was decoded into first, which is nearly always all: a table by position is read faster than one by key.
+    private var decoded: [Decoded?]
+    private var decodedOtherwise: [DecodedKey: Any] = [:]
     private var wireNames: [String: WireKey] = [:]
     private var types: [ObjectIdentifier: String?] = [:]
     /// The models that an identifier is not enough for, so that trying once is enough.
@@ -31,6 +33,7 @@ final class ResourcePool {
         primaryCount = primary.count
         if case .many? = document.data { isList = true } else { isList = false }
         depths = [Int](repeating: -1, count: resources.count)
+        decoded = [Decoded?](repeating: nil, count: resources.count)
         remaining = 1000 + 100 * resources.count
     }
 
@@ -84,9 +87,32 @@ extension ResourcePool {
 }
 
 extension ResourcePool {
+    private struct Decoded {
+        let model: ObjectIdentifier
+        let value: Any
+    }
+
     private struct DecodedKey: Hashable {
         let position: Int
         let model: ObjectIdentifier
+    }
+
+    private func known<Model>(_ type: Model.Type, at position: Int) -> Model? {
+        let model = ObjectIdentifier(type)
+        if let first = decoded[position] {
+            if first.model == model { return first.value as? Model }
+            return decodedOtherwise[DecodedKey(position: position, model: model)] as? Model
+        }
+        return nil
+    }
+
+    private func note<Model>(_ value: Model, at position: Int) {
+        let model = ObjectIdentifier(Model.self)
+        if decoded[position] == nil {
+            decoded[position] = Decoded(model: model, value: value)
+        } else {
+            decodedOtherwise[DecodedKey(position: position, model: model)] = value
+        }
     }
 
     /// Decodes a resource into a model.
@@ -111,8 +137,7 @@ extension ResourcePool {
             outermostCut = min(outermostCut, depths[position])
             return nil
         }
-        let key = DecodedKey(position: position, model: ObjectIdentifier(type))
-        if let known = decoded[key] as? Model { return known }
+        if let known = known(type, at: position) { return known }
         guard depth < codec.maximumNesting else {
             throw JSONAPIError(pointer(to: position), "More than \(codec.maximumNesting) resources stand inside each other")
         }
@@ -126,7 +151,7 @@ extension ResourcePool {
         outermostCut = .max
         let model = try onTheWay(position) { try decode(type, at: position) }
         // What was cut because of a resource further out is whole when it is reached otherwise.
-        if outermostCut >= depth { decoded[key] = model }
+        if outermostCut >= depth { note(model, at: position) }
         outermostCut = min(cutBefore, outermostCut < depth ? outermostCut : .max)
         return model
     }

@@ -24,7 +24,7 @@ struct ResourceKey: Hashable {
     }
 
     static func == (left: ResourceKey, right: ResourceKey) -> Bool {
-        left.isLocal == right.isLocal && left.id.utf8.elementsEqual(right.id.utf8) && left.type.utf8.elementsEqual(right.type.utf8)
+        left.isLocal == right.isLocal && left.id.isExactly(right.id) && left.type.isExactly(right.type)
     }
 
     func hash(into hasher: inout Hasher) {

@@ -31,7 +31,13 @@ struct QueryItems {
                     items.append(JSONAPIQueryItem("page[\(name)]", value.string ?? value.description))
                 }
             case "$parameters":
-                for (name, value) in try object(value, name) { items.append(JSONAPIQueryItem(name, value.string ?? value.description)) }
+                for (name, value) in try object(value, name) {
+                    guard !options.checksParameterNames || ParameterName.isAllowed(name) else {
+                        throw Self.refusal(
+                            "'\(name)' is no name a parameter may have; where the server wants it, see 'checksParameterNames'")
+                    }
+                    items.append(JSONAPIQueryItem(name, value.string ?? value.description))
+                }
             default: conditions[name] = value
             }
         }

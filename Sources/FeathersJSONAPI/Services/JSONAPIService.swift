@@ -5,7 +5,7 @@ public import FeathersCore
 /// ```swift
 /// let posts = app.jsonAPI(Post.self)
 /// let page = try await posts.find(.including("author").sorted(by: "createdAt", .descending).limit(20))
-/// try await posts.relationship("comments", of: post).add([JSONAPIIdentifier(type: "comments", id: "5")])
+/// try await posts.relationship("comments", ofID: "1").add([JSONAPIIdentifier(type: "comments", id: "5")])
 /// ```
 ///
 /// Every call is one of the untyped service's and goes through its hooks.

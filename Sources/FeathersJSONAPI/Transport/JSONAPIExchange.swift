@@ -23,4 +23,7 @@ struct JSONAPIExchange {
     var expectation: Expectation
     /// The paths that were asked to come along, as they stand in the request; nil where it was left to the server.
     var include: [String]?
+    /// The result where it is known without asking: of no ids no resource is found, and a batch holds one operation at least (Atomic
+    /// Operations, "Document Structure").
+    var knownResult: JSONValue?
 }

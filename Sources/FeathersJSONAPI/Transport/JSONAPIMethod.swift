@@ -1,4 +1,4 @@
-import FeathersCore
+public import FeathersCore
 import FeathersNetworking
 
 /// What JSON:API can do that Feathers has no method for, as custom methods: so it goes through hooks like any other call.
@@ -22,6 +22,12 @@ enum JSONAPIMethod: String {
         guard case .custom(let name) = method, let known = JSONAPIMethod(rawValue: name) else { return nil }
         self = known
     }
+}
+
+extension Set<ServiceMethod> {
+    /// The methods that change what relationships hold: for a cache, which is told of methods that change records.
+    public static let changingRelationships = Set(
+        [JSONAPIMethod.replaceRelationship, .addToRelationship, .removeFromRelationship].map(\.serviceMethod))
 }
 
 /// The data of the methods that are about a relationship.

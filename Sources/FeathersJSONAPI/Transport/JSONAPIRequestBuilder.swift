@@ -18,7 +18,9 @@ struct JSONAPIRequestBuilder: Sendable {
         case .find:
             let query = request.params.query
             func count(_ name: String) -> Int? { query.json[name]?.integer.flatMap { Int(exactly: $0) } }
-            return try exchange(request, "GET", try url(of: request), .collection(limit: count("$limit"), skip: count("$skip")))
+            var found = try exchange(request, "GET", try url(of: request), .collection(limit: count("$limit"), skip: count("$skip")))
+            if query.json["id"]?["$in"]?.array?.isEmpty == true { found.knownResult = ["total": 0, "data": []] }
+            return found
         case .get:
             guard let id = request.id else { throw FeathersError.refused("id for 'get' can not be undefined") }
             return try exchange(request, "GET", url(of: request, id.description), .resource)

@@ -36,6 +36,7 @@ public struct JSONAPITransport: Transport {
 
     public func send(_ request: ServiceRequest) async throws -> JSONValue {
         let exchange = try builder.exchange(for: request)
+        if let known = exchange.knownResult { return known }
         let response: HTTPResponse
         do {
             response = try await httpClient.execute(exchange.request)

@@ -35,6 +35,7 @@ struct DocumentValidator {
         if let errors = document["errors"] { checkErrors(errors, at: JSONPointer.root.appending("errors")) }
         checkCommon(document, at: .root, linkNames: ["self", "related", "describedby", "first", "last", "prev", "next"])
         if let jsonapi = document["jsonapi"] { checkImplementation(jsonapi, at: JSONPointer.root.appending("jsonapi")) }
+        checkAtomicMembers(of: document)
         checkCompound(document)
     }
 

@@ -8,10 +8,13 @@ extension HTTPResponse {
     package func retryAfter(at now: Date = Date()) -> Duration? {
         guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
         if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            return Int64(text).map { .seconds($0) }
+            return .seconds(min(Int64(text) ?? .max, Self.longest))
         }
         guard let date = HTTPDate(text) else { return nil }
         let start = headers["Date"].flatMap { HTTPDate($0)?.secondsSince1970 } ?? Int64(now.timeIntervalSince1970.rounded(.down))
-        return .seconds(max(date.secondsSince1970 - start, 0))
+        return .seconds(min(max(date.secondsSince1970 - start, 0), Self.longest))
     }
+
+    /// Absurd values end at 30 years, so that nobody calculates beyond what clocks know.
+    private static let longest: Int64 = 1_000_000_000
 }

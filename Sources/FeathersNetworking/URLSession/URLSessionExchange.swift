@@ -1,4 +1,3 @@
-import Dispatch
 import FeathersCore
 import Foundation
 
@@ -35,10 +34,6 @@ final class URLSessionExchange: Sendable {
     private let request: HTTPRequest
     private let streams: HTTPStreams?
     private let phase = Locked(Phase.new)
-
-    /// Where tasks are cancelled, one after the other: where cancelling waits for a session that is stuck, which happens to Foundation on
-    /// Linux, that costs one thread instead of all that everybody shares.
-    private static let cancellations = DispatchQueue(label: "feathers.http.cancellations")
 
     init(_ request: HTTPRequest, deadline: ContinuousClock.Instant?, streams: HTTPStreams? = nil, upload: BodyFile? = nil) {
         self.request = request
@@ -151,8 +146,7 @@ final class URLSessionExchange: Sendable {
     private func abandon(_ error: any Error) {
         guard let running = end(.endedEarly(error)) else { return }
         if !running.isEnding {
-            // Elsewhere, since this may be the session's own queue (see DirectOperationQueue), for which cancelling may wait.
-            Self.cancellations.async { running.task.cancel() }
+            URLSessionCancellations.cancel(running.task)
         }
         running.continuation.resume(throwing: error)
     }

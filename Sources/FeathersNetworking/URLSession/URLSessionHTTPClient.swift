@@ -7,7 +7,7 @@
 
 /// An HTTP client on `URLSession`.
 ///
-/// TLS, proxies, connection limits, caching and cookies are what the session's configuration says. Redirects, deadlines and size limits are
+/// TLS, proxies, connection limits, caching and cookies are what the session's configuration says, but for the cache on Linux: there is none. Redirects, deadlines and size limits are
 /// decided here, alike on every platform. The session ends with the client, or with ``close()``.
 ///
 /// A body of one file is handed to the session as such; one of several pieces becomes a temporary file first, as the session uploads nothing else
@@ -17,7 +17,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
     private let exchanges: URLSessionExchanges
     private let reports: URLSessionReports
 
-    /// - Parameter configuration: how the session works; the default keeps nothing on disk, no cookies and no credentials.
+    /// - Parameter configuration: how the session works; the default keeps no answers, no cookies and no credentials.
     public init(configuration: URLSessionConfiguration = URLSessionHTTPClient.defaultConfiguration) {
         #if os(Linux)
             // Before 7.84, libcurl's initialisation is not thread-safe: ours must come before Foundation's.
@@ -27,6 +27,10 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
         reports = URLSessionReports(exchanges)
         #if canImport(FoundationNetworking)
             let queue: OperationQueue? = DirectOperationQueue()
+            // Foundation on Linux asks the cache aside from its queues; a task cancelled meanwhile may be loaded, or end, when the session has
+            // forgotten it, which ends the process.
+            let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
+            configuration.urlCache = nil
         #else
             let queue: OperationQueue? = nil
         #endif
@@ -38,13 +42,14 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
         session.finishTasksAndInvalidate()
     }
 
-    /// A new configuration that keeps nothing on disk and neither cookies nor credentials; change it as you like before handing it over.
+    /// A new configuration that keeps neither answers nor cookies nor credentials; change it as you like before handing it over.
     public static var defaultConfiguration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpShouldSetCookies = false
         configuration.urlCredentialStorage = nil
+        configuration.urlCache = nil
         return configuration
     }
 

@@ -65,7 +65,10 @@ final class URLSessionReports: NSObject, URLSessionDataDelegate {
         #if canImport(FoundationNetworking)
             // Foundation on Linux (before corelibs #5457) never ends a task it finds no credential for, although the whole 401 has arrived by now.
             if let response = challenge.failureResponse, challenge.proposedCredential == nil || challenge.previousFailureCount > 0 {
-                exchanges.remove(task)?.completed(response, nil)
+                // As above: either cancelled, or answered and left to end.
+                guard let exchange = exchanges[task], exchange.willEnd() else { return }
+                _ = exchanges.remove(task)
+                exchange.completed(response, nil)
                 DispatchQueue.global().async { completionHandler(.cancelAuthenticationChallenge, nil) }
                 return
             }

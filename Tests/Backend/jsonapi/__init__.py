@@ -16,10 +16,13 @@ a JSON object of settings, see settings.py, resets it; `{}` gives the usual ones
     /posts/1/relationships/author      GET, PATCH; to-many ones POST and DELETE too
     /operations                        POST, extension https://jsonapi.org/ext/atomic required
     /jobs/1                            GET: what a 202 is about
+    /messages /todos                   as /posts, their attributes are free and compared as texts
+    /echo /echo/1 /slow/200 /errors/NotFound /httpmeta/null /teams/1/members   see services.py
 
     include=comments.author  fields[posts]=title  sort=-published-at,author.name
     filter[title]=a,b        equal to any of them; `null` is null; arrays: any element
     filter[views][gt]=5      eq ne gt gte lt lte in nin; filter[author]=2 filter[author.name]=Bob
+                             of /posts/1 it lets the record through or hides it, from changes too
     page[number] page[size] · page[offset] page[limit] · page[size] page[after] page[before]
     delayMs=200              the answer waits that long
 

@@ -1,6 +1,6 @@
 """From a request's path and method to what answers it."""
 
-from . import jobs, operations, reading, writing
+from . import jobs, operations, reading, services, writing
 from .messages import Answer
 from .negotiation import ATOMIC
 from .problems import problem
@@ -51,6 +51,10 @@ def endpoint(path):
         return Endpoint({"POST": operations.operate}, extension=ATOMIC)
     if path[0] == "jobs" and len(path) == 2:
         return Endpoint({"GET": jobs.read})
+    if path[0] in services.ENDPOINTS:
+        methods = services.ENDPOINTS[path[0]].get(len(path))
+        if methods:
+            return Endpoint(methods, *path[1:2])
     if path[0] in TYPES:
         relationships = TYPES[path[0]].relationships
         if len(path) == 1:

@@ -1,5 +1,6 @@
 """filter[path][operator]=value, where a value may be several, separated by commas."""
 
+import functools
 import operator
 
 from .problems import problem
@@ -63,6 +64,8 @@ def kind_at(types, path):
         first, rest = path[0], path[1:]
         if first == "id" and not rest:
             return Identifier
+        if schema.is_free:
+            return schema.attributes[first].kind
         if first in schema.attributes and not rest:
             kind = schema.attributes[first].kind
             return kind if kind.from_text else None
@@ -76,6 +79,9 @@ def values_at(store, record, path):
     first, rest = path[0], path[1:]
     if first == "id":
         return [record.id]
+    if record.schema.is_free:
+        found = functools.reduce(lambda value, part: value.get(part) if isinstance(value, dict) else None, path, record.attributes)
+        return [None if found is None else record.schema.attributes[first].kind.comparable(found)]
     if first in record.schema.attributes:
         kind, value = record.schema.attributes[first].kind, record.attributes[first]
         return [kind.comparable(one) for one in value] if isinstance(value, list) else [value and kind.comparable(value)]

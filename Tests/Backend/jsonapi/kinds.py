@@ -1,5 +1,6 @@
 """What values an attribute takes, in documents and as text in a filter."""
 
+import json
 import math
 import re
 from datetime import datetime
@@ -53,3 +54,4 @@ boolean = Kind("true or false", lambda value: isinstance(value, bool), truth)
 date_time = Kind("a date-time as in RFC 3339", is_date_time, moment, moment)
 strings = Kind("an array of strings", lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value), str)
 anything = Kind("any JSON value", lambda value: True)
+free = Kind("any JSON value", lambda value: True, str, lambda value: value if isinstance(value, str) else json.dumps(value))

@@ -17,10 +17,11 @@ class Request:
 
 
 class Answer:
-    """`profile` is the URI of the profile that was applied."""
+    """`profile` is the URI of the profile that was applied, `wait` the seconds until it is sent."""
 
-    def __init__(self, status=200, document=None, headers=None, profile=None):
+    def __init__(self, status=200, document=None, headers=None, profile=None, wait=0):
         self.status = status
         self.document = document
         self.headers = headers or {}
         self.profile = profile
+        self.wait = wait

@@ -16,14 +16,14 @@ def by_number(query, records, settings):
 
 
 def by_offset(query, records, settings):
-    limit = size_of(query.page, "limit", settings)
+    limit = size_of(query.page, "limit", settings, least=0)
     offset = natural(query.page, "offset", 0)
-    last = max(len(records) - 1, 0) // limit * limit
+    last = max(len(records) - 1, 0) // limit * limit if limit else 0
 
     def link(to):
         return [("page[offset]", str(to)), ("page[limit]", str(limit))]
 
     before = link(max(min(offset, last + limit) - limit, 0)) if offset > 0 else None
-    after = link(offset + limit) if offset + limit < len(records) else None
+    after = link(offset + limit) if limit and offset + limit < len(records) else None
     links = {"first": link(0), "last": link(last), "prev": before, "next": after}
     return Page(records[offset : offset + limit], links, totals(records, settings))

@@ -21,7 +21,9 @@ def totals(records, settings):
     return {"page": {"total": len(records)}}
 
 
-def size_of(page, name, settings):
+def size_of(page, name, settings, least=1):
+    if settings["pageSizes"] == "bounded":
+        return max(min(natural(page, name, settings["pageSize"]), settings["maxPageSize"]), least)
     size = positive(page, name, min(settings["pageSize"], settings["maxPageSize"]))
     if size > settings["maxPageSize"]:
         raise invalid(f"page[{name}]", f"At most {settings['maxPageSize']}", meta={"page": {"maxSize": settings["maxPageSize"]}})

@@ -1,6 +1,7 @@
 """Errors as JSON:API's error objects."""
 
 import uuid
+from http import HTTPStatus
 
 TITLES = {
     400: "Bad Request",
@@ -34,7 +35,7 @@ def error(status, code, detail, pointer=None, parameter=None, header=None, type=
     source = {name: value for name, value in source.items() if value is not None}
     optional = {"source": source, "links": {"type": type} if type else None, "meta": meta}
     optional = {name: value for name, value in optional.items() if value}
-    common = {"id": str(uuid.uuid4()), "status": str(status), "code": code, "title": TITLES[status], "detail": detail}
+    common = {"id": str(uuid.uuid4()), "status": str(status), "code": code, "title": TITLES.get(status) or HTTPStatus(status).phrase, "detail": detail}
     return {**common, **optional}
 
 

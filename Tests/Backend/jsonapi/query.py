@@ -9,6 +9,8 @@ from .schema import TYPES
 
 COLLECTION = ("include", "fields", "sort", "filter", "page")
 RESOURCE = ("include", "fields")
+SELECTED = (*RESOURCE, "filter")
+REMOVAL = ("filter",)
 LINKAGE = ("include", "fields", "page")
 NONE = ()
 
@@ -58,7 +60,7 @@ class Query:
             raise invalid(name, f"No type '{keys[0]}'")
         self.fields[keys[0]] = value.split(",") if value else []
         for field in self.fields[keys[0]]:
-            if field not in TYPES[keys[0]].fields:
+            if not TYPES[keys[0]].has_field(field):
                 raise invalid(name, f"No field '{field}'")
 
     def read_sort(self, name, keys, value, types, root):

@@ -6,14 +6,22 @@ from .negotiation import CURSORS
 from .pagination import paginate
 from .presentation import Presenter, identifier
 from .problems import problem
-from .query import COLLECTION, LINKAGE, RESOURCE, Query, root
+from .query import COLLECTION, LINKAGE, RESOURCE, SELECTED, Query, root
 from .schema import TYPES
 
 
 def record_at(store, type, id):
     record = store.get(type, id)
     if record is None:
-        raise problem(404, "not-found", f"There is no {type} {id}")
+        raise problem(404, "not-found", f"No record found for id '{id}'")
+    return record
+
+
+def selected(store, type, id, query):
+    """The record, where the query's filters let it through."""
+    record = record_at(store, type, id)
+    if not all(one.matches(store, record) for one in query.filters):
+        raise problem(404, "not-found", f"No record found for id '{id}'")
     return record
 
 
@@ -22,8 +30,8 @@ def collection(request, type):
 
 
 def resource(request, type, id):
-    query = Query(request.query, RESOURCE, [type])
-    return single(request, query, record_at(request.space.store, type, id))
+    query = Query(request.query, SELECTED, [type])
+    return single(request, query, selected(request.space.store, type, id, query))
 
 
 def related(request, type, id, name):

@@ -12,6 +12,19 @@ class Attribute:
         self.default = default
 
 
+class FreeAttributes(dict):
+    """Attributes of any name and value."""
+
+    def __missing__(self, name):
+        return Attribute(kinds.free)
+
+    def __contains__(self, name):
+        return True
+
+    def get(self, name, default=None):
+        return self[name]
+
+
 class Relationship:
     """`inverse` is the to-one relationship on the other side that a to-many one is made of."""
 
@@ -27,9 +40,12 @@ class ResourceType:
         self.relationships = relationships
         self.client_ids = client_ids
 
+    def has_field(self, name):
+        return name in self.attributes or name in self.relationships
+
     @property
-    def fields(self):
-        return self.attributes.keys() | self.relationships.keys()
+    def is_free(self):
+        return isinstance(self.attributes, FreeAttributes)
 
 
 TYPES = {
@@ -76,4 +92,7 @@ TYPES = {
         {"owner": Relationship("people")},
         client_ids=True,
     ),
+    # What services of FeathersJS hold: whatever they are given.
+    "messages": ResourceType(FreeAttributes(), {}, client_ids=False),
+    "todos": ResourceType(FreeAttributes(), {}, client_ids=False),
 }

@@ -1,6 +1,8 @@
 """How a space behaves where the specification leaves a choice."""
 
 CHOICES = {
+    # Who is let in: everybody, or whoever has an access token of the backend's authentication service.
+    "access": ("everybody", "signed-in"),
     # Links as absolute URLs, absolute paths, references relative to the request's URL, link objects, or none at all.
     "links": ("absolute", "path", "relative", "object", "none"),
     # To-many linkage only where the related resources are included (to-one linkage is always there), or always.
@@ -13,6 +15,8 @@ CHOICES = {
     "relationship": ("empty", "document", "meta", "accepted"),
     # Pages that nobody asked for, and what `page[size]` alone means.
     "pagination": (None, "number", "offset", "cursor"),
+    # Sizes of pages that are too small or too large: a 400, or the next one that is allowed, none by offset included.
+    "pageSizes": ("refused", "bounded"),
     "totals": ("exact", "estimated", "none"),
     # Pagination links to nowhere. The cursor profile always has null.
     "absentLinks": ("null", "omitted"),

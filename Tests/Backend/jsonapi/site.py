@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from aiohttp import web
 
-from . import negotiation
+from . import access, negotiation
 from .endpoints import endpoint
 from .links import Links
 from .messages import Answer, Request
@@ -44,6 +44,7 @@ class Site:
             wait = delay(query)
             space = self.space(parts[0])
             parts = [] if parts[1:] == [""] else parts[1:]
+            access.check(space.settings, request.headers.get("Authorization"))
             found = endpoint(parts)
             body = await request.read()
             negotiation.check_content_type(request.headers.get("Content-Type"), bool(body), found.extension)
@@ -56,7 +57,7 @@ class Site:
         except Exception:
             traceback.print_exc(file=sys.stderr)
             answer = Answer(500, {"errors": [{"status": "500", "title": "Internal Server Error"}]})
-        await asyncio.sleep(wait)
+        await asyncio.sleep(wait + answer.wait)
         return self.response(request, answer, found and found.extension)
 
     def space(self, name):

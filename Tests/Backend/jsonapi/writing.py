@@ -5,8 +5,8 @@ from .linkages import Identities, resolved
 from .messages import Answer
 from .presentation import Presenter, linkage_data
 from .problems import problem
-from .query import NONE, RESOURCE, Query
-from .reading import record_at
+from .query import NONE, REMOVAL, RESOURCE, SELECTED, Query
+from .reading import record_at, selected
 from .schema import TYPES
 
 
@@ -28,8 +28,8 @@ def create(request, type):
 
 
 def update(request, type, id):
-    query = Query(request.query, RESOURCE, [type])
-    record_at(request.space.store, type, id)
+    query = Query(request.query, SELECTED, [type])
+    selected(request.space.store, type, id, query)
     resource = resource_in(request, type)
     if "id" not in resource:
         raise documents.malformed("A resource object in an update has an id", "/data")
@@ -46,8 +46,8 @@ def update(request, type, id):
 
 
 def remove(request, type, id):
-    query = Query(request.query, NONE, [type])
-    record_at(request.space.store, type, id)
+    query = Query(request.query, REMOVAL, [type])
+    selected(request.space.store, type, id, query)
     return carried_out(request, query, request.space.settings["remove"], lambda store: store.remove(record_at(store, type, id)))
 
 

@@ -90,7 +90,10 @@ struct GateTests {
         let storage = stored()
         let server = SampleServer(.init(failure: error))
         let app = try FeathersApp.sample(server, storage: storage)
-        #expect(await failure { try await app.service("messages").find() }?.code == error.code)
+        let failed = await failure { try await app.service("messages").find() }
+        #expect(failed?.code == error.code)
+        // Whatever became of the sign-in: the call itself has not left.
+        #expect(failed?.execution == .neverSent)
         #expect(app.authentication == .signedOut)
         #expect(try await storage.token(for: "feathers-jwt") == (removes ? nil : "stored"))
         server.change { $0.failure = nil }

@@ -10,34 +10,17 @@ import Testing
 struct DiskCacheKillTests {
     private static let byteLimit = 60_000
 
-    /// The program beside this test's.
-    private static var writer: URL {
-        #if canImport(Darwin)
-            let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
-            return (bundle ?? .main).bundleURL.deletingLastPathComponent().appending(path: "CacheWriter")
-        #else
-            return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "CacheWriter")
-        #endif
-    }
-
     /// Starts a writer and returns when it is about to write.
     private func start(in directory: TemporaryDirectory) async throws -> Process {
-        try await Self.onThread {
+        try await SiblingProgram.onThread {
             let process = Process()
             let output = Pipe()
-            process.executableURL = Self.writer
+            process.executableURL = SiblingProgram.url("CacheWriter")
             process.arguments = [directory.url.path, "\(Self.byteLimit)", "\(getpid())"]
             process.standardOutput = output
             try process.run()
             _ = try output.fileHandleForReading.nextBytes()
             return process
-        }
-    }
-
-    /// Waits for processes where no other test needs the thread.
-    private static func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Swift.Result(catching: body)) }
         }
     }
 
@@ -53,7 +36,7 @@ struct DiskCacheKillTests {
                 kill(writer.processIdentifier, SIGKILL)
             }
             for writer in writers {
-                try await Self.onThread { writer.waitUntilExit() }
+                try await SiblingProgram.onThread { writer.waitUntilExit() }
                 #expect(writer.terminationReason == .uncaughtSignal && writer.terminationStatus == SIGKILL)
             }
             #expect(try directory.byteCount() <= Self.byteLimit, "round \(round)")

@@ -44,6 +44,23 @@ struct ModelEncodingTests {
             ])
     }
 
+    @Test("keys inside of attributes are as the codec's options have them, whatever those of attributes are")
+    func innerKeys() throws {
+        struct Place: Codable, Equatable {
+            var streetName: String
+        }
+        struct Event: JSONAPIModel, Equatable {
+            static let type = "events"
+            var id: String?
+            var meetingPlace: Place
+        }
+        let codec = JSONAPICodec(keys: .dasherized, coding: CodingOptions(keys: .snakeCase))
+        let event = Event(id: "1", meetingPlace: Place(streetName: "Elm"))
+        let document = try codec.document(of: event)
+        #expect(document.json["data"]?["attributes"] == ["meeting-place": ["street_name": "Elm"]])
+        #expect(try codec.decode(Event.self, from: JSONAPIDocument(document.json)) == event)
+    }
+
     @Test("an id given before the server gives one is sent; a local id stands in for none")
     func identity() throws {
         #expect(try codec.resource(of: Post(id: "own", lid: "a", title: "T")).identifier == JSONAPIIdentifier(type: "posts", id: "own"))

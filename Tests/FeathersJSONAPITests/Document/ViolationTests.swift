@@ -46,6 +46,54 @@ struct ViolationTests {
         #expect(violations.map(\.pointer.text).sorted() == pointers.sorted())
     }
 
+    @Test(
+        "is listed in batches and their results too",
+        arguments: [
+            ("[]", ["/atomic:operations"]), ("1", ["/atomic:operations"]),
+            ("[1, {}]", ["/atomic:operations/0", "/atomic:operations/1/op"]),
+            (
+                #"[{"op": "replace", "href": 1, "path": "/x", "meta": 1}]"#,
+                ["/atomic:operations/0/path", "/atomic:operations/0/op", "/atomic:operations/0/href", "/atomic:operations/0/meta"]
+            ),
+            (
+                #"[{"op": "remove", "ref": {"type": "a"}, "href": "/a"}]"#,
+                ["/atomic:operations/0/ref", "/atomic:operations/0/ref/id"]
+            ),
+            (
+                #"[{"op": "remove", "ref": {"type": "a", "id": "1", "lid": "x", "relationship": 1}}]"#,
+                ["/atomic:operations/0/ref/relationship", "/atomic:operations/0/ref/lid"]
+            ),
+            (
+                #"[{"op": "add", "data": {"type": "a", "attributes": {"a+b": 1}}}, {"op": "update", "data": {"type": "a"}}]"#,
+                ["/atomic:operations/0/data/attributes/a+b", "/atomic:operations/1/data/id"]
+            ),
+            (
+                #"[{"op": "add", "ref": {"type": "a", "id": "1", "relationship": "b"}, "data": [{"type": "b"}]}]"#,
+                ["/atomic:operations/0/data/0/id"]
+            ),
+            (
+                #"""
+                [{"op": "add", "data": {"type": "a", "lid": "x"}}, {"op": "update", "data": {"type": "a", "lid": "x"}},
+                 {"op": "update", "href": "/a/1/relationships/b", "data": null}, {"op": "remove", "ref": {"type": "a", "lid": "x"}, "@x": 1}]
+                """#, []
+            ),
+        ])
+    func operations(text: String, pointers: [String]) throws {
+        let document: JSONValue = ["atomic:operations": try JSONValue(parsing: text)]
+        #expect(JSONAPIDocument.violations(in: document).map(\.pointer.text).sorted() == pointers.sorted())
+    }
+
+    @Test("is listed beside operations and in results")
+    func results() {
+        let violations = JSONAPIDocument.violations(in: [
+            "atomic:results": [1, ["data": ["type": "a"]], [:]], "data": nil, "errors": [], "atomic:operations": [],
+        ])
+        #expect(
+            Set(violations.map(\.pointer.text)) == [
+                "/data", "/errors", "/atomic:results", "/atomic:operations", "/atomic:results/0", "/atomic:results/1/data/id",
+            ])
+    }
+
     @Test("is nothing in the example of the specification")
     func example() throws {
         #expect(try JSONAPIDocument.example().violations() == [])

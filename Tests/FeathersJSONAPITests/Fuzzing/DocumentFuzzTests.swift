@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-@Suite("Documents made up at random", .timeLimit(.minutes(5)))
+@Suite("Documents made up at random", .timeLimit(.minutes(30)))
 struct DocumentFuzzTests {
-    /// `FEATHERS_FUZZ_FRAMES` sets another number: a million for a release build.
-    private static let documents = ProcessInfo.processInfo.environment["FEATHERS_FUZZ_FRAMES"].flatMap(Int.init) ?? 5_000
+    /// `FEATHERS_FUZZ_FRAMES` sets another number: a million takes minutes.
+    private static let asked = ProcessInfo.processInfo.environment["FEATHERS_FUZZ_FRAMES"].flatMap(Int.init)
+    private static let documents = asked ?? 5_000
 
     @Test("are read or refused with a place, and never anything else")
     func mutated() async throws {
@@ -15,11 +16,18 @@ struct DocumentFuzzTests {
             // Other suites measure time.
             await Task.yield()
         }
+        if Self.asked != nil {
+            print(
+                "\(outcome.total) documents: \(outcome.unreadable) unreadable, \(outcome.decoded) models, \(outcome.misfits) misfits;",
+                "\(outcome.valid) keep to the specification; \(outcome.places) errors with their places, \(outcome.findings.count) findings"
+            )
+        }
         #expect(outcome.findings == [])
         // All ways of ending were seen often, or the documents are not worth their name.
         #expect(outcome.unreadable > Self.documents / 20)
         #expect(outcome.valid > Self.documents / 50)
         #expect(outcome.decoded > Self.documents / 20)
         #expect(outcome.misfits > Self.documents / 20)
+        #expect(outcome.places > Self.documents)
     }
 }

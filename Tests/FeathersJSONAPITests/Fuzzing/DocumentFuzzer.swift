@@ -8,7 +8,8 @@ struct DocumentFuzzer {
     private let names = [
         "data", "errors", "meta", "links", "included", "jsonapi", "type", "id", "lid", "attributes", "relationships", "author", "comments",
         "title", "name",
-        "href", "self", "next", "source", "pointer", "status", "@a", "a:b", "", "a/b", "~",
+        "href", "self", "next", "source", "pointer", "status", "@a", "a:b", "op", "ref", "atomic:operations", "relationship", "", "a/b",
+        "~",
     ]
 
     /// What became of the documents so far.
@@ -17,6 +18,8 @@ struct DocumentFuzzer {
         var valid = 0
         var decoded = 0
         var misfits = 0
+        /// The errors and violations that were given, each with a place that was looked at.
+        var places = 0
         /// What should not have happened, in words.
         var findings: [String] = []
 
@@ -44,6 +47,16 @@ struct DocumentFuzzer {
                 ],
             ],
             ["errors": [["status": "422", "source": ["pointer": "/data/a"], "links": ["type": ["https://a"]]]], "meta": ["a": 1]],
+            [
+                "atomic:operations": [
+                    ["op": "add", "data": ["type": "articles", "lid": "a", "attributes": ["title": "A"]]],
+                    [
+                        "op": "update", "ref": ["type": "articles", "lid": "a", "relationship": "author"],
+                        "data": ["type": "people", "id": "1"],
+                    ],
+                    ["op": "remove", "href": "/articles/1"],
+                ]
+            ], ["atomic:results": [["data": ["type": "articles", "id": "1"]], [:]]],
             [
                 "meta": ["count": 1], "links": ["self": ["href": "/", "hreflang": ["en"]]],
                 "jsonapi": ["version": "1.1", "ext": ["https://a"]],
@@ -78,10 +91,15 @@ struct DocumentFuzzer {
     private func read(_ bytes: [UInt8], _ outcome: inout Outcome) {
         if let json = try? JSONValue(parsing: bytes) {
             check(json, &outcome)
-        } else if (try? JSONAPIDocument(parsing: bytes)) == nil {
-            outcome.unreadable += 1
-        } else {
+            return
+        }
+        do throws(JSONAPIError) {
+            _ = try JSONAPIDocument(parsing: bytes)
             outcome.findings.append("a document of bytes that are no JSON")
+        } catch {
+            outcome.unreadable += 1
+            outcome.places += 1
+            if error.pointer != .root { outcome.findings.append("a place in what is no JSON: \(error)") }
         }
     }
 
@@ -96,12 +114,15 @@ struct DocumentFuzzer {
         } catch {
             outcome.unreadable += 1
             check(error, json, &outcome)
+            // The document as a whole is to blame only where it says nothing at all.
+            if error.pointer == .root, json["data"] != nil { outcome.findings.append("no place: \(error) in \(json)") }
             if violations.isEmpty { outcome.findings.append("unreadable without a violation: \(json)") }
         }
     }
 
     /// A pointer leads to something, or to where something is missing.
     private func check(_ error: JSONAPIError, _ json: JSONValue, _ outcome: inout Outcome) {
+        outcome.places += 1
         var pointer = JSONPointer.root
         for token in error.pointer.tokens.dropLast() { pointer = pointer.appending(token) }
         if pointer.value(in: json) == nil { outcome.findings.append("\(error) leads nowhere in \(json)") }
@@ -110,7 +131,7 @@ struct DocumentFuzzer {
 
     private func decode(_ document: JSONAPIDocument, _ outcome: inout Outcome) {
         let codec = JSONAPICodec()
-        do {
+        let isDecoded = succeeds(&outcome) {
             if case .many? = document.data {
                 _ = try codec.decodeList(Article.self, from: document)
                 _ = try codec.decodeList(PlainArticle.self, from: document)
@@ -118,15 +139,27 @@ struct DocumentFuzzer {
                 _ = try codec.decodeIfPresent(Subject.self, from: document)
                 _ = try codec.decodeIfPresent(PlainArticle.self, from: document)
             }
-            outcome.decoded += 1
+        }
+        if isDecoded { outcome.decoded += 1 } else { outcome.misfits += 1 }
+        // Every document makes records; a record is a model or has a place that is wrong.
+        let records = codec.records(of: document)
+        for record in records.array ?? [records] where record.object != nil {
+            _ = succeeds(&outcome) { _ = try codec.decode(PlainArticle.self, from: record) }
+        }
+    }
+
+    /// Whether it succeeds; where not, it fails with a place.
+    private func succeeds(_ outcome: inout Outcome, _ body: () throws -> Void) -> Bool {
+        do {
+            try body()
+            return true
         } catch let error as JSONAPIError {
-            outcome.misfits += 1
-            if JSONPointer(error.pointer.text) != error.pointer || error.pointer.text.isEmpty {
-                outcome.findings.append("no place: \(error)")
-            }
+            outcome.places += 1
+            if JSONPointer(error.pointer.text) != error.pointer || error.pointer == .root { outcome.findings.append("no place: \(error)") }
         } catch {
             outcome.findings.append("another error: \(error)")
         }
+        return false
     }
 }
 

@@ -92,6 +92,34 @@ struct BackendReadingTests {
         #expect(error.jsonAPIErrors.first?.source?.parameter == "page[size]")
     }
 
+    @Test(
+        "what the profile lets a server refuse or guess has its words, its types as links or as an older array",
+        arguments: ["link", "array"])
+    func cursorProfile(errorTypes: String) async throws {
+        let app = try await Backend.app(
+            JSONAPISettings {
+                $0.errorTypes = errorTypes
+                $0.rangePagination = false
+                $0.totals = "estimated"
+            }
+        ) {
+            $0.pages = .cursor
+            $0.profiles = [CursorPagination.profile]
+        }
+        let posts = app.jsonAPI(Backend.Post.self)
+        let page = try await posts.find(.limit(2))
+        #expect(page.total == nil && page.estimatedTotal == 12 && !page.isRangeTruncated)
+        let cursors = page.cursors.compactMap(\.self)
+        try #require(cursors.count == 2)
+        for (query, type) in [
+            (Query.limit(1).after(cursors[0]).before(cursors[1]), CursorPagination.rangePaginationNotSupported),
+            (.sorted(by: "author.name").limit(1), CursorPagination.unsupportedSort),
+        ] {
+            let error = try await #require(throws: FeathersError.self) { try await posts.find(query) }
+            #expect(error.code == .badRequest && error.jsonAPIErrors.first?.typeLinks == [type])
+        }
+    }
+
     @Test("attributes of any kind; relative URLs follow the base URL")
     func attributes() async throws {
         let media = try await Backend.app().jsonAPI(Backend.Media.self).get("1")

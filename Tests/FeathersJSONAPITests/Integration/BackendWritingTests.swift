@@ -120,6 +120,28 @@ struct BackendWritingTests {
         #expect(try await app.send(removals).map { $0.record == nil } == [true])
     }
 
+    @Test("operations name what they are for by reference, by address, or by their data alone")
+    func targets() async throws {
+        let app = try await Backend.app()
+        var batch = JSONAPIBatch(codec: JSONAPICodec(keys: .dasherized))
+        batch.append(.add(JSONAPIResource(type: "comments", attributes: ["body": "by address"]), to: "comments"))
+        batch.append(JSONAPIOperation(.remove, .href("comments/1")))
+        batch.append(
+            JSONAPIOperation(
+                .add, .href("people/1/relationships/favorites"), data: .many([JSONAPIResource(type: "media", id: "3")]),
+                meta: ["why": "liked"]))
+        batch.relationship("author", of: JSONAPIIdentifier(type: "posts", id: "1"), .update, .null)
+        batch.relationship("favorites", of: JSONAPIIdentifier(type: "people", id: "1"), .remove, .many([.init(type: "media", id: "2")]))
+        try batch.update(Backend.PostPatch(id: "2", title: .value("by its data")))
+        let results = try await app.send(batch)
+        #expect(try results[0].decode(Backend.Comment.self).body == "by address")
+        #expect(try results[5].decode(Backend.Post.self).title == "by its data")
+        await #expect { try await app.service("comments").get("1") } throws: { FeathersError.Code.notFound ~= $0 }
+        let favorites = try await app.jsonAPI(Backend.Person.self).relationship("favorites", ofID: "1").get()
+        #expect(favorites.linkage?.identifiers.map { "\($0)" } == ["posts 2", "media 3"])
+        #expect(try await app.jsonAPI(Backend.Post.self).get("1").author.linkage == .null)
+    }
+
     @Test("calls for several records are batches")
     func multi() async throws {
         let app = try await Backend.app()

@@ -56,6 +56,31 @@ struct JSONAPIQueryTests {
     }
 
     @Test(
+        "have the names of parameters that the specification leaves to implementations",
+        arguments: [
+            ("camelCase", true), ("filter[from][at]", true), ("filter[author.name][]", true), ("page[before]", true), ("version:id", true),
+            ("my-param[a]", true), ("sort", true), ("q", false), ("locale", false), ("", false), ("_a", false), ("filter[a", false),
+            ("filter[a]b", false), ("filter[_]", false), ("a+B", false),
+        ])
+    func names(name: String, isAllowed: Bool) async throws {
+        let query = Query().parameter(name, "1")
+        if isAllowed {
+            #expect(try await line(query).hasSuffix("=1"))
+        } else {
+            await #expect { try await line(query) } throws: { "\($0)".contains("'\(name)' is no name a parameter may have") }
+            #expect(try await line(query, JSONAPIOptions(checksParameterNames: false)).hasSuffix("=1"))
+        }
+    }
+
+    @Test("for no ids are answered without a request")
+    func noIDs() async throws {
+        let server = try SeamServer(.init("", status: 500))
+        let page = try await server.app.jsonAPI(Article.self).find(.where("id", .isIn([String]())).including("author"))
+        #expect(page.isEmpty && page.total == 0)
+        #expect(server.lines.isEmpty)
+    }
+
+    @Test(
         "that have no form are refused before anything is sent",
         arguments: [
             (Query.where("a", .isNot(1)), "'$ne' on 'a'"), (.any(of: [.where("a", 1)]), "'$or'"), (.limit(10).skip(5), "multiple"),

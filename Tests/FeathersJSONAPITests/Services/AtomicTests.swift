@@ -64,12 +64,35 @@ struct AtomicTests {
         #expect(try await server.app.send(batch).map { $0.record == nil } == [true])
     }
 
+    @Test("a batch without operations is not sent")
+    func empty() async throws {
+        let server = try SeamServer(.init("", status: 500), options: options)
+        #expect(try await server.app.send(JSONAPIBatch()).isEmpty)
+        #expect(try await server.app.service("people").create(contentsOf: []) == [])
+        #expect(try await server.app.service("people").removeAll(matching: .where("id", .isIn([Int]()))) == [])
+        #expect(server.lines.isEmpty)
+    }
+
+    @Test("a batch that breaks the specification is refused with its place, before it is sent")
+    func strict() async throws {
+        let server = try SeamServer(.init("", status: 500), options: options)
+        let error = try await #require(throws: FeathersError.self) {
+            try await server.app.service("people").create(contentsOf: [["name": "A"], ["a+b": 1]])
+        }
+        #expect(error.code == .badRequest && error.execution == .neverSent)
+        #expect(error.message.contains("/atomic:operations/1/data/attributes/a+b"))
+        #expect(server.lines.isEmpty)
+    }
+
     @Test("errors say which operation they are about")
     func errors() async throws {
         let server = try SeamServer(
             .init(#"{"errors": [{"source": {"pointer": "/atomic:operations/1/data/attributes/name"}}, {}]}"#, status: 422), options: options
         )
-        let error = try await #require(throws: FeathersError.self) { try await server.app.send(JSONAPIBatch()) }
+        var batch = JSONAPIBatch()
+        batch.remove(JSONAPIIdentifier(type: "people", id: "8"))
+        let sent = batch
+        let error = try await #require(throws: FeathersError.self) { try await server.app.send(sent) }
         #expect(error.jsonAPIErrors.map(\.operationIndex) == [1, nil])
     }
 

@@ -83,6 +83,21 @@ struct RESTAnswerTests {
         #expect((error.cause as? HTTPClientError)?.kind == kind)
     }
 
+    @Test(
+        "with a Retry-After says how long to wait, by the server's own clock",
+        arguments: [
+            (["Retry-After": "120"], .seconds(120)), (["Retry-After": "0"], .zero), ([:], nil), (["Retry-After": "soon"], nil),
+            (["Retry-After": "-5"], nil), (["Retry-After": "9999999999999"], .seconds(1e9)),
+            (["Retry-After": "Wed, 21 Oct 2015 07:28:10 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"], .seconds(10)),
+            (["Retry-After": "Wed, 21 Oct 2015 07:27:00 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"], .zero),
+        ] as [([String: String], Duration?)])
+    func retryAfter(_ headers: [String: String], _ delay: Duration?) async throws {
+        let client = SeamHTTPClient(
+            status: 503, headers: headers.map { ($0.key, $0.value) }, body: #"{"name":"Unavailable","message":"Busy"}"#)
+        let error = try await #require(throws: FeathersError.self) { try await send(client) }
+        #expect(error.code == .unavailable && error.retryAfter == delay)
+    }
+
     @Test("stays away when cancelled, and the cancellation comes through")
     func cancellation() async throws {
         let client = SeamHTTPClient { _ in throw CancellationError() }

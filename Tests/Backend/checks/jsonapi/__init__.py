@@ -1,10 +1,10 @@
 """The JSON:API server checked against the specification."""
 
-from . import changing, cursors, fetching, negotiation, operations, pages, refusals, relationships
+from . import changing, cursors, fetching, negotiation, operations, pages, refusals, relationships, services
 from .client import Client
 
 KNOWN_DIFFERENCES = {}
-PARTS = (negotiation, fetching, pages, cursors, changing, refusals, relationships, operations)
+PARTS = (negotiation, fetching, pages, cursors, changing, refusals, relationships, operations, services)
 
 
 async def check(recording, servers):

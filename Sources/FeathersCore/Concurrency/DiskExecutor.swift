@@ -1,0 +1,16 @@
+import Dispatch
+
+/// Runs an actor on a thread of its own queue: what waits for a disk must not hold up one of the few threads that all tasks share.
+package final class DiskExecutor: SerialExecutor {
+    private let queue: DispatchQueue
+
+    /// - Parameter label: the queue's name in tools.
+    package init(label: String) {
+        queue = DispatchQueue(label: label)
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}
