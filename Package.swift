@@ -25,7 +25,7 @@ let package = Package(
             name: "Feathers",
             dependencies: [
                 "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking", "FeathersOutbox",
-                "FeathersREST", "FeathersSocketIO",
+                "FeathersREST", "FeathersSocketIO", "FeathersTraffic",
             ],
             swiftSettings: settings),
         .target(name: "FeathersCore", swiftSettings: settings),
@@ -49,6 +49,7 @@ let package = Package(
         .target(name: "FeathersCaching", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersOutbox", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersAuthentication", dependencies: ["FeathersCore"], swiftSettings: settings),
+        .target(name: "FeathersTraffic", dependencies: ["FeathersCore"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
         .executableTarget(
@@ -83,6 +84,9 @@ let package = Package(
         // Writes into a disk cache until it is killed.
         .executableTarget(
             name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/CacheWriter", swiftSettings: settings),
+        .testTarget(
+            name: "FeathersTrafficTests", dependencies: ["Feathers", "FeathersCore", "FeathersTesting", "FeathersTraffic", "TestBackend"],
+            swiftSettings: settings),
         .testTarget(
             name: "FeathersOutboxTests",
             dependencies: ["Feathers", "FeathersCore", "FeathersOutbox", "FeathersTesting", "TestBackend", "OutboxWriter"],

@@ -7,3 +7,4 @@
 @_exported public import FeathersOutbox
 @_exported public import FeathersREST
 @_exported public import FeathersSocketIO
+@_exported public import FeathersTraffic

@@ -28,14 +28,14 @@ enum RESTAnswer {
         return value
     }
 
-    /// The error an answer carries.
+    /// The error an answer carries, with how long it asks to wait.
     static func error(of response: HTTPResponse) -> FeathersError {
-        var error = plainError(of: response)
-        error.retryAfter = response.retryAfter
+        var error = errorInBody(of: response)
+        error.retryAfter = response.retryAfter()
         return error
     }
 
-    private static func plainError(of response: HTTPResponse) -> FeathersError {
+    private static func errorInBody(of response: HTTPResponse) -> FeathersError {
         if let json = try? JSONValue(parsing: response.body), let object = json.object {
             var error = FeathersError(wire: json, status: response.status)
             if object["name"] == nil, object["className"] == nil, object["code"] == nil {

@@ -68,17 +68,56 @@ struct Subject: Sendable, CustomTestStringConvertible {
         try await socketIO { $0.transports = [.polling, .webSocket] }
     }
 
-    /// A connected app; the connection ends with it.
-    private static func socketIO(_ configure: (inout SocketIOTransport.Options) -> Void) async throws -> FeathersApp {
-        let transport = SocketIOTransport.socketIO(try await TestBackend.url()) { options in
-            if Environment.choosesURLSessionWebSockets { options.webSocketConnector = URLSessionWebSocketConnector() }
-            configure(&options)
+    /// The test backend over both: calls over the connection, those of some services over REST.
+    static let mixed = Subject(testDescription: "Socket.IO with REST", keepsTimeouts: true, refusesUnknownMethods: false) {
+        try await mixed { routes in
+            routes["todos"] = .rest
+            routes["messages", .create] = .rest
         }
-        let app = FeathersApp(transport: transport)
+    }
+
+    /// The test backend over both: calls over REST, events over the connection.
+    static let mixedForEvents = Subject(testDescription: "REST with Socket.IO's events", keepsTimeouts: true) {
+        try await mixed { $0.standard = .rest }
+    }
+
+    /// The test backend over REST, as few requests as can be.
+    static let batched = Subject(testDescription: "REST with limits, shared reads and batches", keepsTimeouts: true) {
+        let app = FeathersApp(transport: .rest(try await TestBackend.url()))
+        app.addHooks(.limiting(to: 4))
+        app.addHooks(.sharingReads())
+        app.addHooks(.batching(over: "batch", methods: Set(ServiceMethod.standard), window: .milliseconds(1)))
+        return app
+    }
+
+    private static func mixed(_ configure: (inout TransportRoutes) -> Void) async throws -> FeathersApp {
+        let url = try await TestBackend.url()
+        let app = FeathersApp(transport: .mixed(realTime: socket(url) { $0.transports = [.webSocket] }, rest: .rest(url), configure))
         try await app.connect()
         return app
     }
 
+    /// A connected app; the connection ends with it.
+    private static func socketIO(_ configure: (inout SocketIOTransport.Options) -> Void) async throws -> FeathersApp {
+        let app = FeathersApp(transport: socket(try await TestBackend.url(), configure))
+        try await app.connect()
+        return app
+    }
+
+    private static func socket(_ url: URL, _ configure: (inout SocketIOTransport.Options) -> Void) -> SocketIOTransport {
+        .socketIO(url) { options in
+            if Environment.choosesURLSessionWebSockets { options.webSocketConnector = URLSessionWebSocketConnector() }
+            // The backend may have ten thousand calls of another suite to answer first.
+            options.callTimeout = .seconds(60)
+            configure(&options)
+        }
+    }
+
+    /// Our own backend's, since not every server has a batch service.
+    private static let ofOwnBackend = Environment.value("FEATHERS_BACKEND_URL") == nil ? [batched] : []
+
     static let all: [Subject] =
-        [memory, stub, realTimeStub] + (TestBackend.isSkipped ? [] : [rest, restOverURLSession, webSocket, polling, upgrading, jsonAPI])
+        [memory, stub, realTimeStub]
+        + (TestBackend.isSkipped
+            ? [] : [rest, restOverURLSession, webSocket, polling, upgrading, mixed, mixedForEvents, jsonAPI] + ofOwnBackend)
 }

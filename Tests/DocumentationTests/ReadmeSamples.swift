@@ -114,6 +114,14 @@ private func connecting(_ url: URL, _ tokens: Tokens) async {
         options.auth = { ["token": .string(await tokens.current())] }
     }
     for await status in transport.statusUpdates() { print(status) }
+    let mixed = FeathersApp(transport: .mixed(realTime: .socketIO(url), rest: .rest(url)) { $0["reports"] = .rest })
+    app(limited: mixed)
+}
+
+private func app(limited app: FeathersApp) {
+    app.addHooks(.limiting(to: 6))
+    app.addHooks(.sharingReads())
+    app.addHooks(.batching(over: "batch", services: ["messages", "users"]))
 }
 
 private struct Letter: Codable, Sendable {

@@ -22,6 +22,8 @@ struct ReadmeTests {
         arguments: [
             ("README.md", "ReadmeSamples.swift", 10),
             ("Sources/Feathers/Documentation.docc/Authentication.md", "AuthenticationSamples.swift", 6),
+            ("Sources/Feathers/Documentation.docc/MixedTransports.md", "TrafficSamples.swift", 3),
+            ("Sources/Feathers/Documentation.docc/Traffic.md", "TrafficSamples.swift", 5),
             ("Sources/Feathers/Documentation.docc/Outbox.md", "OutboxSamples.swift", 6),
             ("Sources/Feathers/Documentation.docc/Testing.md", "TestingSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/Diagnostics.md", "DiagnosticsSamples.swift", 8),

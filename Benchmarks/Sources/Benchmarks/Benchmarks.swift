@@ -38,7 +38,7 @@ struct Benchmarks {
     /// Runs off the main actor: a call from there would pay for two changes of thread.
     @concurrent
     private static func measure(rounds: Int, only: String?) async throws -> Report {
-        var groups = try await [CallBenchmarks.hooks(), CallBenchmarks.memory(), DiagnosticBenchmarks.group()]
+        var groups = try await [CallBenchmarks.hooks(), CallBenchmarks.memory(), DiagnosticBenchmarks.group(), TrafficBenchmarks.group()]
         groups += try JSONBenchmarks.groups()
         groups += JSONAPIBenchmarks.groups()
         groups += try [QueryBenchmarks.group(), RESTBenchmarks.group()]

@@ -63,7 +63,8 @@ extension Authenticator {
 
     private func tellServerOfLogOut(token: String?, _ app: FeathersApp) async throws {
         var request = ServiceRequest(path: options.path, method: .remove)
-        if let transport = app.transport as? any RealTimeTransport {
+        request.params[ConnectionCall.self] = ConnectionCall()
+        if let transport = app.transport as? any RealTimeTransport, !app.callsCarryCredentials {
             // The server knows who signed in over a connection; where there is none, it knows nobody.
             switch transport.status {
             case .offline, .closed: return

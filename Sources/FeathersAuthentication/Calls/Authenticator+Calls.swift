@@ -95,8 +95,8 @@ extension Authenticator {
         let result = signedIn.token.result
         let present = context.params[Authentication.self]
         if present == nil || present == old?.token.result { context.params[Authentication.self] = result }
-        // A connection is signed in itself; an endpoint's request goes beside it.
-        guard context.params.travelsByHTTP || !(context.app.transport is any RealTimeTransport) else { return true }
+        // A connection is signed in itself; an endpoint's request goes beside it, and so may others where there is a way.
+        guard context.app.callsCarryCredentials || context.params.travelsByHTTP else { return true }
         let own = context.params.headers.first { $0.key.caseInsensitivelyEquals(options.header) }
         if let own, own.value != old.map({ headerValue($0.token.result.accessToken) }) { return false }
         context.params.headers[own?.key ?? options.header] = headerValue(result.accessToken)

@@ -44,14 +44,12 @@ extension AuthenticationSession {
     func isCurrent(_ id: Int) -> Bool { pendingID == id }
 
     /// The server has answered a sign-in, and its tokens are stored.
-    mutating func signInSucceeded(_ id: Int, _ token: IssuedToken) -> [Action] {
-        guard case .authenticating(let attempt) = phase, attempt.id == id else {
-            // The server knows the connection by it all the same.
-            connectionAuthenticated(token)
-            return []
-        }
+    /// - Parameter isAnnounced: whether it was asked over the connection, which it knows by the token then.
+    mutating func signInSucceeded(_ id: Int, _ token: IssuedToken, isAnnounced: Bool = true) -> [Action] {
+        // Also where nobody waits for it any more.
+        if isAnnounced { connectionAuthenticated(token) }
+        guard case .authenticating(let attempt) = phase, attempt.id == id else { return [] }
         phase = .signedIn(SignedIn(token: token, version: nextID()))
-        connectionAuthenticated(token)
         return [.publish(state), .settle(id, .signedIn(token.result))]
     }
 

@@ -22,12 +22,7 @@ extension Authenticator {
         }
         guard isOurs else { return }
         let performed = await withTaskGroup(of: Performed.self) { group in
-            group.addTask {
-                await self.produce(id, number) { request in
-                    // Also while the app shuts down: calls under way wait for it.
-                    try await app.onBehalfOfCalls { try await app.service(request.path).respond(to: request) }
-                }
-            }
+            group.addTask { await self.produce(id, number, through: app) }
             group.addTask {
                 do { try await interruption.value() } catch { return .failed(error) }
                 return .interrupted
@@ -42,6 +37,20 @@ extension Authenticator {
         }
         _ = state.withLock { $0.interruptions.removeValue(forKey: number) }
         await finish(id, number, performed)
+    }
+
+    /// What goes beside the connection is not taken out of the performer's hands when one opens: it may have been executed, and
+    /// exchanged a refresh token.
+    private func produce(_ id: Int, _ number: Int, through app: FeathersApp) async -> Performed {
+        let call = ConnectionCall { self.setInterruptible(id, number, false) }
+        let performed = await produce(id, number) { request in
+            var request = request
+            request.params[ConnectionCall.self] = call
+            // Also while the app shuts down: calls under way wait for it.
+            return try await app.onBehalfOfCalls { [request] in try await app.service(request.path).respond(to: request) }
+        }
+        guard call.wentBeside, case .token(let token, _) = performed else { return performed }
+        return .token(token, isAnnounced: false)
     }
 
     /// Does shared work over a connection.
@@ -122,7 +131,8 @@ extension Authenticator {
             let isRefresh = state.session.signedIn?.renewal?.id == id
             let actions =
                 isRefresh
-                ? state.session.refreshSucceeded(id, token, isAnnounced: isAnnounced) : state.session.signInSucceeded(id, token)
+                ? state.session.refreshSucceeded(id, token, isAnnounced: isAnnounced)
+                : state.session.signInSucceeded(id, token, isAnnounced: isAnnounced)
             if state.session.signedIn?.renewal?.id == id { state.work.bindToConnection(id) }
             return note(actions, &state)
         }

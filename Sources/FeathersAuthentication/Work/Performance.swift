@@ -88,7 +88,7 @@ struct Performance: Sendable {
 }
 
 extension Authenticator {
-    fileprivate func setInterruptible(_ id: Int, _ number: Int, _ isInterruptible: Bool) {
+    func setInterruptible(_ id: Int, _ number: Int, _ isInterruptible: Bool) {
         let change = state.withLock { state in
             state.work.setInterruptible(id, number, isInterruptible)
             defer { state.change = Promise() }

@@ -10,7 +10,7 @@ extension ServiceCache {
         let value: JSONValue
         if options.sharesRequests {
             let params = terms.start.params
-            let key = InFlightReads.Key(
+            let key = InFlightRead(
                 key: terms.key, stamp: stamp, partition: terms.partition, headers: params.headers, timeout: params.timeout, writes: writes,
                 expiration: terms.expiration)
             value = try await inFlight.value(of: key) {

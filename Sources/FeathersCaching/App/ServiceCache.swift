@@ -16,7 +16,7 @@ public final class ServiceCache: Sendable {
     let options: CacheOptions
     let storage: any CacheStorage
     let invalidation = Locked(CacheInvalidation())
-    let inFlight: InFlightReads
+    let inFlight: SharedRequests<InFlightRead, JSONValue>
     let background = CacheBackground()
     private let services: Locked<[String: ServiceCacheOptions]>
     /// The names of the header fields that are part of a key, in lower case.
@@ -39,7 +39,7 @@ public final class ServiceCache: Sendable {
         self.expiration = expiration
         self.options = options
         keyHeaders = Set(options.keyHeaders.map { $0.lowercased() })
-        inFlight = InFlightReads(onWaiting: options.onWaiting)
+        inFlight = SharedRequests(onWaiting: options.onWaiting)
         services = Locked([:])
     }
 

@@ -12,6 +12,9 @@ public final class FeathersApp: Sendable {
     /// The way to the server, where the app has one.
     public let transport: (any Transport)?
 
+    /// Whether calls must tell themselves who makes them: where some of them go another way than over a connection that knows.
+    package let callsCarryCredentials: Bool
+
     let registry = ServiceRegistry()
     let gate = CallGate()
     let healthBoard = HealthBoard()
@@ -38,6 +41,7 @@ public final class FeathersApp: Sendable {
     /// An app whose unregistered services are reached through `transport`; nil for registered services only.
     public init(transport: (any Transport)? = nil) {
         self.transport = transport
+        callsCarryCredentials = transport?.innermost.contains { !($0 is any RealTimeTransport) } ?? true
         if let transport = transport as? any RealTimeTransport { transport.deliver(to: registry.eventSink) }
     }
 

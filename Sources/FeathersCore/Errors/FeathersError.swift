@@ -30,7 +30,7 @@ public struct FeathersError: Error, Sendable {
     /// The answer's HTTP status and body where the failure is an answer that was no Feathers error.
     public var answer: Answer?
 
-    /// How long the server asked to wait before the call is made again (`Retry-After`, over HTTP).
+    /// How long the server asks to wait before the next try (HTTP's `Retry-After`, which comes with 429 and 503); nil where it does not.
     public var retryAfter: Duration?
 
     /// The failure underneath, where there was one.

@@ -14,6 +14,8 @@ public struct Hooks: Sendable {
     public var error: HookMap<Hook>
     /// How long the calls may take; see ``Hooks/timeout(_:for:clock:)``.
     var deadlines: HookMap<Deadline>
+    /// What is done to the requests where they meet the method, inside of all hooks.
+    package var stages: HookMap<any RequestStage>
     /// Who hears of the calls; see ``Hooks/logging(levels:redaction:verbosity:to:)``.
     var diagnostics = Diagnostics()
 
@@ -28,10 +30,12 @@ public struct Hooks: Sendable {
         self.after = after
         self.error = error
         self.deadlines = HookMap()
+        self.stages = HookMap()
     }
 
     public var isEmpty: Bool {
-        around.isEmpty && before.isEmpty && after.isEmpty && error.isEmpty && deadlines.isEmpty && diagnostics.isEmpty
+        around.isEmpty && before.isEmpty && after.isEmpty && error.isEmpty && deadlines.isEmpty && stages.isEmpty
+            && diagnostics.isEmpty
     }
 
     /// Whether any of the hooks runs for a method.
@@ -47,6 +51,7 @@ public struct Hooks: Sendable {
         after.append(other.after)
         error.append(other.error)
         deadlines.append(other.deadlines)
+        stages.append(other.stages)
         diagnostics.append(other.diagnostics)
     }
 }

@@ -52,7 +52,8 @@ final class ServiceRegistration: Sendable {
         return state.withLock { state in
             let isAllowed = state.options.methods?.contains(method) ?? true
             let event = EventName(endOf: method).flatMap { state.options.serviceEvents.contains($0) ? nil : $0 }
-            let implementation = isAllowed ? state.implementation : RefusingService()
+            let site = RequestSite(path: path, implementation: isAllowed ? state.implementation : RefusingService(), app: app)
+            let implementation = site.staged(app: appHooks, service: state.hooks, for: method)
             let plan = CallPlan(
                 implementation: implementation,
                 pipeline: HookPipeline(app: appHooks, service: state.hooks, method: method, implementation: implementation),

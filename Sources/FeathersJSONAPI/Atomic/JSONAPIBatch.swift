@@ -72,7 +72,7 @@ extension FeathersApp {
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` where the transport is told of no operations.
     @discardableResult
     public func send(_ batch: JSONAPIBatch, params: Params = Params()) async throws -> [JSONAPIOperationResult] {
-        let path = (transport as? JSONAPITransport)?.builder.options.operationsPath ?? "operations"
+        let path = transport?.component(JSONAPITransport.self)?.builder.options.operationsPath ?? "operations"
         let data: JSONValue = ["operations": .array(batch.operations.map(\.json))]
         let results = try await service(path).call(JSONAPIMethod.runOperations.serviceMethod, with: data, params: params)
         return (results.array ?? []).map { result in

@@ -25,7 +25,7 @@ extension FeathersApp {
     /// The service of a model's resources.
     /// - Parameter path: the service's path; the model's type unless given.
     public func jsonAPI<Model: JSONAPIModel>(_ model: Model.Type, at path: String? = nil) -> JSONAPIService<Model> {
-        JSONAPIService(service(path ?? model.type), codec: (transport as? JSONAPITransport)?.codec ?? JSONAPICodec())
+        JSONAPIService(service(path ?? model.type), codec: transport?.component(JSONAPITransport.self)?.codec ?? JSONAPICodec())
     }
 }
 

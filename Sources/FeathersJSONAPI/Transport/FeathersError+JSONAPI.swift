@@ -16,7 +16,7 @@ extension FeathersError {
         let what = response.body.isEmpty ? "without a body" : "with a body that is no JSON:API document"
         self.init(Code(rawValue: response.status), "The server answered \(response.status) \(what)")
         answer = Answer(status: response.status, body: response.body)
-        retryAfter = response.retryAfter
+        retryAfter = response.retryAfter()
     }
 
     /// The failure a document with errors is. The HTTP status is the general one; where that is a success, the first error's counts.
@@ -32,6 +32,6 @@ extension FeathersError {
         self.init(
             Code(rawValue: status), errors.count > 1 ? "\(message) (and \(errors.count - 1) more)" : message,
             data: data.isEmpty ? nil : .object(data), errors: .array(errors.map(\.json)))
-        retryAfter = response.retryAfter
+        retryAfter = response.retryAfter()
     }
 }

@@ -1,23 +1,20 @@
-import Foundation
+package import Foundation
 
 extension HTTPResponse {
-    /// How long the server asked to wait before the next request: seconds, or a date, which is compared with the server's own `Date`
-    /// (RFC 9110, section 10.2.3).
-    package var retryAfter: Duration? {
-        guard let text = headers["Retry-After"] else { return nil }
-        // Absurd values end at 30 years, so that nobody calculates beyond what clocks know.
-        if let seconds = Double(text), seconds.isFinite, !text.contains("-") { return .seconds(min(seconds, 1e9)) }
-        guard let date = Self.date(text) else { return nil }
-        let now = headers["Date"].flatMap(Self.date) ?? Date()
-        return .seconds(min(max(date.timeIntervalSince(now), 0), 1e9))
+    /// How long the server asks to wait (`Retry-After`, RFC 9110, section 10.2.3); nil where it does not, or says it in no way that HTTP knows.
+    ///
+    /// A date is compared with the answer's own `Date`, so that our clock need not agree with the server's.
+    /// - Parameter now: our time, where the answer has none.
+    package func retryAfter(at now: Date = Date()) -> Duration? {
+        guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
+        if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            return .seconds(min(Int64(text) ?? .max, Self.longest))
+        }
+        guard let date = HTTPDate(text) else { return nil }
+        let start = headers["Date"].flatMap { HTTPDate($0)?.secondsSince1970 } ?? Int64(now.timeIntervalSince1970.rounded(.down))
+        return .seconds(min(max(date.secondsSince1970 - start, 0), Self.longest))
     }
 
-    /// A date as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`.
-    private static func date(_ text: String) -> Date? {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
-        return formatter.date(from: text)
-    }
+    /// Absurd values end at 30 years, so that nobody calculates beyond what clocks know.
+    private static let longest: Int64 = 1_000_000_000
 }

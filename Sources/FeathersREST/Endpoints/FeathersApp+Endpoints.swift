@@ -8,7 +8,7 @@ extension FeathersApp {
     /// `data` a JSON body, `result` the answer's JSON before root keys and decoding (a string for a `String`, null for bytes and files), `endpoint` the rest. A hook
     /// that sets `result` answers in the server's place. Hooks of services do not run.
     /// - Parameters:
-    ///   - transport: over which the request goes; nil for the app's own transport where that is REST, else ``endpointTransport``.
+    ///   - transport: over which the request goes; nil for the app's own transport where that is REST or made of it, else ``endpointTransport``.
     ///   - params: what hooks are to find. Query, header fields, timeout and coding win over the endpoint's.
     /// - Throws: ``FeathersError``, with the server's message, data and errors where it sent some, `CancellationError` when cancelled, and
     ///   what hooks and the endpoint's own functions throw.
@@ -29,7 +29,7 @@ extension FeathersApp {
         try await perform(endpoint, over: transport, params, progress: nil)
     }
 
-    /// Over what endpoints' requests go in an app whose own transport is not REST, a Socket.IO one for instance.
+    /// Over what endpoints' requests go in an app whose own transport is not REST, nor made of it: a Socket.IO one for instance.
     public var endpointTransport: RESTTransport? {
         get { self[EndpointTransportKey.self] }
         set { self[EndpointTransportKey.self] = newValue }
@@ -38,7 +38,7 @@ extension FeathersApp {
     func perform<Response>(
         _ endpoint: Endpoint<Response>, over transport: RESTTransport?, _ params: Params, progress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> EndpointResponse<Response> {
-        guard let transport = transport ?? self.transport as? RESTTransport ?? endpointTransport else {
+        guard let transport = transport ?? self.transport?.component(RESTTransport.self) ?? endpointTransport else {
             throw FeathersError.refused(
                 "An endpoint needs a REST transport, and this app has none: set 'endpointTransport', or name one with 'over:'")
         }

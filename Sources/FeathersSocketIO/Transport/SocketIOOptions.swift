@@ -67,14 +67,3 @@ extension SocketIOTransport {
         public init() {}
     }
 }
-
-/// Marks calls that are worth nothing late.
-private enum VolatileCall: ParamsKey { typealias Value = Bool }
-
-extension Params {
-    /// Whether the call fails at once when there is no connection, rather than wait for one (Socket.IO's `volatile`).
-    public var isVolatile: Bool {
-        get { self[VolatileCall.self] ?? false }
-        set { self[VolatileCall.self] = newValue ? true : nil }
-    }
-}

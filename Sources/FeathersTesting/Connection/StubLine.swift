@@ -111,6 +111,7 @@ extension StubLine {
     mutating func admit(_ request: ServiceRequest) -> Admission {
         if let link, isStanding { return .goes(link: link) }
         if case .closed(let reason) = life { return .fails(reason) }
+        if request.params.isVolatile { return .fails(end.reason) }
         callCount += 1
         queue.append(WaitingCall(id: callCount, request: request))
         return .waits(id: callCount)

@@ -2,6 +2,7 @@
 
 from . import shared_store
 from .authentication import Authentication
+from .batch import Batch
 from .context import Context
 from .control import Control
 from .errors import FeathersError
@@ -48,6 +49,7 @@ class Application:
             "control": Control(self),
             "authentication": authentication,
             "refresh-tokens": RefreshTokens(authentication),
+            "batch": Batch(self),
         }
 
     @property

@@ -90,6 +90,16 @@ struct JSONAPIAnswerTests {
         #expect(error.answer == nil)
     }
 
+    @Test("an error knows how long the server asks to wait", arguments: [#"{"errors": [{"status": "429"}]}"#, "busy"])
+    func retryAfter(body: String) async throws {
+        let posts = try posts(.init(body, status: 429, headers: [("Retry-After", "30")]))
+        await #expect {
+            try await posts.find()
+        } throws: {
+            FeathersError.Code.tooManyRequests ~= $0 && ($0 as? FeathersError)?.retryAfter == .seconds(30)
+        }
+    }
+
     @Test("errors make a failure of any status")
     func errorsOfSuccess() async throws {
         let error = try await #require(throws: FeathersError.self) { try await posts(.init(#"{"errors": [{"status": "409"}]}"#)).find() }

@@ -2,7 +2,7 @@
 ///
 /// Written by hand, because every record of a Feathers service carries two dates and a general formatter costs more than the
 /// rest of the record.
-struct ISO8601Timestamp: Equatable {
+package struct ISO8601Timestamp: Equatable {
     /// Milliseconds since 1970-01-01T00:00:00Z; a fraction is kept when text has more than three decimals.
     var milliseconds: Double
 
@@ -34,7 +34,7 @@ struct ISO8601Timestamp: Equatable {
     }
 
     /// Days since 1970-01-01 of a date in the proleptic Gregorian calendar (Howard Hinnant, "days_from_civil").
-    static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
+    package static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = divide(shifted, by: 400)
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1

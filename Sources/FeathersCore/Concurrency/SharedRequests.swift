@@ -1,27 +1,14 @@
-import FeathersCore
-
-/// Lets identical reads that happen at the same time share one request.
+/// Lets identical requests that happen at the same time share one.
 ///
 /// The first caller makes the request in its own task, the others wait. Where the first is cancelled, the next one takes over: nobody's cancellation
 /// is anybody else's failure, and no task is needed that belongs to nobody.
-final class InFlightReads: Sendable {
-    /// What makes two reads identical.
-    struct Key: Sendable, Hashable {
-        let key: CacheKey
-        let stamp: CacheInvalidation.Stamp
-        let partition: CachePartition
-        let headers: [String: String]
-        let timeout: Duration?
-        let writes: Bool
-        let expiration: CacheExpiration
-    }
-
+package final class SharedRequests<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// What a caller has to do.
     private enum Turn: Sendable {
         /// Make the request.
         case lead
         /// Nothing: the request has come to an end.
-        case landed(Result<JSONValue, any Error>)
+        case landed(Result<Value, any Error>)
         /// Nothing: the caller was cancelled.
         case cancelled
     }
@@ -36,28 +23,25 @@ final class InFlightReads: Sendable {
         var lastID = 0
     }
 
-    /// Whether the current task makes a request that others may wait for. Such a one never waits itself: what it waited for might wait for it.
-    @TaskLocal private static var isLeading = false
-
     private let state = Locked(State())
     private let onWaiting: @Sendable (Int) -> Void
 
     /// - Parameter onWaiting: hears how many callers wait for one request, whenever one more does.
-    init(onWaiting: @escaping @Sendable (Int) -> Void) {
+    package init(onWaiting: @escaping @Sendable (Int) -> Void = { _ in }) {
         self.onWaiting = onWaiting
     }
 
     /// The value of a request of one's own, or of the identical one that is under way.
     /// - Throws: what the request throws, and `CancellationError` where the calling task is cancelled.
-    func value(of key: Key, _ request: () async throws -> JSONValue) async throws -> JSONValue {
-        if Self.isLeading { return try await request() }
+    package func value(of key: Key, _ request: () async throws -> Value) async throws -> Value {
+        if Leading.isLeading { return try await request() }
         switch await turn(for: key) {
         case .landed(let result): return try result.get()
         case .cancelled: throw CancellationError()
         case .lead: break
         }
         do {
-            let value = try await Self.$isLeading.withValue(true, operation: request)
+            let value = try await Leading.$isLeading.withValue(true, operation: request)
             land(key, .success(value))
             return value
         } catch {
@@ -97,7 +81,7 @@ final class InFlightReads: Sendable {
         }
     }
 
-    private func land(_ key: Key, _ result: Result<JSONValue, any Error>) {
+    private func land(_ key: Key, _ result: Result<Value, any Error>) {
         let waiters = state.withLock { $0.waiters.removeValue(forKey: key) ?? [] }
         for waiter in waiters { waiter.continuation.resume(returning: .landed(result)) }
     }
@@ -120,4 +104,9 @@ final class InFlightReads: Sendable {
         }
         waiter?.continuation.resume(returning: .cancelled)
     }
+}
+
+/// Whether the current task makes a request that others may wait for. Such a one never waits itself: what it waited for might wait for it.
+private enum Leading {
+    @TaskLocal static var isLeading = false
 }

@@ -1,0 +1,36 @@
+import Feathers
+import Foundation
+
+/// What it costs to limit and share calls of which nobody waits, and to choose between two transports.
+enum TrafficBenchmarks {
+    /// Answers at once: what is measured is the way there.
+    private struct TrivialTransport: Transport {
+        func send(_ request: ServiceRequest) async throws -> JSONValue { ["id": request.id?.json ?? .null] }
+    }
+
+    private static func service(_ transport: any Transport = TrivialTransport(), hooks: Hooks = Hooks()) -> Service {
+        let app = FeathersApp(transport: transport)
+        app.addHooks(hooks)
+        return app.service("messages")
+    }
+
+    static func group() throws -> BenchmarkGroup {
+        var group = BenchmarkGroup("traffic: get over a transport")
+        guard let url = URL(string: "http://localhost:3030") else { throw URLError(.badURL) }
+        // Nobody connects.
+        let mixed = MixedTransport(realTime: .socketIO(url), rest: TrivialTransport())
+        let services: [(String, Service)] = [
+            ("nothing", service()),
+            ("a limit nobody waits for", service(hooks: .limiting(to: 8))),
+            ("shared reads", service(hooks: .sharingReads())),
+            ("retries", service(hooks: .retrying())),
+            ("a mixed transport, beside the connection", service(mixed)),
+        ]
+        for (name, service) in services {
+            group.add(name, operations: 100_000, comparedWith: name == "nothing" ? nil : "nothing") {
+                for _ in 0..<100_000 { _ = try await service.get(1) }
+            }
+        }
+        return group
+    }
+}

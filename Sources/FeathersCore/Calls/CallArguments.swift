@@ -1,0 +1,43 @@
+/// A service request as an array: `[method, path, …arguments, query]`, as FeathersJS sends it over Socket.IO, and inside a batch.
+package enum CallArguments {
+    /// - Throws: ``FeathersError/Code/badRequest`` where the path cannot be filled in, or `get` lacks its id.
+    package static func array(of request: ServiceRequest) throws(FeathersError) -> JSONValue {
+        let query = JSONValue.object(request.params.query.json)
+        let method = JSONValue.string(request.method.rawValue)
+        let path = JSONValue.string(try path(of: request))
+        // The null id stands where several records are meant.
+        let id = request.id?.json ?? .null
+        switch request.method {
+        case .find: return .array([method, path, query])
+        case .get:
+            guard request.id != nil else { throw refused("id for 'get' can not be undefined") }
+            return .array([method, path, id, query])
+        case .remove: return .array([method, path, id, query])
+        case .update, .patch: return .array([method, path, id, request.data ?? .null, query])
+        case .create, .custom: return .array([method, path, request.data ?? .null, query])
+        }
+    }
+
+    /// The path with its `:placeholders` filled, each value percent-encoded so that it stays one segment.
+    private static func path(of request: ServiceRequest) throws(FeathersError) -> String {
+        guard request.path.utf8.contains(UInt8(ascii: ":")) else { return request.path }
+        var segments: [String] = []
+        for segment in request.path.split(separator: "/", omittingEmptySubsequences: false) {
+            guard segment.first == ":", segment.count > 1 else {
+                segments.append(String(segment))
+                continue
+            }
+            let name = String(segment.dropFirst())
+            guard let value = request.params.route[name] else {
+                throw refused("The path '\(request.path)' needs a value for ':\(name)' in params.route")
+            }
+            guard !value.isEmpty else { throw refused("The value of ':\(name)' in params.route is empty") }
+            segments.append(percentEncoded(component: value))
+        }
+        return segments.joined(separator: "/")
+    }
+
+    private static func refused(_ message: String) -> FeathersError {
+        FeathersError(.badRequest, message, execution: .neverSent)
+    }
+}

@@ -1,0 +1,51 @@
+import Feathers
+import Foundation
+
+// The samples of the articles about mixed transports and traffic, each one as it stands there: `ReadmeTests` compares them.
+
+private func mixed(_ url: URL) -> FeathersApp {
+    let app = FeathersApp(
+        transport: .mixed(realTime: .socketIO(url), rest: .rest(url)) { routes in
+            routes["reports"] = .rest
+            routes["messages", .find] = .rest
+        })
+    app.transport?.component(SocketIOTransport.self)?.retryNow()
+    return app
+}
+
+private func waits(_ url: URL) -> FeathersApp {
+    let careful = FeathersApp(
+        transport: .mixed(realTime: .socketIO(url), rest: .rest(url)) { routes in
+            routes.fallback = .never
+        })
+    return careful
+}
+
+private func traffic(_ app: FeathersApp) async {
+    app.addHooks(.retrying(attempts: 4))
+    app.addHooks(.limiting(to: 6))
+    app.addHooks(.sharingReads())
+    app.addHooks(.batching(over: "batch", services: ["messages", "users"]))
+
+    app.addHooks(.limiting(to: 6, waiting: 200))
+    await app.service("reports").addHooks(.limiting(to: 1, waiting: 10, for: .find))
+
+    app.addHooks(.retrying(attempts: 5, pause: .milliseconds(200), longestPause: .seconds(20), refusedWrites: true))
+}
+
+private func batches(_ app: FeathersApp, show: (JSONValue, JSONValue) -> Void) async throws {
+    app.addHooks(
+        .batching(over: "batch", services: ["messages", "users"], methods: [.find, .get, .patch], window: .milliseconds(5), limit: 20))
+
+    async let user = app.service("users").get(7)
+    async let messages = app.service("messages").find(.where("userId", 7))
+    show(try await user, try await messages)
+}
+
+private func later(_ messages: Service) async throws {
+    do {
+        try await messages.create(["text": "Hi"])
+    } catch let error as FeathersError where error.code == .tooManyRequests {
+        print("again in \(error.retryAfter ?? .seconds(1))")
+    }
+}
