@@ -1,9 +1,10 @@
 import Feathers
 import Foundation
+import TestBackend
 import Testing
 
 /// What every transport must do alike: events, hooks, many calls at once, calls given up.
-@Suite("Conformance: calls and events")
+@Suite("Conformance: calls and events", .inTurn)
 struct CallConformanceTests {
     private let room = JSONValue.string("conformance-\(UUID().uuidString)")
 
@@ -61,7 +62,7 @@ struct CallConformanceTests {
         #expect(answers.allSatisfy { $1["data"]?["number"] == .integer(Int64($0)) })
     }
 
-    @Test("A cancelled call does not wait for its answer and leaves the others alone", .timeLimit(.minutes(5)), arguments: Subject.all)
+    @Test("A cancelled call does not wait for its answer and leaves the others alone", .timeLimit(.minutes(10)), arguments: Subject.all)
     func cancellation(_ subject: Subject) async throws {
         let app = try await subject.app()
         // Ten minutes: a call that waited for its answer would run into the time limit.
@@ -73,6 +74,7 @@ struct CallConformanceTests {
 
     @Test("A call that takes too long fails with a timeout", arguments: Subject.all.filter(\.keepsTimeouts))
     func timeout(_ subject: Subject) async throws {
+        try await MachineLoad.settles()
         let slow = try await subject.app().service("slow")
         await #expect {
             try await slow.get(60_000, params: Params(timeout: .seconds(1)))

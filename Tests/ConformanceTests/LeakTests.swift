@@ -5,7 +5,7 @@ import TestBackend
 import Testing
 
 /// What is left after many calls: nothing.
-@Suite("Leaks")
+@Suite("Leaks", .inTurn)
 struct LeakTests {
     /// The memory this process has resident, in bytes; nil where the system does not tell.
     private static func residentMemory() -> Int? {

@@ -1,9 +1,10 @@
 import Feathers
 import Foundation
+import TestBackend
 import Testing
 
 /// What every transport must do alike: the methods.
-@Suite("Conformance: methods")
+@Suite("Conformance: methods", .inTurn)
 struct MethodConformanceTests {
     /// Tells one test's records from those of others on the same server.
     private let room = JSONValue.string("conformance-\(UUID().uuidString)")

@@ -1,9 +1,10 @@
 import Feathers
 import Foundation
+import TestBackend
 import Testing
 
 /// What every transport must do alike: queries. Over REST all values arrive as strings, so those compared here are strings.
-@Suite("Conformance: queries")
+@Suite("Conformance: queries", .inTurn)
 struct QueryConformanceTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

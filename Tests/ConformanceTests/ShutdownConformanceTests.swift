@@ -1,8 +1,9 @@
 import Feathers
+import TestBackend
 import Testing
 
 /// What becomes of calls, over every transport, when their app shuts down.
-@Suite("Conformance: shutting down", .timeLimit(.minutes(5)))
+@Suite("Conformance: shutting down", .inTurn, .timeLimit(.minutes(10)))
 struct ShutdownConformanceTests {
     @Test("A call under way is answered, and none begins after it", arguments: Subject.all)
     func answered(_ subject: Subject) async throws {

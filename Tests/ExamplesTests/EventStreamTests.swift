@@ -5,7 +5,7 @@ import Testing
 
 @testable import EventStream
 
-@Suite("The example that forwards events", .timeLimit(.minutes(5)), .enabled(if: !TestBackend.isSkipped))
+@Suite("The example that forwards events", .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct EventStreamTests {
     private static let backend = TestBackend(variables: [:])
 

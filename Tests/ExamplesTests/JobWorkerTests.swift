@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobWorker
 
-@Suite("The example that works off a queue", .timeLimit(.minutes(5)), .enabled(if: !TestBackend.isSkipped))
+@Suite("The example that works off a queue", .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct JobWorkerTests {
     private static let backend = TestBackend(variables: [:])
 

@@ -6,7 +6,7 @@ import Testing
 @testable import FeathersLive
 
 /// After any history of changes, losses and reconnections, a live result is what a fresh `find` gives.
-@Suite("The result of a live query after any history", .timeLimit(.minutes(5)))
+@Suite("The result of a live query after any history", .timeLimit(.minutes(10)))
 struct LiveHistoryTests {
     static let queries: [Query] = [
         Query(),

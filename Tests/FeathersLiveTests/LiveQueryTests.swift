@@ -3,7 +3,7 @@ import FeathersLive
 import FeathersTesting
 import Testing
 
-@Suite("A live query", .timeLimit(.minutes(5)))
+@Suite("A live query", .timeLimit(.minutes(10)))
 struct LiveQueryTests {
     struct Message: Codable, Sendable, Equatable {
         var id: Int

@@ -5,7 +5,7 @@ import Testing
 
 #if os(Linux)
     /// A kept connection that dies under a request: may the request be sent again?
-    @Suite("A request over a connection that turns out to be dead", .enabled(if: !TestBackend.isSkipped))
+    @Suite("A request over a connection that turns out to be dead", .inTurn, .enabled(if: !TestBackend.isSkipped))
     struct RepeatedRequestTests {
         struct Case: Sendable, CustomTestStringConvertible {
             let testDescription: String

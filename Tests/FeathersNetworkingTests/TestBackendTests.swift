@@ -33,7 +33,7 @@ struct TestBackendTests {
     }
 }
 
-@Suite("The running test backend", .enabled(if: !TestBackend.isSkipped))
+@Suite("The running test backend", .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct RunningTestBackendTests {
     @Test("answers a service call")
     func answers() async throws {

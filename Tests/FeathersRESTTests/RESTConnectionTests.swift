@@ -5,7 +5,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("REST over a real connection", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("REST over a real connection", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct RESTConnectionTests {
     private func find(_ script: ServerScript, timeout: Duration = .seconds(20)) async throws -> JSONValue {
         try await RESTTransport.rest(script.url, timeout: timeout).send(ServiceRequest(path: "messages", method: .find))

@@ -5,7 +5,7 @@ import FeathersTesting
 import Foundation
 import Testing
 
-@Suite("A stub HTTP client", .timeLimit(.minutes(5)))
+@Suite("A stub HTTP client", .timeLimit(.minutes(10)))
 struct StubHTTPClientTests {
     private struct Message: Codable, Equatable, Sendable {
         var id: Int

@@ -3,7 +3,7 @@ import FeathersTesting
 import Synchronization
 import Testing
 
-@Suite("A stub transport with a connection", .timeLimit(.minutes(5)))
+@Suite("A stub transport with a connection", .timeLimit(.minutes(10)))
 struct StubRealTimeTransportTests {
     private let transport = StubRealTimeTransport()
     private let app: FeathersApp

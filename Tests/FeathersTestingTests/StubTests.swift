@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("A stub", .timeLimit(.minutes(5)))
+@Suite("A stub", .timeLimit(.minutes(10)))
 struct StubTests {
     private struct Message: Codable, Equatable {
         var id: Int

@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersTesting
 import Testing
 
-@Suite("A stub transport", .timeLimit(.minutes(5)))
+@Suite("A stub transport", .timeLimit(.minutes(10)))
 struct StubTransportTests {
     @Test("answers with the stub that describes a call most closely, of equals with the latest")
     func precedence() async throws {

@@ -4,7 +4,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Traffic and faults", .timeLimit(.minutes(5)), .enabled(if: !TestBackend.isSkipped))
+@Suite("Traffic and faults", .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct TrafficFaultTests {
     /// Three callers of an app whose server is behind a proxy.
     private func callers(

@@ -2,7 +2,7 @@ import Feathers
 import FeathersTesting
 import Testing
 
-@Suite("Traffic under stress", .timeLimit(.minutes(5)))
+@Suite("Traffic under stress", .timeLimit(.minutes(10)))
 struct TrafficStressTests {
     /// A server that takes its time, answers with the id that was asked for, and never has more to do than it may.
     private struct Server: Sendable {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Quickstart
 
-@Suite("Quickstart", .serialized)
+@Suite("Quickstart", .serialized, .inTurn)
 struct QuickstartTests {
     /// What the quickstart wrote, a run on a server or in memory.
     private func lines(on server: URL?, over transport: ServerTransport = .rest, as account: Account? = nil) async throws -> [String] {
@@ -32,7 +32,7 @@ struct QuickstartTests {
     }
 
     @Test(
-        "It runs on a server and leaves nothing behind", .enabled(if: !TestBackend.isSkipped), .serialized,
+        "It runs on a server and leaves nothing behind", .inTurn, .enabled(if: !TestBackend.isSkipped), .serialized,
         arguments: ServerTransport.allCases)
     func server(_ transport: ServerTransport) async throws {
         let server = try await TestBackend.url()
@@ -44,7 +44,7 @@ struct QuickstartTests {
     }
 
     @Test(
-        "It signs in first, and says who it is and never the password", .enabled(if: !TestBackend.isSkipped),
+        "It signs in first, and says who it is and never the password", .inTurn, .enabled(if: !TestBackend.isSkipped),
         arguments: ServerTransport.allCases)
     func signIn(_ transport: ServerTransport) async throws {
         let server = try await TestBackend.url()

@@ -10,7 +10,9 @@ public struct TransportService: ServiceProtocol {
 
     init(_ transport: any Transport, gate: CallGate?) {
         self.transport = transport
-        self.gate = transport is any RealTimeTransport ? nil : gate
+        // Of a composed transport, calls may go over a part without a connection.
+        let endsCalls = transport is any RealTimeTransport && !(transport is any CompositeTransport)
+        self.gate = endsCalls ? nil : gate
     }
 
     public func respond(to request: ServiceRequest) async throws -> JSONValue {

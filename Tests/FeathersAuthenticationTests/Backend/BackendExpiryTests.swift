@@ -4,7 +4,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Expiry on the test backend", .serialized, .timeLimit(.minutes(5)), .enabled(if: !TestBackend.isSkipped))
+@Suite("Expiry on the test backend", .serialized, .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct BackendExpiryTests {
     // Its own: what others ask of a shared one may keep it busy for longer than the tokens live.
     private static let backend = TestBackend(variables: [:])

@@ -4,7 +4,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Signing in on the test backend", .timeLimit(.minutes(5)), .enabled(if: !TestBackend.isSkipped))
+@Suite("Signing in on the test backend", .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct BackendSignInTests {
     @Test("Signing in, calling and logging out work over every transport", arguments: Route.allCases)
     func everyTransport(route: Route) async throws {

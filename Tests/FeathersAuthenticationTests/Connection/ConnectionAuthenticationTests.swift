@@ -3,7 +3,7 @@ import FeathersTesting
 import Foundation
 import Testing
 
-@Suite("Authentication of connections", .timeLimit(.minutes(5)))
+@Suite("Authentication of connections", .timeLimit(.minutes(10)))
 struct ConnectionAuthenticationTests {
     private let start = Date(timeIntervalSince1970: 1_700_000_000)
     private let clock = ManualClock()

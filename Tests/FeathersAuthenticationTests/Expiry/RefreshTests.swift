@@ -3,7 +3,7 @@ import FeathersTesting
 import Foundation
 import Testing
 
-@Suite("Refreshing over HTTP", .timeLimit(.minutes(5)))
+@Suite("Refreshing over HTTP", .timeLimit(.minutes(10)))
 struct RefreshTests {
     private static let start = Date(timeIntervalSince1970: 1_700_000_000)
 

@@ -3,7 +3,7 @@ import FeathersCore
 import FeathersTesting
 import Testing
 
-@Suite("Cancellation at the gate", .timeLimit(.minutes(5)))
+@Suite("Cancellation at the gate", .timeLimit(.minutes(10)))
 struct CancellationTests {
     private let storage = InMemoryTokenStorage(["feathers-jwt": "stored"])
 

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Sign-ins of endpoints", .timeLimit(.minutes(5)))
+@Suite("Sign-ins of endpoints", .timeLimit(.minutes(10)))
 struct EndpointSignInTests {
     /// Answers with the header it was asked with, and refuses one token.
     struct EchoingClient: HTTPClient {

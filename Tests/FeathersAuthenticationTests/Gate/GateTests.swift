@@ -3,7 +3,7 @@ import FeathersCore
 import FeathersTesting
 import Testing
 
-@Suite("The gate", .timeLimit(.minutes(5)))
+@Suite("The gate", .timeLimit(.minutes(10)))
 struct GateTests {
     private func stored(_ token: String = "stored") -> InMemoryTokenStorage { InMemoryTokenStorage(["feathers-jwt": token]) }
 

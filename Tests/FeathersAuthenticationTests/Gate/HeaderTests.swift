@@ -3,7 +3,7 @@ import FeathersCore
 import FeathersTesting
 import Testing
 
-@Suite("The header of calls", .timeLimit(.minutes(5)))
+@Suite("The header of calls", .timeLimit(.minutes(10)))
 struct HeaderTests {
     private let storage = InMemoryTokenStorage(["feathers-jwt": "stored"])
 

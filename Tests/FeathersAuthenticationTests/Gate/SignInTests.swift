@@ -3,7 +3,7 @@ import FeathersCore
 import FeathersTesting
 import Testing
 
-@Suite("Signing in and out", .timeLimit(.minutes(5)))
+@Suite("Signing in and out", .timeLimit(.minutes(10)))
 struct SignInTests {
     private struct User: Codable, Equatable { var id: Int; var email: String }
 

@@ -3,7 +3,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("The recorded authentication traffic", .timeLimit(.minutes(5)))
+@Suite("The recorded authentication traffic", .timeLimit(.minutes(10)))
 struct AuthenticationReplayTests {
     @Test("leads the app's own functions to the same requests, and to the same outcome", arguments: RecordedAuthentication.all)
     func replay(recorded: RecordedAuthentication) async throws {

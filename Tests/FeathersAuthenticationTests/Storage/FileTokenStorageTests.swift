@@ -3,7 +3,7 @@ import FeathersTesting
 import Foundation
 import Testing
 
-@Suite("The file storage", .timeLimit(.minutes(5)))
+@Suite("The file storage", .timeLimit(.minutes(10)))
 struct FileTokenStorageTests {
     /// Runs the body with a folder of its own that is not there yet.
     private func withFolder(_ body: (URL) async throws -> Void) async throws {

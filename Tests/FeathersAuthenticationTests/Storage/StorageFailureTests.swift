@@ -2,7 +2,7 @@ import Feathers
 import FeathersTesting
 import Testing
 
-@Suite("Storages that fail or are slow", .timeLimit(.minutes(5)))
+@Suite("Storages that fail or are slow", .timeLimit(.minutes(10)))
 struct StorageFailureTests {
     /// Fails when told to, and lets writes wait.
     private final class DifficultStorage: TokenStorage {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeathersCaching
 
-@Suite("Users and the cache", .timeLimit(.minutes(5)))
+@Suite("Users and the cache", .timeLimit(.minutes(10)))
 struct CachePartitionTests {
     @Test("Each user has answers of their own, and nobody has the last one's", arguments: TestedStorage.allCases)
     func separate(_ storage: TestedStorage) async throws {

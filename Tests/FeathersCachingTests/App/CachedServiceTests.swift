@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeathersCaching
 
-@Suite("Cached services", .timeLimit(.minutes(5)))
+@Suite("Cached services", .timeLimit(.minutes(10)))
 struct CachedServiceTests {
     private struct Message: Codable, Sendable, Equatable {
         var id: Int

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FeathersCaching
 
-@Suite("Answers the server need not send again", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("Answers the server need not send again", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct ConditionalReadTests {
     private static let tagged = ScriptedResponse(headers: [["ETag", #"W/"1""#]], body: #"{"text":"Hi"}"#)
     private static let notModified = ScriptedResponse(status: 304, headers: [["ETag", #"W/"1""#]])

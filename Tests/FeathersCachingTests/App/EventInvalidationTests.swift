@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersCaching
 
-@Suite("Invalidation by events", .timeLimit(.minutes(5)))
+@Suite("Invalidation by events", .timeLimit(.minutes(10)))
 struct EventInvalidationTests {
     /// A connection whose events the test makes.
     private final class PushingTransport: RealTimeTransport {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersCaching
 
-@Suite("Invalidation", .timeLimit(.minutes(5)))
+@Suite("Invalidation", .timeLimit(.minutes(10)))
 struct InvalidationTests {
     /// A call that changes records.
     struct Change: Sendable, CustomStringConvertible {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersCaching
 
-@Suite("Refreshing in the background", .timeLimit(.minutes(5)))
+@Suite("Refreshing in the background", .timeLimit(.minutes(10)))
 struct RefreshTests {
     private let storage: NotedStorage
     private let cached: CachedApp

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeathersCaching
 
-@Suite("Cache files", .timeLimit(.minutes(5)))
+@Suite("Cache files", .timeLimit(.minutes(10)))
 struct CacheFileTests {
     private static let key = CacheKey(text: #"["get",1]"#, group: "messages")
     private static let entry = CacheEntry(value: ["text": "Hi"], expiration: Date(timeIntervalSinceReferenceDate: 1), entityTag: "x")

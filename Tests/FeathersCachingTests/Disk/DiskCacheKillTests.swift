@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeathersCaching
 
-@Suite("Killing the writers of a disk cache", .timeLimit(.minutes(5)))
+@Suite("Killing the writers of a disk cache", .inTurn, .timeLimit(.minutes(10)))
 struct DiskCacheKillTests {
     private static let byteLimit = 60_000
 

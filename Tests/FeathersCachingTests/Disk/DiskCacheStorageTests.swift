@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeathersCaching
 
-@Suite("The disk cache", .timeLimit(.minutes(5)))
+@Suite("The disk cache", .timeLimit(.minutes(10)))
 struct DiskCacheStorageTests {
     private let directory = TemporaryDirectory()
 

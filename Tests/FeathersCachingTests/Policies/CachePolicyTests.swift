@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeathersCaching
 
-@Suite("Cache policies", .timeLimit(.minutes(5)))
+@Suite("Cache policies", .timeLimit(.minutes(10)))
 struct CachePolicyTests {
     /// An app whose cache is in the row's state and whose server has a newer answer, or none.
     private func prepared(_ row: PolicyTable.Row, _ storage: TestedStorage) async throws -> CachedApp {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeathersCaching
 
-@Suite("Reads in flight", .timeLimit(.minutes(5)))
+@Suite("Reads in flight", .timeLimit(.minutes(10)))
 struct InFlightReadsTests {
     /// An app whose server answers when the clock is advanced, with the number of the request, and a count of who waits for others.
     private struct Slow {

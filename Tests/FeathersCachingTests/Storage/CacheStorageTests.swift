@@ -5,7 +5,7 @@ import Testing
 @testable import FeathersCaching
 
 /// What every storage does.
-@Suite("Cache storages", .timeLimit(.minutes(5)))
+@Suite("Cache storages", .timeLimit(.minutes(10)))
 struct CacheStorageTests {
     private let directory = TemporaryDirectory()
 

@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersTesting
 import Testing
 
-@Suite("Background work", .timeLimit(.minutes(5)))
+@Suite("Background work", .timeLimit(.minutes(10)))
 struct BackgroundWorkTests {
     /// Work that tells when it begins, and when it has been cancelled.
     private func work(_ name: String, _ trace: Trace, _ begun: Promise<Void>) -> BackgroundWork {

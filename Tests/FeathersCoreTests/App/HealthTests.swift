@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersTesting
 import Testing
 
-@Suite("The health of an app", .timeLimit(.minutes(5)))
+@Suite("The health of an app", .timeLimit(.minutes(10)))
 struct HealthTests {
     @Test("follows the connection, with the time each state began")
     func connection() async throws {

@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersTesting
 import Testing
 
-@Suite("Shutting an app down", .timeLimit(.minutes(5)))
+@Suite("Shutting an app down", .timeLimit(.minutes(10)))
 struct ShutdownTests {
     private let begun = Promise<Void>()
     private let mayEnd = Promise<Void>()

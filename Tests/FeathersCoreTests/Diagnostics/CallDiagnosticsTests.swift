@@ -3,7 +3,7 @@ import FeathersTesting
 import Synchronization
 import Testing
 
-@Suite("The report of a call", .timeLimit(.minutes(5)))
+@Suite("The report of a call", .timeLimit(.minutes(10)))
 struct CallDiagnosticsTests {
     private let ledger = Ledger()
     private let transport = StubTransport { _ in .null }

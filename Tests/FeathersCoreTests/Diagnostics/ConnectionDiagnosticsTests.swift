@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersTesting
 import Testing
 
-@Suite("The report of a connection", .timeLimit(.minutes(5)))
+@Suite("The report of a connection", .timeLimit(.minutes(10)))
 struct ConnectionDiagnosticsTests {
     /// A sink that can be waited for.
     private struct Feed: DiagnosticSink {

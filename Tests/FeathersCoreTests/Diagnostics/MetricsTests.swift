@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersTesting
 import Testing
 
-@Suite("The metrics of an app", .timeLimit(.minutes(5)))
+@Suite("The metrics of an app", .timeLimit(.minutes(10)))
 struct MetricsTests {
     @Test("count calls by path, method and outcome, with their durations and retries")
     func calls() async throws {

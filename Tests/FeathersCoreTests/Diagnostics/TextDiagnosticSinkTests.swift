@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Diagnostics as text", .timeLimit(.minutes(5)))
+@Suite("Diagnostics as text", .timeLimit(.minutes(10)))
 struct TextDiagnosticSinkTests {
     private func lines(_ events: [DiagnosticEvent]) -> [String] {
         let lines = Mutex<[String]>([])

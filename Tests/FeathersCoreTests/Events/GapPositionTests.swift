@@ -1,7 +1,7 @@
 import FeathersCore
 import Testing
 
-@Suite("The markers of missing events", .timeLimit(.minutes(5)))
+@Suite("The markers of missing events", .timeLimit(.minutes(10)))
 struct GapPositionTests {
     private struct Nothing: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { .null }

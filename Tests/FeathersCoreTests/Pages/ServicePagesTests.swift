@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersTesting
 import Testing
 
-@Suite("The pages of a service", .timeLimit(.minutes(5)))
+@Suite("The pages of a service", .timeLimit(.minutes(10)))
 struct ServicePagesTests {
     struct Way: Sendable, CustomTestStringConvertible {
         var size: Int

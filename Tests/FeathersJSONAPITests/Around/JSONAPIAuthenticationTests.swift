@@ -8,11 +8,11 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Signed in at a JSON:API server", .timeLimit(.minutes(5)))
+@Suite("Signed in at a JSON:API server", .timeLimit(.minutes(10)))
 struct JSONAPIAuthenticationTests {
     @Test(
         "the token of the backend's authentication service lets calls through, until it is given back",
-        .enabled(if: !TestBackend.isSkipped))
+        .inTurn, .enabled(if: !TestBackend.isSkipped))
     func backend() async throws {
         let app = try await Backend.app(JSONAPISettings { $0.access = "signed-in" })
         // The JSON:API server takes the tokens of this package's own backends alone.

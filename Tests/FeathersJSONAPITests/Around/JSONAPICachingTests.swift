@@ -7,7 +7,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("JSON:API answers from the cache", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("JSON:API answers from the cache", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct JSONAPICachingTests {
     /// A space of the server's, and a client that remembers what was sent.
     private let http = StubHTTPClient(passingThrough: PlatformHTTPClient.make())

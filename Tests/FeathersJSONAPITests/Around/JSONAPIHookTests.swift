@@ -4,7 +4,7 @@ import FeathersNetworking
 import Foundation
 import Testing
 
-@Suite("Hooks around JSON:API calls", .timeLimit(.minutes(5)))
+@Suite("Hooks around JSON:API calls", .timeLimit(.minutes(10)))
 struct JSONAPIHookTests {
     @Test("before the call they change query, data and header fields, after it the record, around it they see both")
     func sides() async throws {

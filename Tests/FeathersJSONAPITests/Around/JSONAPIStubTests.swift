@@ -5,7 +5,7 @@ import FeathersTesting
 import Foundation
 import Testing
 
-@Suite("JSON:API without a server", .timeLimit(.minutes(5)))
+@Suite("JSON:API without a server", .timeLimit(.minutes(10)))
 struct JSONAPIStubTests {
     @Test("an HTTP client of stubs stands below the transport")
     func below() async throws {

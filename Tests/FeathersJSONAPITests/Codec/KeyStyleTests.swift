@@ -3,7 +3,7 @@ import FeathersJSONAPI
 import Foundation
 import Testing
 
-@Suite("Names of fields", .timeLimit(.minutes(5)))
+@Suite("Names of fields", .timeLimit(.minutes(10)))
 struct KeyStyleTests {
     @Test(
         "follow from names of properties",

@@ -3,7 +3,7 @@ import FeathersJSONAPI
 import Foundation
 import Testing
 
-@Suite("Documents as models", .timeLimit(.minutes(5)))
+@Suite("Documents as models", .timeLimit(.minutes(10)))
 struct ModelDecodingTests {
     private let codec = JSONAPICodec()
 

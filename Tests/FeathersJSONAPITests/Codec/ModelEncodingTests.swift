@@ -3,7 +3,7 @@ import FeathersJSONAPI
 import Foundation
 import Testing
 
-@Suite("Models as documents", .timeLimit(.minutes(5)))
+@Suite("Models as documents", .timeLimit(.minutes(10)))
 struct ModelEncodingTests {
     private let codec = JSONAPICodec()
 

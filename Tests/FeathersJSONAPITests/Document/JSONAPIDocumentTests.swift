@@ -3,7 +3,7 @@ import FeathersJSONAPI
 import Foundation
 import Testing
 
-@Suite("Documents", .timeLimit(.minutes(5)))
+@Suite("Documents", .timeLimit(.minutes(10)))
 struct JSONAPIDocumentTests {
     @Test("data missing, null, one and many are four things")
     func data() throws {

@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersJSONAPI
 import Testing
 
-@Suite("JSON Pointers", .timeLimit(.minutes(5)))
+@Suite("JSON Pointers", .timeLimit(.minutes(10)))
 struct JSONPointerTests {
     /// The document of RFC 6901, section 5.
     private let document: JSONValue = [

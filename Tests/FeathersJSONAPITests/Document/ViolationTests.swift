@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersJSONAPI
 import Testing
 
-@Suite("What breaks the specification", .timeLimit(.minutes(5)))
+@Suite("What breaks the specification", .timeLimit(.minutes(10)))
 struct ViolationTests {
     @Test(
         "is listed with its place, all of it",

@@ -5,7 +5,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Reading from a JSON:API server", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("Reading from a JSON:API server", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct BackendReadingTests {
     @Test("compound documents, whatever way links are written", arguments: ["absolute", "path", "relative", "object", "none"])
     func compound(links: String) async throws {

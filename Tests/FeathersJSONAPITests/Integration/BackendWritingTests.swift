@@ -4,7 +4,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Writing to a JSON:API server", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("Writing to a JSON:API server", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct BackendWritingTests {
     @Test("a resource is created, changed and removed, attributes and relationships in one request each")
     func life() async throws {

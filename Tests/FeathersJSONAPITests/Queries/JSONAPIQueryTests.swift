@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersJSONAPI
 import Testing
 
-@Suite("JSON:API queries", .timeLimit(.minutes(5)))
+@Suite("JSON:API queries", .timeLimit(.minutes(10)))
 struct JSONAPIQueryTests {
     private func line(_ query: Query, _ options: JSONAPIOptions = JSONAPIOptions(), keys: KeyStyle = .asIs) async throws -> String {
         let server = try SeamServer(.init(#"{"data": []}"#), codec: JSONAPICodec(keys: keys), options: options)

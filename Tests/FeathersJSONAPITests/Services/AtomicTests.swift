@@ -3,7 +3,7 @@ import FeathersJSONAPI
 import FeathersNetworking
 import Testing
 
-@Suite("Atomic operations", .timeLimit(.minutes(5)))
+@Suite("Atomic operations", .timeLimit(.minutes(10)))
 struct AtomicTests {
     private let options = JSONAPIOptions(operationsPath: "operations")
 

@@ -4,7 +4,7 @@ import FeathersNetworking
 import Foundation
 import Testing
 
-@Suite("Typed JSON:API services", .timeLimit(.minutes(5)))
+@Suite("Typed JSON:API services", .timeLimit(.minutes(10)))
 struct JSONAPIServiceTests {
     private func page(_ ids: ClosedRange<Int>, _ links: String) -> SeamHTTPClient.Answer {
         let data = ids.map { #"{"type": "articles", "id": "\#($0)", "attributes": {"title": "T\#($0)"}}"# }.joined(separator: ",")

@@ -3,7 +3,7 @@ import FeathersJSONAPI
 import FeathersNetworking
 import Testing
 
-@Suite("Relationships on the server", .timeLimit(.minutes(5)))
+@Suite("Relationships on the server", .timeLimit(.minutes(10)))
 struct RelationshipTests {
     private let comments = [JSONAPIIdentifier(type: "comments", id: "5"), JSONAPIIdentifier(type: "comments", id: "6")]
 

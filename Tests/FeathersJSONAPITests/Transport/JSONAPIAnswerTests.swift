@@ -3,7 +3,7 @@ import FeathersJSONAPI
 import FeathersNetworking
 import Testing
 
-@Suite("JSON:API answers", .timeLimit(.minutes(5)))
+@Suite("JSON:API answers", .timeLimit(.minutes(10)))
 struct JSONAPIAnswerTests {
     private func posts(_ answer: SeamHTTPClient.Answer) throws -> Service {
         try SeamServer(answer).app.service("posts")

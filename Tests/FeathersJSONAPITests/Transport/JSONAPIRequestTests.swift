@@ -3,7 +3,7 @@ import FeathersJSONAPI
 import FeathersNetworking
 import Testing
 
-@Suite("JSON:API requests", .timeLimit(.minutes(5)))
+@Suite("JSON:API requests", .timeLimit(.minutes(10)))
 struct JSONAPIRequestTests {
     private let resource = #"{"data": {"type": "posts", "id": "1"}}"#
 

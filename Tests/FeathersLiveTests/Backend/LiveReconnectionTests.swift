@@ -4,8 +4,8 @@ import TestBackend
 import Testing
 
 @Suite(
-    "A live query over a connection that is lost again and again", .serialized, .timeLimit(.minutes(5)),
-    .enabled(if: !TestBackend.isSkipped))
+    "A live query over a connection that is lost again and again", .serialized, .timeLimit(.minutes(10)),
+    .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct LiveReconnectionTests {
     // Its own, so that no other suite's events come in between.
     private static let backend = TestBackend(variables: [:])

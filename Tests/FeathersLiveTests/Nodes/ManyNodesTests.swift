@@ -5,7 +5,7 @@ import TestBackend
 import Testing
 
 @Suite(
-    "Several nodes of one application", .serialized, .timeLimit(.minutes(5)),
+    "Several nodes of one application", .serialized, .inTurn, .timeLimit(.minutes(10)),
     .enabled(if: !TestBackend.isSkipped && RedisServer.isInstalled, "needs redis-server (Debian: apt-get install redis-server)"))
 struct ManyNodesTests {
     struct Item: Codable, Sendable, Equatable {

@@ -3,7 +3,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Connections of an HTTP client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("Connections of an HTTP client", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct HTTPClientConnectionTests {
     @Test("are kept and used again, whatever the requests are", arguments: TestedClient.all)
     func reuse(tested: TestedClient) async throws {

@@ -3,7 +3,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("An HTTP client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("An HTTP client", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct HTTPClientExchangeTests {
     @Test(
         "sends the request target byte for byte",

@@ -3,7 +3,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Failures of an HTTP client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("Failures of an HTTP client", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct HTTPClientFailureTests {
     @Test(
         "to reach the server say that nothing was sent",

@@ -3,7 +3,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("An HTTP client's lifetime", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("An HTTP client's lifetime", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct HTTPClientLifetimeTests {
     @Test("cancelling a caller ends its exchange at once and leaves the others alone", arguments: TestedClient.all)
     func cancellation(tested: TestedClient) async throws {

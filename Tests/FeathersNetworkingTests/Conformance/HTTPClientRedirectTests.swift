@@ -3,7 +3,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Redirects of an HTTP client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("Redirects of an HTTP client", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct HTTPClientRedirectTests {
     private func request(_ url: URL, _ method: String = "GET", redirects: HTTPRedirectPolicy = .follow(maximum: 20)) throws -> HTTPRequest {
         var headers = HTTPHeaders()

@@ -3,7 +3,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("TLS of an HTTP client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("TLS of an HTTP client", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct HTTPClientTLSTests {
     @Test("refuses a self-signed certificate before anything is sent", arguments: TestedClient.all)
     func selfSigned(tested: TestedClient) async throws {

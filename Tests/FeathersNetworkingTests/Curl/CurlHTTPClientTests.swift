@@ -5,7 +5,7 @@
 
     @testable import FeathersNetworking
 
-    @Suite("The libcurl client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+    @Suite("The libcurl client", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
     struct CurlHTTPClientTests {
         @Test("is what Linux gets unless told otherwise")
         func platformDefault() throws {

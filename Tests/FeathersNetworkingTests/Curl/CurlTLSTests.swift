@@ -5,7 +5,7 @@
 
     @testable import FeathersNetworking
 
-    @Suite("TLS over libcurl", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+    @Suite("TLS over libcurl", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
     struct CurlTLSTests {
         private func client(_ trust: TLSConfiguration.Trust, _ verification: TLSConfiguration.Verification = .full) throws -> CurlHTTPClient
         {

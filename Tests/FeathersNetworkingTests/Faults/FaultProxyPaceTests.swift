@@ -3,7 +3,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("The pace of a fault proxy", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("The pace of a fault proxy", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct FaultProxyPaceTests {
     static let paces: [(String, Duration, FaultPlan)] = [
         ("delayed", .milliseconds(100), FaultPlan { $0.toClient.delayMs = 100...120 }),

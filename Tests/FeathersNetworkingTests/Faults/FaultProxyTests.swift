@@ -4,7 +4,7 @@ import TestBackend
 import Testing
 
 /// What the proxy does to connections, seen by a client that knows nothing of it.
-@Suite("The fault proxy", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("The fault proxy", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct FaultProxyTests {
     let client = URLSessionHTTPClient()
     // More than a proxy takes in one go, so that a cut after what came leaves something out.

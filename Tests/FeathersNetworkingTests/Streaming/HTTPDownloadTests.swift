@@ -4,7 +4,7 @@ import Synchronization
 import TestBackend
 import Testing
 
-@Suite("Downloads of an HTTP client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("Downloads of an HTTP client", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct HTTPDownloadTests {
     static func source(_ path: String) async throws -> URL {
         try #require(URL(string: try await TestBackend.scriptServer().absoluteString + "/__source/" + path))

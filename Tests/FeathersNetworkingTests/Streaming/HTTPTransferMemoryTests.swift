@@ -7,7 +7,7 @@ import Testing
 /// 200 MB through a process that must not grow by them.
 ///
 /// Only with `FEATHERS_LARGE_TRANSFERS=1`, and alone: other suites grow the process too, and wait for servers that these transfers keep busy.
-@Suite("Memory of large transfers", .serialized, .enabled(if: LargeTransfers.areWanted), .timeLimit(.minutes(5)))
+@Suite("Memory of large transfers", .serialized, .enabled(if: LargeTransfers.areWanted), .timeLimit(.minutes(10)))
 struct HTTPTransferMemoryTests {
     static let count = 200 * 1024 * 1024
     static let digestOfZeros = "72abf2ca8f36943ebe2e49ca3a51d409ca5f0bfcffab6c9d25643c17c32889da"

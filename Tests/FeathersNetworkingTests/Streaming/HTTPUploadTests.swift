@@ -4,7 +4,7 @@ import Synchronization
 import TestBackend
 import Testing
 
-@Suite("Uploads of an HTTP client", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("Uploads of an HTTP client", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct HTTPUploadTests {
     static let pattern = ScratchFolder.pattern(3_000_000)
     static let patternDigest = "e692ec654c9dd6a5a69a6260cd61ab627427c93a9376aca3f0a8e27c4f710406"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeathersNetworking
 
-@Suite("The URLSession client's lifetime", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("The URLSession client's lifetime", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct URLSessionLifetimeTests {
     @Test("nothing is left of a client that is dropped")
     func deinitialized() async throws {

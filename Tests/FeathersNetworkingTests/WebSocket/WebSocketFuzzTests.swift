@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeathersNetworking
 
-@Suite("Frames made up at random", .timeLimit(.minutes(5)))
+@Suite("Frames made up at random", .timeLimit(.minutes(10)))
 struct WebSocketFuzzTests {
     /// `FEATHERS_FUZZ_FRAMES` sets another number, for longer runs of a release build.
     private static let frames = ProcessInfo.processInfo.environment["FEATHERS_FUZZ_FRAMES"].flatMap(Int.init) ?? 1_000_000

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeathersNetworking
 
-@Suite("WebSockets on URLSession", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("WebSockets on URLSession", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct URLSessionWebSocketTests {
     /// nil where Foundation has no WebSockets, which must be said clearly, and must not be so where they were asked for.
     private func open(_ path: String) async throws -> OpenedWebSocket? {

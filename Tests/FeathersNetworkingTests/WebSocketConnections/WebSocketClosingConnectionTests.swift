@@ -5,7 +5,7 @@
 
     @testable import FeathersNetworking
 
-    @Suite("Closing a WebSocket", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+    @Suite("Closing a WebSocket", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
     struct WebSocketClosingConnectionTests {
         @Test("tells the server the code, and the owner the server's answer", arguments: [1000, 1001, 3000, 4999] as [UInt16])
         func ours(code: UInt16) async throws {

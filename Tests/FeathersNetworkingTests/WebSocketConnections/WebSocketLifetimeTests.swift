@@ -5,7 +5,7 @@
 
     @testable import FeathersNetworking
 
-    @Suite("What a WebSocket leaves behind", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)), .serialized)
+    @Suite("What a WebSocket leaves behind", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)), .serialized)
     struct WebSocketLifetimeTests {
         /// How many descriptors of this process lead to one of these ports.
         private static func connections(to url: URL) -> Int {

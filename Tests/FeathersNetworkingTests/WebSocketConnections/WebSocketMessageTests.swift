@@ -5,7 +5,7 @@
 
     @testable import FeathersNetworking
 
-    @Suite("Messages over a WebSocket", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+    @Suite("Messages over a WebSocket", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
     struct WebSocketMessageTests {
         @Test(
             "come back as they were sent", arguments: [WebSocketMessage.text(""), .text("größer €🙂"), .binary([]), .binary([0, 255, 10])])

@@ -5,7 +5,7 @@
 
     @testable import FeathersNetworking
 
-    @Suite("Opening a WebSocket", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+    @Suite("Opening a WebSocket", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
     struct WebSocketOpeningConnectionTests {
         private static let good =
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"

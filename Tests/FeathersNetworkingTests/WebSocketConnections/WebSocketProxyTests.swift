@@ -5,7 +5,7 @@
 
     @testable import FeathersNetworking
 
-    @Suite("WebSockets through an HTTP proxy", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+    @Suite("WebSockets through an HTTP proxy", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
     struct WebSocketProxyTests {
         /// The proxy's address with credentials, if any, percent-encoded as they stand in a URL.
         private func address(of proxy: FaultProxy, _ credentials: String = "") -> String {

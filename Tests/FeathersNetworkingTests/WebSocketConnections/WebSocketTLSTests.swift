@@ -5,7 +5,7 @@
 
     @testable import FeathersNetworking
 
-    @Suite("WebSockets over TLS", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+    @Suite("WebSockets over TLS", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
     struct WebSocketTLSTests {
         private func open(_ path: String) async throws -> OpenedWebSocket {
             let server = try await TestBackend.webSocketServer()

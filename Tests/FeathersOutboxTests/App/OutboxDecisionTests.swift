@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeathersOutbox
 
-@Suite("Decisions about writes that failed", .timeLimit(.minutes(5)))
+@Suite("Decisions about writes that failed", .timeLimit(.minutes(10)))
 struct OutboxDecisionTests {
     @Test(
         "The app's function is told why, and what it says is done",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersOutbox
 
-@Suite("Sending from an outbox", .timeLimit(.minutes(5)))
+@Suite("Sending from an outbox", .timeLimit(.minutes(10)))
 struct OutboxSendingTests {
     @Test("What was handed in before the app lives is sent once it does, with the key in the header")
     func sent() async throws {

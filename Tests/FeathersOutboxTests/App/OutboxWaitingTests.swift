@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersOutbox
 
-@Suite("What an outbox waits for", .timeLimit(.minutes(5)))
+@Suite("What an outbox waits for", .timeLimit(.minutes(10)))
 struct OutboxWaitingTests {
     @Test("A refusal for want of a sign-in pauses all until somebody has signed in")
     func authentication() async throws {

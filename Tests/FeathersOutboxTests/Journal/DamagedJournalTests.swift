@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeathersOutbox
 
-@Suite("Journals that were cut off or damaged", .timeLimit(.minutes(5)))
+@Suite("Journals that were cut off or damaged", .timeLimit(.minutes(10)))
 struct DamagedJournalTests {
     @Test("Cut off at any byte, a journal has its whole records, and takes others behind them")
     func truncated() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeathersOutbox
 
-@Suite("Journals on disks that fail", .timeLimit(.minutes(5)))
+@Suite("Journals on disks that fail", .timeLimit(.minutes(10)))
 struct FailingDiskTests {
     private static let first = JournalRecord.added(.sample(1))
     private static let second = JournalRecord.added(.sample(2))

@@ -4,7 +4,7 @@ import FeathersTesting
 import Foundation
 import Testing
 
-@Suite("The files of an outbox", .timeLimit(.minutes(5)))
+@Suite("The files of an outbox", .timeLimit(.minutes(10)))
 struct OutboxFileTests {
     @Test("One outbox at a time uses a file; the others are told which")
     func locked() async throws {

@@ -5,7 +5,7 @@
 
     /// `FEATHERS_OUTBOX_KILLS` is how many kills there are of each kind, 8 unless said.
     @Suite(
-        "Killing an outbox' process and its server", .timeLimit(.minutes(30)), .serialized, .enabled(if: !TestBackend.isSkipped))
+        "Killing an outbox' process and its server", .timeLimit(.minutes(30)), .serialized, .inTurn, .enabled(if: !TestBackend.isSkipped))
     struct OutboxKillTests {
         private static let kills = ProcessInfo.processInfo.environment["FEATHERS_OUTBOX_KILLS"].flatMap { Int($0) } ?? 8
 

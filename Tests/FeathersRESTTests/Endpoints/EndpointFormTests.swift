@@ -4,7 +4,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Forms with files", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("Forms with files", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct EndpointFormTests {
     /// A part as a parser read it.
     struct Part: Codable, Hashable, Sendable {

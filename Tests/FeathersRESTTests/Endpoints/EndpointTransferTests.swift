@@ -6,7 +6,7 @@ import Synchronization
 import TestBackend
 import Testing
 
-@Suite("Transfers of endpoints", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("Transfers of endpoints", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct EndpointTransferTests {
     let folder = FileManager.default.temporaryDirectory.appending(path: "feathers-transfer-\(UUID().uuidString)")
 

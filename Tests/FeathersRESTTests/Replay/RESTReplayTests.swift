@@ -12,7 +12,7 @@ struct RESTReplayTests {
         try await replay(recordedCase) { try SeamLane($0) }
     }
 
-    @Test("is sent and understood alike over URLSession", .enabled(if: !TestBackend.isSkipped), arguments: RESTRecording.cases)
+    @Test("is sent and understood alike over URLSession", .inTurn, .enabled(if: !TestBackend.isSkipped), arguments: RESTRecording.cases)
     func urlSession(recordedCase: RecordedCase) async throws {
         try await replay(recordedCase) { try await ScriptLane($0, Self.urlSession) }
     }
@@ -20,7 +20,7 @@ struct RESTReplayTests {
     private static let urlSession = URLSessionHTTPClient()
 
     #if os(Linux)
-        @Test("is sent and understood alike over libcurl", .enabled(if: !TestBackend.isSkipped), arguments: RESTRecording.cases)
+        @Test("is sent and understood alike over libcurl", .inTurn, .enabled(if: !TestBackend.isSkipped), arguments: RESTRecording.cases)
         func libcurl(recordedCase: RecordedCase) async throws {
             let client = try Self.libcurl.get()
             try await replay(recordedCase) { try await ScriptLane($0, client) }

@@ -35,7 +35,7 @@ enum FailingOpening: String, CaseIterable, CustomTestStringConvertible {
 }
 
 extension FaultTests {
-    @Suite("A connection that does not open", .timeLimit(.minutes(5)))
+    @Suite("A connection that does not open", .timeLimit(.minutes(10)))
     struct FailingOpeningTests {
         @Test("throws what is wrong, leaves nothing running, and opens as soon as it can", arguments: Way.allCases, FailingOpening.allCases)
         func opening(way: Way, opening: FailingOpening) async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import FeathersSocketIO
 
 extension FaultTests {
-    @Suite("A connection lost on its way to the backend", .timeLimit(.minutes(5)))
+    @Suite("A connection lost on its way to the backend", .timeLimit(.minutes(10)))
     struct LostConnectionTests {
         private static let clock = ContinuousClock()
         /// What a busy machine takes for it, and much less than a heartbeat.

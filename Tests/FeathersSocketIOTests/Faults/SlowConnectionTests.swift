@@ -6,7 +6,7 @@ import Testing
 @testable import FeathersSocketIO
 
 extension FaultTests {
-    @Suite("A connection that is slow and tears everything apart", .timeLimit(.minutes(5)))
+    @Suite("A connection that is slow and tears everything apart", .timeLimit(.minutes(10)))
     struct SlowConnectionTests {
         static let paces: [FaultPlan] = [
             FaultPlan {

@@ -5,7 +5,7 @@ import Testing
 @testable import FeathersSocketIO
 
 extension FaultTests {
-    @Suite("A connection that stalls", .timeLimit(.minutes(5)))
+    @Suite("A connection that stalls", .timeLimit(.minutes(10)))
     struct StalledConnectionTests {
         private static let backend = TestBackend(variables: ["PING_INTERVAL": "300", "PING_TIMEOUT": "1200"])
         /// What a busy machine may add to the server's 1.5 seconds.

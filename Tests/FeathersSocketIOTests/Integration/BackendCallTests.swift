@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("Calls to a FeathersJS backend over Socket.IO", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("Calls to a FeathersJS backend over Socket.IO", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct BackendCallTests {
     @Test("reach every method and come back with its result", arguments: Way.allCases)
     func methods(way: Way) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("Events of a FeathersJS backend over Socket.IO", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("Events of a FeathersJS backend over Socket.IO", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct BackendEventTests {
     /// A server of one's own hears of nobody else's events.
     private let backend = TestBackend(variables: [:])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("The connection to a FeathersJS backend", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("The connection to a FeathersJS backend", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct BackendLossTests {
     @Test("comes back after it was cut, with a gap, and calls fail that were under way", arguments: Way.allCases)
     func killed(way: Way) async throws {

@@ -7,7 +7,7 @@
 
     @testable import FeathersSocketIO
 
-    @Suite("Socket.IO over TLS", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+    @Suite("Socket.IO over TLS", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
     struct BackendTLSTests {
         /// A server of one's own hears of nobody else's events.
         private let backend = TestBackend(variables: [:])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("The upgrade of a polling session by the backend", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(5)))
+@Suite("The upgrade of a polling session by the backend", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct BackendUpgradeTests {
     @Test("ends every poll with a noop from the probe on, those that come after it too, so that the client can go over")
     func polls() async throws {

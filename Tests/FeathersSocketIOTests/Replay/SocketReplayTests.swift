@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("The recorded Socket.IO traffic", .timeLimit(.minutes(5)))
+@Suite("The recorded Socket.IO traffic", .timeLimit(.minutes(10)))
 struct SocketReplayTests {
     @Test("is sent and understood as by the JavaScript client", arguments: SocketRecording.cases)
     func replay(recordedCase: RecordedSocketCase) async {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("What goes on beside a connection", .timeLimit(.minutes(5)))
+@Suite("What goes on beside a connection", .timeLimit(.minutes(10)))
 struct AccompanimentTests {
     @Test("begins when it is prepared, makes calls, ends with it, and begins anew on the next")
     func whole() async throws {

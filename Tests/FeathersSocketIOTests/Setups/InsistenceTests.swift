@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("Connecting again after an end that is final", .timeLimit(.minutes(5)))
+@Suite("Connecting again after an end that is final", .timeLimit(.minutes(10)))
 struct InsistenceTests {
     private static let refusal = #"44{"message":"no"}"#
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("What is done on a connection before calls", .timeLimit(.minutes(5)))
+@Suite("What is done on a connection before calls", .timeLimit(.minutes(10)))
 struct PreparationTests {
     static let login = ServiceRequest(path: "authentication", method: .create, data: 1)
 

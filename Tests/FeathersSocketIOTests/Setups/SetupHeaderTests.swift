@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("The headers plugins add to the opening of a connection", .timeLimit(.minutes(5)))
+@Suite("The headers plugins add to the opening of a connection", .timeLimit(.minutes(10)))
 struct SetupHeaderTests {
     /// Polling that fails, after its request was handed to the test.
     private struct Refusing: HTTPClient {

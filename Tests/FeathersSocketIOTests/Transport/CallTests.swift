@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("Calls over Socket.IO", .timeLimit(.minutes(5)))
+@Suite("Calls over Socket.IO", .timeLimit(.minutes(10)))
 struct CallTests {
     static let requests: [(ServiceRequest, String)] = [
         (ServiceRequest(path: "messages", method: .find), #"420["find","messages",{}]"#),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("A Socket.IO connection", .timeLimit(.minutes(5)))
+@Suite("A Socket.IO connection", .timeLimit(.minutes(10)))
 struct ConnectingTests {
     @Test("is opened at the server's path with the transport named")
     func address() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("Events over Socket.IO", .timeLimit(.minutes(5)))
+@Suite("Events over Socket.IO", .timeLimit(.minutes(10)))
 struct EventTests {
     static let names: [(String, String, String)] = [
         ("messages created", "messages", "created"), ("teams/:teamId/members patched", "teams/:teamId/members", "patched"),

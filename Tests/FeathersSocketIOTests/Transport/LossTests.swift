@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("Calls without a connection", .timeLimit(.minutes(5)))
+@Suite("Calls without a connection", .timeLimit(.minutes(10)))
 struct LossTests {
     @Test("wait for one, in order")
     func queued() async throws {

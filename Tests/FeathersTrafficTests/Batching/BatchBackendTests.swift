@@ -3,7 +3,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Batches on the test backend", .timeLimit(.minutes(5)), .enabled(if: !TestBackend.isSkipped))
+@Suite("Batches on the test backend", .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct BatchBackendTests {
     @Test("Each call has its own result or error, over both transports", arguments: [true, false])
     func calls(isRealTime: Bool) async throws {

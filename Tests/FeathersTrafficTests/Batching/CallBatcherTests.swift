@@ -2,7 +2,7 @@ import Feathers
 import FeathersTesting
 import Testing
 
-@Suite("Batched calls", .timeLimit(.minutes(5)))
+@Suite("Batched calls", .timeLimit(.minutes(10)))
 struct CallBatcherTests {
     private let clock = ManualClock()
     private let waiters = CountedWaiters()

@@ -2,7 +2,7 @@ import Feathers
 import FeathersTesting
 import Testing
 
-@Suite("Limited calls", .timeLimit(.minutes(5)))
+@Suite("Limited calls", .timeLimit(.minutes(10)))
 struct CallLimiterTests {
     private let clock = ManualClock()
     private let waiters = CountedWaiters()

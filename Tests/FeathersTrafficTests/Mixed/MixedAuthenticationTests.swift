@@ -2,7 +2,7 @@ import Feathers
 import FeathersTesting
 import Testing
 
-@Suite("Authentication over both ways", .timeLimit(.minutes(5)))
+@Suite("Authentication over both ways", .timeLimit(.minutes(10)))
 struct MixedAuthenticationTests {
     private let credentials = AuthenticationCredentials.local(email: "a@example.com", password: "p")
 

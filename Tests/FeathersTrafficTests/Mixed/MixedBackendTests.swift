@@ -3,7 +3,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("A mixed transport on the test backend", .timeLimit(.minutes(5)), .enabled(if: !TestBackend.isSkipped))
+@Suite("A mixed transport on the test backend", .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct MixedBackendTests {
     @Test("While the connection is cut reads go on over REST, then calls and events go over the connection again")
     func cut() async throws {

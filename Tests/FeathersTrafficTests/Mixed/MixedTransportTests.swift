@@ -3,7 +3,7 @@ import FeathersTesting
 import Foundation
 import Testing
 
-@Suite("A mixed transport", .timeLimit(.minutes(5)))
+@Suite("A mixed transport", .timeLimit(.minutes(10)))
 struct MixedTransportTests {
     @Test("Calls go the way of their route, events come over the connection")
     func routes() async throws {

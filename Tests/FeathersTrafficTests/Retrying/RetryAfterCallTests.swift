@@ -4,7 +4,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Calls that are to come later", .timeLimit(.minutes(5)), .enabled(if: !TestBackend.isSkipped))
+@Suite("Calls that are to come later", .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct RetryAfterCallTests {
     private static let busy = #"{"name":"TooManyRequests","message":"Slow down","code":429,"className":"too-many-requests"}"#
     private static let json = ["Content-Type", "application/json"]

@@ -2,7 +2,7 @@ import Feathers
 import FeathersTesting
 import Testing
 
-@Suite("Shared reads", .timeLimit(.minutes(5)))
+@Suite("Shared reads", .timeLimit(.minutes(10)))
 struct ReadSharingTests {
     private let clock = ManualClock()
     private let waiters = CountedWaiters()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("Chaos", .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
+@Suite("Chaos", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct ChaosTests {
     // Its own, with a heartbeat quick enough to notice a stall many times in a minute.
     private static let backend = TestBackend(variables: ["PING_INTERVAL": "1000", "PING_TIMEOUT": "1000"])
