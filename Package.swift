@@ -56,6 +56,7 @@ let package = Package(
             name: "EventStream", dependencies: ["Feathers", "Signals"], path: "Sources/Examples/EventStream", swiftSettings: settings),
         .executableTarget(
             name: "JobWorker", dependencies: ["Feathers", "Signals"], path: "Sources/Examples/JobWorker", swiftSettings: settings),
+        .executableTarget(name: "Notes", dependencies: ["Feathers"], path: "Sources/Examples/Notes", swiftSettings: settings),
         .target(name: "Signals", path: "Sources/Examples/Signals", swiftSettings: settings),
 
         // Starts the Python server the integration suites talk to.
@@ -108,7 +109,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         .testTarget(
-            name: "ExamplesTests", dependencies: ["EventStream", "JobWorker", "Feathers", "FeathersTesting", "TestBackend"],
+            name: "ExamplesTests", dependencies: ["EventStream", "JobWorker", "Notes", "Feathers", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         // Compiles what the documentation shows.
         .testTarget(
