@@ -1,9 +1,8 @@
 import FeathersCore
-import Synchronization
 
 /// A sink that keeps what it receives.
 final class Ledger: DiagnosticSink {
-    private let kept = Mutex<[DiagnosticEvent]>([])
+    private let kept = Locked<[DiagnosticEvent]>([])
 
     func receive(_ event: DiagnosticEvent) { kept.withLock { $0.append(event) } }
 

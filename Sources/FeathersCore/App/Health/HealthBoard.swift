@@ -4,14 +4,14 @@ import Foundation
 final class HealthBoard: Sendable {
     private let value = ReplayedValue(AppHealth(state: .starting, since: .now, connection: nil))
     /// Held while the state is looked at, so that what is noted last is what was seen last.
-    private let turn = Locked(())
+    private let turn = NSLock()
 
     var current: AppHealth { value.current }
 
     /// Notes how the app is now.
     /// - Parameter look: the state, knowing the one before, and the connection.
     func note(_ look: (AppHealth.State) -> (AppHealth.State, ConnectionStatus?)) {
-        turn.withLock { _ in
+        turn.withLock {
             let last = value.current
             let (state, connection) = look(last.state)
             guard state != last.state || connection != last.connection else { return }
