@@ -22,12 +22,14 @@ application: they share `messages` and `todos`, and events reach everybody's cli
 
 import argparse
 import asyncio
+import logging
 import os
 import signal
 import sys
 import threading
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from backend import certificate
 from backend.application import Application
@@ -88,6 +90,11 @@ async def serve_site(site, host, port):
     return runner.addresses[0][1]
 
 
+def is_worth_telling(record):
+    """Not what a client sent that is no HTTP: the fault tests damage requests, hundreds of them."""
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+
 def stop_at_end_of_input(stop):
     loop = asyncio.get_running_loop()
 
@@ -112,6 +119,7 @@ def main():
     if arguments.compress:
         os.environ["COMPRESS"] = "1"
     sys.setrecursionlimit(NESTING)
+    logging.getLogger("aiohttp.server").addFilter(is_worth_telling)
     asyncio.run(serve(arguments.host, arguments.port))
 
 
