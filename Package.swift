@@ -57,6 +57,9 @@ let package = Package(
         .executableTarget(
             name: "JobWorker", dependencies: ["Feathers", "Signals"], path: "Sources/Examples/JobWorker", swiftSettings: settings),
         .executableTarget(name: "Notes", dependencies: ["Feathers"], path: "Sources/Examples/Notes", swiftSettings: settings),
+        .executableTarget(name: "Hello", dependencies: ["Feathers"], path: "Sources/Examples/Hello", swiftSettings: settings),
+        .executableTarget(name: "Chat", dependencies: ["Feathers", "Signals"], path: "Sources/Examples/Chat", swiftSettings: settings),
+        .target(name: "ChatViews", dependencies: ["Feathers"], path: "Sources/Examples/ChatViews", swiftSettings: settings),
         .target(name: "Signals", path: "Sources/Examples/Signals", swiftSettings: settings),
 
         // Starts the Python server the integration suites talk to.
@@ -109,10 +112,14 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         .testTarget(
-            name: "ExamplesTests", dependencies: ["EventStream", "JobWorker", "Notes", "Feathers", "FeathersTesting", "TestBackend"],
+            name: "ExamplesTests",
+            dependencies: ["Chat", "EventStream", "Hello", "JobWorker", "Notes", "Feathers", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
+        // What the tests of an app look like: on the test kit alone, without a server.
+        .testTarget(name: "ChatViewsTests", dependencies: ["ChatViews", "Feathers", "FeathersTesting"], swiftSettings: settings),
         // Compiles what the documentation shows.
         .testTarget(
-            name: "DocumentationTests", dependencies: ["Feathers", "FeathersJSONAPI", "FeathersTesting"], swiftSettings: settings),
+            name: "DocumentationTests", dependencies: ["Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
     ]
 )
