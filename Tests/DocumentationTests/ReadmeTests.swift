@@ -61,10 +61,6 @@ struct ReadmeTests {
         #expect(readmeQueries().map { JSONValue.object($0.json).description }.first == #"{"age":{"$gte":18,"$lt":65}}"#)
 
         let app = FeathersApp()
-        try await app.use(Dice(), at: "dice")
-        #expect(try await app.service("dice").get(6)["rolled"]?.integer.map { (1...6).contains($0) } == true)
-        await #expect { try await app.service("dice").get("six") } throws: { "\($0)".contains("not six") }
-
         let messages = try await app.use(MemoryService(), at: "messages")
         await readmeHooks(app, messages)
         await messages.addHooks(Hooks(around: [measured]))
