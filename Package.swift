@@ -16,7 +16,14 @@ let package = Package(
     name: "feathers-swift",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "Feathers", targets: ["Feathers"]),
+        // All modules behind the umbrella by their names: a comparison of the public API looks at those alone that a product names.
+        .library(
+            name: "Feathers",
+            targets: [
+                "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking",
+                "FeathersOutbox",
+                "FeathersREST", "FeathersSocketIO", "FeathersTraffic",
+            ]),
         .library(name: "FeathersJSONAPI", targets: ["FeathersJSONAPI"]),
         .library(name: "FeathersTesting", targets: ["FeathersTesting"]),
     ],
