@@ -21,8 +21,7 @@ let package = Package(
             name: "Feathers",
             targets: [
                 "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking",
-                "FeathersOutbox",
-                "FeathersREST", "FeathersSocketIO", "FeathersTraffic",
+                "FeathersOutbox", "FeathersREST", "FeathersSocketIO", "FeathersTraffic",
             ]),
         .library(name: "FeathersJSONAPI", targets: ["FeathersJSONAPI"]),
         .library(name: "FeathersTesting", targets: ["FeathersTesting"]),

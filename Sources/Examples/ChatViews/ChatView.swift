@@ -2,10 +2,19 @@
     import SwiftUI
 
     /// A room of a chat: what was said, and a field to say something.
+    ///
+    /// ```swift
+    /// @State private var lobby = ChatModel(FeathersApp(transport: .socketIO(url)), room: "lobby", author: "Ada")
+    /// var body: some Scene { WindowGroup { ChatView(lobby) } }
+    /// ```
     struct ChatView: View {
         @Bindable var model: ChatModel
         /// How often something was to be sent: each time begins a task of the view, which ends with it.
         @State private var sendings = 0
+
+        init(_ model: ChatModel) {
+            self.model = model
+        }
 
         var body: some View {
             VStack(alignment: .leading) {
