@@ -38,10 +38,9 @@ extension SocketIOCore {
         while true {
             if isStopped { return LinkEnd(.clientDisconnect) }
             board.set(.connecting(attempt: backoff.attempt))
-            let end = await connectOnce { recovered in
+            let end = await connectOnce {
                 hasStood = true
                 backoff.connected(now: timebase.now)
-                board.set(.connected(recovered: recovered))
                 state.withLock { $0.outcome }.resolve(())
             }
             if isStopped { return LinkEnd(.clientDisconnect) }

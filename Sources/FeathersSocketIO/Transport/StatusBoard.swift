@@ -18,11 +18,25 @@ final class StatusBoard: Sendable {
 
     /// Called by one task at a time, which keeps the order for every reader.
     func set(_ status: ConnectionStatus) {
-        let readers = state.withLock { state in
+        tell(note(status))
+    }
+
+    /// A status that is the current one, and who is to be told of it.
+    struct News: Sendable {
+        fileprivate var status: ConnectionStatus
+        fileprivate var readers: [AsyncStream<ConnectionStatus>.Continuation]
+    }
+
+    /// Makes a status the current one in the same moment as something else, whose lock the caller has: what it returns is told outside.
+    func note(_ status: ConnectionStatus) -> News {
+        state.withLock { state in
             state.status = status
-            return Array(state.readers.values)
+            return News(status: status, readers: Array(state.readers.values))
         }
-        for reader in readers { reader.yield(status) }
+    }
+
+    func tell(_ news: News) {
+        for reader in news.readers { reader.yield(news.status) }
     }
 
     func updates() -> AsyncStream<ConnectionStatus> {
