@@ -27,16 +27,17 @@ extension SocketIOCore {
         let limit = min(link.connection.handshake.maxPayload, options.maximumMessageSize)
         var oversized: [CallTable<Waiter>.Call] = []
         var outcome = Outcome.waits
-        let news: StatusBoard.News? = state.withLock { state in
-            guard state.link === link, state.session.isJoined else { return nil }
+        let isOpen = state.withLock { state in
+            guard state.link === link, state.session.isJoined else { return false }
             state.isOpen = true
             let taken = state.calls.takeQueue(limit: limit)
             oversized = taken.oversized
             outcome = handOver(taken.frames, link, &state)
-            return board.note(.connected(recovered: recovered))
+            status.enqueue(.connected(recovered: recovered))
+            return true
         }
-        guard let news else { return false }
-        board.tell(news)
+        guard isOpen else { return false }
+        status.deliver()
         if case .drain(let link, let frames) = outcome { drain(link, frames) }
         for call in oversized { call.waiter.resume(throwing: FeathersError.tooLarge(call.frame.size, limit: limit)) }
         return true

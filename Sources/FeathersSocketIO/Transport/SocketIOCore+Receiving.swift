@@ -102,7 +102,7 @@ extension SocketIOCore {
                     acknowledge(id, with: answer, over: link)
                 }
             }
-            observers.deliver(SocketIOEvent(name: name, arguments: Array(arguments.dropFirst()), acknowledgement: acknowledgement))
+            observers.yield(SocketIOEvent(name: name, arguments: Array(arguments.dropFirst()), acknowledgement: acknowledgement))
         }
         guard let event = ServiceEvent(name: name, arguments: arguments) else {
             if !isObserved { report(.unknownEvent, "An event came that is no service's and that nobody observes") }
