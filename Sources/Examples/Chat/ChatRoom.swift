@@ -81,7 +81,7 @@ struct ChatRoom: Sendable {
     /// Tells when the connection is lost, and when it is back.
     private func watchConnection() async {
         var wasReady = true
-        for await health in app.healthUpdates() where health.isReady != wasReady {
+        for await health in app.healthUpdates() where health.isReady != wasReady && health.state != .starting {
             wasReady = health.isReady
             show(wasReady ? "* connected again" : "* \(health.reason)")
         }
