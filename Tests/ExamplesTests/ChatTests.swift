@@ -16,7 +16,9 @@ struct ChatTests {
         func type(_ line: String) { typed.continuation.yield(line) }
         func show(_ line: String) { seen.update { $0.append(line) } }
         /// Waits until exactly this has been said; what the program says of itself does not count.
-        func waitFor(_ lines: [String]) async throws { try await seen.wait { $0.filter { !$0.hasPrefix("*") } == lines } }
+        func waitFor(_ lines: [String]) async throws {
+            try await seen.wait { $0.filter { !$0.hasPrefix("*") && !$0.hasPrefix("!") } == lines }
+        }
     }
 
     /// Runs a body while somebody sits in a room.

@@ -56,9 +56,13 @@ struct ChatRoom: Sendable {
         for await delivery in deliveries {
             switch delivery {
             case .event(let message): if message.room == name { show(message, except: &shown) }
-            case .gap:
+            case .gap(let gap):
+                // What is no message of a chat was none of this room's.
+                if case .undecodable = gap.reason { continue }
                 do {
                     try await showRecent(except: &shown)
+                } catch is CancellationError {
+                    return
                 } catch {
                     show("! something may be missing here: \(error)")
                 }
@@ -80,10 +84,18 @@ struct ChatRoom: Sendable {
 
     /// Tells when the connection is lost, and when it is back.
     private func watchConnection() async {
-        var wasReady = true
-        for await health in app.healthUpdates() where health.isReady != wasReady && health.state != .starting {
-            wasReady = health.isReady
-            show(wasReady ? "* connected again" : "* \(health.reason)")
+        var isLost = false
+        for await status in app.connectionStatusUpdates() {
+            switch status {
+            case .waiting where !isLost:
+                isLost = true
+                show("* The connection was lost and is being made again")
+            case .connected where isLost:
+                isLost = false
+                show("* connected again")
+            case .closed(let reason): show("* The connection is closed: \(reason)")
+            default: break
+            }
         }
     }
 }
