@@ -8,6 +8,7 @@ public protocol DiagnosticSink: Sendable {
 public struct DiagnosticClosure: DiagnosticSink {
     private let body: @Sendable (DiagnosticEvent) -> Void
 
+    /// A sink that hands every event to `body`, on the thread where it happened.
     public init(_ body: @escaping @Sendable (DiagnosticEvent) -> Void) {
         self.body = body
     }

@@ -4,6 +4,7 @@ public struct TransportService: ServiceProtocol {
     /// The app's, whose shutdown ends calls; nil where calls end with the connection anyway, or there is no app.
     private let gate: CallGate?
 
+    /// A service that hands its calls to a transport.
     public init(_ transport: any Transport) {
         self.init(transport, gate: nil)
     }

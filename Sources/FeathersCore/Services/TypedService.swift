@@ -13,7 +13,10 @@ public struct TypedService<Model: Codable & Sendable>: Sendable {
     let rootKeys: [RootKey]
     let coding: (any JSONCodec)?
 
+    /// A service seen through a model; `app.service(path, of: Model.self)` is the short way.
     /// - Parameters:
+    ///   - service: the untyped service.
+    ///   - model: what a record becomes.
     ///   - rootKeys: the way to the record, list or page inside every result, for servers that wrap them: `["data"]`. Events carry records as they are.
     ///   - coding: how models become JSON and back; nil for the app's way.
     public init(_ service: Service, of model: Model.Type = Model.self, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil) {

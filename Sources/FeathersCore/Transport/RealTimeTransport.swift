@@ -33,6 +33,7 @@ public struct TransportLoad: Sendable, Hashable {
     /// Calls that were sent and are not answered.
     public var unanswered: Int
 
+    /// A load; the parameters are the properties of the same names.
     public init(waiting: Int = 0, unanswered: Int = 0) {
         self.waiting = waiting
         self.unanswered = unanswered

@@ -9,6 +9,7 @@ public struct JSONAPIPage<Model: JSONAPIModel>: Sendable {
     public let total: Int?
     /// The document's links.
     public let links: JSONAPILinks
+    /// The document's meta.
     public let meta: JSONObject?
     /// The cursors of the resources, where the server pages by cursors and says them.
     public let cursors: [String?]
@@ -72,6 +73,7 @@ public struct JSONAPIPages<Model: JSONAPIModel>: AsyncSequence, Sendable {
         Iterator(pages: self)
     }
 
+    /// Fetches one page after the other.
     public struct Iterator: AsyncIteratorProtocol {
         let pages: JSONAPIPages
         private var current: JSONAPIPage<Model>?

@@ -97,6 +97,7 @@ extension JSONAPIService {
     /// A relationship of a resource.
     /// - Parameters:
     ///   - property: the relationship's name, as a property has it.
+    ///   - id: the resource's id.
     ///   - links: the relationship's links where the server has said them; paths after the specification otherwise.
     public func relationship(
         _ property: String, ofID id: some ServiceIDConvertible, links: JSONAPILinks = JSONAPILinks()
@@ -106,7 +107,11 @@ extension JSONAPIService {
     }
 
     /// The target of a to-one relationship: the one that came along, else read from the server; nil where there is none.
-    /// - Parameter property: the relationship's name, as a property has it.
+    /// - Parameters:
+    ///   - property: the relationship's name, as a property has it.
+    ///   - relationship: the property's value.
+    ///   - model: the resource that has it.
+    ///   - params: what goes with the call, if one is made.
     public func load<Target>(
         _ property: String, _ relationship: ToOne<Target>, of model: Model, params: Params = Params()
     ) async throws -> Target? {
@@ -115,7 +120,11 @@ extension JSONAPIService {
     }
 
     /// The targets of a to-many relationship: those that came along if none is missing, else read from the server.
-    /// - Parameter property: the relationship's name, as a property has it.
+    /// - Parameters:
+    ///   - property: the relationship's name, as a property has it.
+    ///   - relationship: the property's value.
+    ///   - model: the resource that has it.
+    ///   - params: what goes with the call, if one is made.
     public func load<Target>(
         _ property: String, _ relationship: ToMany<Target>, of model: Model, params: Params = Params()
     ) async throws -> [Target] {

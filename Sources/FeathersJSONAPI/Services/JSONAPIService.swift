@@ -15,6 +15,7 @@ public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
     /// How models become records and back.
     public let codec: JSONAPICodec
 
+    /// A service seen through a model; ``/Feathers/FeathersApp/jsonAPI(_:at:)`` is the short way, with the transport's codec.
     public init(_ service: Service, of model: Model.Type = Model.self, codec: JSONAPICodec = JSONAPICodec()) {
         untyped = service
         self.codec = codec
@@ -23,7 +24,9 @@ public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
 
 extension FeathersApp {
     /// The service of a model's resources.
-    /// - Parameter path: the service's path; the model's type unless given.
+    /// - Parameters:
+    ///   - model: what the resources become.
+    ///   - path: the service's path; the model's type unless given.
     public func jsonAPI<Model: JSONAPIModel>(_ model: Model.Type, at path: String? = nil) -> JSONAPIService<Model> {
         JSONAPIService(service(path ?? model.type), codec: transport?.component(JSONAPITransport.self)?.codec ?? JSONAPICodec())
     }

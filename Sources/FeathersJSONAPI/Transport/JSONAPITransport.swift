@@ -52,7 +52,7 @@ public struct JSONAPITransport: Transport {
 extension Transport where Self == JSONAPITransport {
     /// A transport to a JSON:API server: `FeathersApp(transport: .jsonAPI(url))`.
     ///
-    /// The parameters are those of ``JSONAPITransport/init(_:codec:options:headers:timeout:httpClient:)``.
+    /// The parameters are those of `JSONAPITransport`'s initializer.
     public static func jsonAPI(
         _ baseURL: URL,
         codec: JSONAPICodec = JSONAPICodec(),

@@ -20,6 +20,7 @@
             /// How many connections to one host are open at a time; more requests than that wait for each other.
             public var maximumConnectionsPerHost: Int
 
+            /// A configuration; the parameters are the properties of the same names.
             public init(
                 tls: TLSConfiguration = TLSConfiguration(),
                 proxy: NetworkProxy = .environment,
