@@ -24,6 +24,6 @@ extension Hooks {
         levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = .standard, verbosity: DiagnosticVerbosity = .brief,
         to receive: @escaping @Sendable (DiagnosticEvent) -> Void
     ) -> Hooks {
-        logging(levels: levels, redaction: redaction, verbosity: verbosity, to: DiagnosticClosure(receive))
+        logging(levels: levels, redaction: redaction, verbosity: verbosity, to: ClosureDiagnosticSink(receive))
     }
 }

@@ -71,9 +71,9 @@ public struct JSONAPIOperationResult: Sendable {
 extension FeathersApp {
     /// Has a batch of operations carried out; its results are in the order of its operations.
     ///
-    /// It is a call of the service at the path of the operations, `runOperations`, and goes through its hooks. Where an operation fails, `operationIndex` of
+    /// It is a call of the service at the path of the operations, `runOperations`, and goes through its hooks. Where an operation fails, ``JSONAPIErrorObject/operationIndex`` of
     /// the error's ``FeathersError/jsonAPIErrors`` tells which.
-    /// - Throws: ``FeathersError/Code/methodNotAllowed`` where the transport is told of no operations.
+    /// - Throws: `FeathersError.Code.methodNotAllowed` where the transport is told of no operations.
     @discardableResult
     public func send(_ batch: JSONAPIBatch, params: Params = Params()) async throws -> [JSONAPIOperationResult] {
         let path = transport?.component(JSONAPITransport.self)?.builder.options.operationsPath ?? "operations"

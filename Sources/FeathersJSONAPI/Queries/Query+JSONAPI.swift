@@ -32,7 +32,7 @@ extension Query {
 
     /// Sets any parameter by its whole name, also one of a filter: `.parameter("filter[from]", "2024")`.
     ///
-    /// The name of one of the server's own must hold another character than a to z, see `JSONAPIOptions.checksParameterNames`.
+    /// The name of one of the server's own must hold another character than a to z, see ``JSONAPIOptions/checksParameterNames``.
     public func parameter(_ name: String, _ value: String) -> Query {
         var parameters = json["$parameters"]?.object ?? [:]
         parameters[name] = .string(value)

@@ -69,12 +69,12 @@ public struct JSONAPIPages<Model: JSONAPIModel>: AsyncSequence, Sendable {
     let query: Query
     let params: Params
 
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(pages: self)
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(pages: self)
     }
 
     /// Fetches one page after the other.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct AsyncIterator: AsyncIteratorProtocol {
         let pages: JSONAPIPages
         private var current: JSONAPIPage<Model>?
         private var hasStarted = false

@@ -15,7 +15,7 @@ public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
     /// How models become records and back.
     public let codec: JSONAPICodec
 
-    /// A service seen through a model; ``/Feathers/FeathersApp/jsonAPI(_:at:)`` is the short way, with the transport's codec.
+    /// A service seen through a model; `app.jsonAPI(Model.self)` is the short way, with the transport's codec.
     public init(_ service: Service, of model: Model.Type = Model.self, codec: JSONAPICodec = JSONAPICodec()) {
         untyped = service
         self.codec = codec

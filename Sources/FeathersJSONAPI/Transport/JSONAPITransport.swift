@@ -13,6 +13,7 @@ public struct JSONAPITransport: Transport {
     let builder: JSONAPIRequestBuilder
     private let httpClient: any HTTPClient
 
+    /// A transport to a server; `.jsonAPI(url)` is the short way.
     /// - Parameters:
     ///   - baseURL: where the resources live, for example `https://api.example.com/v1`; a trailing slash does not count.
     ///   - codec: how records and models become documents and back.
@@ -52,7 +53,7 @@ public struct JSONAPITransport: Transport {
 extension Transport where Self == JSONAPITransport {
     /// A transport to a JSON:API server: `FeathersApp(transport: .jsonAPI(url))`.
     ///
-    /// The parameters are those of `JSONAPITransport`'s initializer.
+    /// The parameters are those of ``JSONAPITransport/init(_:codec:options:headers:timeout:httpClient:)``.
     public static func jsonAPI(
         _ baseURL: URL,
         codec: JSONAPICodec = JSONAPICodec(),

@@ -36,6 +36,7 @@
 
         private let driver: CurlDriver
 
+        /// A client with connections of its own.
         /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/other`` where this process holds no libcurl, or one before 7.68.
         public init(configuration: Configuration = Configuration()) throws(HTTPClientError) {
             if case .failure(let reason) = Libcurl.version {

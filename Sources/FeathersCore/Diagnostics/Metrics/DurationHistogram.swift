@@ -11,14 +11,13 @@ public struct DurationHistogram: Sendable, Hashable {
     /// All durations together.
     public private(set) var sum = Duration.zero
 
-    /// A histogram of nothing yet.
-    public init() {}
+    package init() {}
 
     /// How many durations there were.
     public var count: Int { counts.reduce(0, +) }
 
     /// Counts a duration.
-    public mutating func add(_ duration: Duration) {
+    package mutating func add(_ duration: Duration) {
         counts[Self.bounds.firstIndex { duration <= $0 } ?? Self.bounds.count] += 1
         sum += duration
     }

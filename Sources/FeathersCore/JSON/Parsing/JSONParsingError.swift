@@ -32,8 +32,7 @@ public struct JSONParsingError: Error, Hashable, Sendable {
     /// sequence for `invalidUTF8`, and the length of the text for `unexpectedEnd`.
     public let offset: Int
 
-    /// An error; the parameters are the properties of the same names.
-    public init(reason: Reason, offset: Int) {
+    package init(reason: Reason, offset: Int) {
         self.reason = reason
         self.offset = offset
     }
