@@ -5,7 +5,9 @@
 /// let recent = try await messages.find(.sorted(by: "createdAt", .descending).limit(10))
 /// ```
 ///
-/// Hooks and events are the untyped service's: both faces see the same calls.
+/// Hooks and events are the untyped service's: both faces see the same calls. Parameters and errors are those of ``Service``'s methods. Besides, what the
+/// codec says of a model that cannot be written is thrown as it is (`EncodingError`), and a result that is no such model is a
+/// ``FeathersError/Code/generalError`` that names the property: the call has been executed then.
 public struct TypedService<Model: Codable & Sendable>: Sendable {
     /// The same service, untyped.
     public let untyped: Service

@@ -2,6 +2,8 @@ public import FeathersCore
 import Foundation
 
 /// A relationship of one resource on the server: what it holds, and changes of that alone.
+///
+/// Every call is one of the service's, goes through its hooks and throws what those throw.
 public struct JSONAPIRelationshipService: Sendable {
     private let service: Service
     private let id: String

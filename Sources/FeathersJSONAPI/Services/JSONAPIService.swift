@@ -8,7 +8,8 @@ public import FeathersCore
 /// try await posts.relationship("comments", ofID: "1").add([JSONAPIIdentifier(type: "comments", id: "5")])
 /// ```
 ///
-/// Every call is one of the untyped service's and goes through its hooks.
+/// Every call is one of the untyped service's, goes through its hooks and throws what those throw. A model that makes no resource is a
+/// `FeathersError.Code.badRequest`, a result that is no such model a `FeathersError.Code.generalError`, with the ``JSONAPIError`` as cause.
 public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
     /// The same service, untyped.
     public let untyped: Service
