@@ -18,6 +18,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandon
     private let routes: TransportRoutes
     private let timebase: Timebase
 
+    /// A connection and a way beside it; `.mixed(realTime:rest:)` is the short way.
     /// - Parameters:
     ///   - realTime: what keeps the connection.
     ///   - rest: the way beside it: REST, JSON:API or whatever needs no connection.
