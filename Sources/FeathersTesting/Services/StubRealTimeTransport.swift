@@ -119,5 +119,8 @@ public final class StubRealTimeTransport: RealTimeTransport, Stubbed {
 
     public var status: ConnectionStatus { connection.line.current.statuses.last ?? .offline }
 
+    /// The calls that wait for a connection; those that stubs are about are not counted.
+    public var load: TransportLoad { TransportLoad(waiting: waitingCallCount) }
+
     public func statusUpdates() -> AsyncStream<ConnectionStatus> { connection.statusUpdates() }
 }

@@ -93,6 +93,9 @@ extension MixedTransport {
     public var status: ConnectionStatus { realTime.status }
 
     public func statusUpdates() -> AsyncStream<ConnectionStatus> { realTime.statusUpdates() }
+
+    /// What the connection holds: calls over REST wait for none.
+    public var load: TransportLoad { realTime.load }
 }
 
 extension Transport where Self == MixedTransport {
