@@ -63,7 +63,9 @@ extension Authenticator {
             _ = try? await send(ServiceRequest(path: options.path, method: .remove))
             state.withLock { $0.session.withdrawn(token) }
         case .perform(let id):
-            guard let number = claim(id, takesOver: takesOver) else { return await wait(until: nil, or: change) }
+            guard let (number, isFree) = claim(id, takesOver: takesOver) else { return await wait(until: nil, or: change) }
+            // What was interrupted may stand in line for this very connection; a hook that never hears of it is not waited for.
+            if let isFree { await wait(until: timebase.now + AuthenticationSession.retryPause, or: isFree) }
             // Beside the calls, a refresh had better outlive the connection: what it got may be lost otherwise.
             let offer = Offer(id: id, number: number)
             let entrance: AsyncStream<Offer>.Continuation? = state.withLock { state in

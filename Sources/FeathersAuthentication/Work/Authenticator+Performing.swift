@@ -14,7 +14,7 @@ extension Authenticator {
 
     /// Does shared work through the app's services, until it is done or somebody takes it over.
     func perform(_ id: Int, _ number: Int, in app: FeathersApp) async {
-        let interruption = Promise<Void>()
+        let interruption = Interruption()
         let isOurs = state.withLock { state in
             guard state.work.isPerformed(id, by: number) else { return false }
             state.interruptions[number] = interruption
@@ -24,7 +24,7 @@ extension Authenticator {
         let performed = await withTaskGroup(of: Performed.self) { group in
             group.addTask { await self.produce(id, number, through: app) }
             group.addTask {
-                do { try await interruption.value() } catch { return .failed(error) }
+                do { try await interruption.request.value() } catch { return .failed(error) }
                 return .interrupted
             }
             defer { group.cancelAll() }
@@ -36,6 +36,7 @@ extension Authenticator {
             return .interrupted
         }
         _ = state.withLock { $0.interruptions.removeValue(forKey: number) }
+        interruption.end.resolve(())
         await finish(id, number, performed)
     }
 
@@ -64,14 +65,15 @@ extension Authenticator {
     }
 
     /// Claims shared work for a connection.
-    /// - Returns: the performance's number; nil where somebody is about it who should not be disturbed.
-    func claim(_ id: Int, takesOver: Bool) -> Int? {
-        let (number, interruption): (Int?, Promise<Void>?) = state.withLock { state in
+    /// - Returns: the performance's number, and when whoever was interrupted sends nothing any more; nil where somebody is about it who
+    ///   should not be disturbed.
+    func claim(_ id: Int, takesOver: Bool) -> (number: Int, isFree: Promise<Void>?)? {
+        let (number, interruption): (Int?, Interruption?) = state.withLock { state in
             guard let claimed = state.work.claim(id, takesOver: takesOver) else { return (nil, nil) }
             return (claimed.number, claimed.interrupted.flatMap { state.interruptions[$0] })
         }
-        interruption?.resolve(())
-        return number
+        interruption?.request.resolve(())
+        return number.map { ($0, interruption?.end) }
     }
 
     private func produce(_ id: Int, _ number: Int, _ send: Send) async -> Performed {

@@ -11,6 +11,13 @@ final class Authenticator: Sendable {
         var error: (any Error)?
     }
 
+    /// How work under way is taken out of a performer's hands.
+    struct Interruption: Sendable {
+        let request = Promise<Void>()
+        /// The performer sends nothing any more.
+        let end = Promise<Void>()
+    }
+
     typealias Waiter = CheckedContinuation<WorkTurn<WorkOutcome>, any Error>
     typealias Send = ConnectionSetup.Send
 
@@ -20,7 +27,7 @@ final class Authenticator: Sendable {
         /// What the explicit sign-ins under way are made with.
         var credentials: [Int: AuthenticationCredentials] = [:]
         /// Told when a performance is taken over.
-        var interruptions: [Int: Promise<Void>] = [:]
+        var interruptions: [Int: Interruption] = [:]
         var runner = Runner()
         /// Told of every event, and then replaced.
         var change = Promise<Void>()

@@ -2,7 +2,7 @@
 package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
-        var waiters: [Int: CheckedContinuation<Value, any Error>] = [:]
+        var waiters: [Int: CheckedContinuation<Result<Value, any Error>, Never>] = [:]
         var nextID = 0
     }
 
@@ -29,34 +29,39 @@ package final class Promise<Value: Sendable>: Sendable {
             state.nextID += 1
             return state.nextID
         }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+        // As a value: resumed with an error, a generic continuation may box it once more, and its type is not to be told any more.
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
                 let result: Result<Value, any Error>? = state.withLock { state in
                     if state.result == nil { state.waiters[id] = continuation }
                     return state.result
                 }
-                if let result { return continuation.resume(with: result) }
+                if let result { return continuation.resume(returning: result) }
                 // A cancellation before the registration found nobody to wake.
                 if Task.isCancelled { cancel(id) }
             }
         } onCancel: {
             cancel(id)
         }
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): throw error
+        }
     }
 
     private func settle(_ result: Result<Value, any Error>) -> Bool {
-        let waiters: [CheckedContinuation<Value, any Error>]? = state.withLock { state in
+        let waiters: [CheckedContinuation<Result<Value, any Error>, Never>]? = state.withLock { state in
             guard state.result == nil else { return nil }
             state.result = result
             defer { state.waiters = [:] }
             return Array(state.waiters.values)
         }
         guard let waiters else { return false }
-        for waiter in waiters { waiter.resume(with: result) }
+        for waiter in waiters { waiter.resume(returning: result) }
         return true
     }
 
     private func cancel(_ id: Int) {
-        state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(throwing: CancellationError())
+        state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: .failure(CancellationError()))
     }
 }

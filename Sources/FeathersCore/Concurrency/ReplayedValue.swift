@@ -7,20 +7,25 @@ package final class ReplayedValue<Value: Sendable>: Sendable {
         var current: Value
         var line: [Value] = []
         var isDelivering = false
-        var readers: [Int: AsyncStream<Value>.Continuation] = [:]
-        var nextID = 0
     }
 
     /// A reader that reads nothing costs so many entries, then loses the oldest.
     private static var buffer: Int { 64 }
 
     private let state: Locked<State>
+    private let subscribers = Subscribers<Value>()
 
     package init(_ value: Value) {
         state = Locked(State(current: value))
     }
 
     package var current: Value { state.withLock { $0.line.last ?? $0.current } }
+
+    /// Changes the value and tells the readers.
+    package func set(_ value: Value) {
+        enqueue(value)
+        deliver()
+    }
 
     /// Changes the value; the readers learn of it with the next ``deliver()``.
     package func enqueue(_ value: Value) {
@@ -37,7 +42,7 @@ package final class ReplayedValue<Value: Sendable>: Sendable {
                 state.isDelivering = !state.line.isEmpty
                 guard !state.line.isEmpty else { return nil }
                 state.current = state.line.removeFirst()
-                return (state.current, Array(state.readers.values))
+                return (state.current, subscribers.readers)
             }
             guard let next else { return }
             for reader in next.readers { reader.yield(next.value) }
@@ -46,17 +51,7 @@ package final class ReplayedValue<Value: Sendable>: Sendable {
 
     /// The value as it is, and then every change.
     package func updates() -> AsyncStream<Value> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(Self.buffer))
-        let id = state.withLock { state in
-            state.nextID += 1
-            state.readers[state.nextID] = continuation
-            // Nobody reads yet, so that nobody is woken inside the lock. What is still in line comes after it.
-            continuation.yield(state.current)
-            return state.nextID
-        }
-        continuation.onTermination = { [weak self] _ in
-            _ = self?.state.withLock { $0.readers.removeValue(forKey: id) }
-        }
-        return stream
+        // What is still in line comes after it.
+        state.withLock { state in subscribers.stream(buffering: Self.buffer, first: state.current) }
     }
 }

@@ -58,15 +58,11 @@
         }
 
         public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
-            try await HTTPRedirect.following(request, exchange)
+            try await HTTPRedirect.following(request) { request, deadline in try await exchange(request, deadline: deadline, nil) }
         }
 
         public func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
             try await transfer.following { request, streams, deadline in try await exchange(request, deadline: deadline, streams) }
-        }
-
-        private func exchange(_ request: HTTPRequest, deadline: ContinuousClock.Instant?) async throws -> HTTPResponse {
-            try await exchange(request, deadline: deadline, nil)
         }
 
         /// One request and its answer, redirects not followed.

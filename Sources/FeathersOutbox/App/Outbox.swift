@@ -19,14 +19,13 @@ public final class Outbox: Sendable {
         var results: [UUID: Promise<JSONValue>] = [:]
         /// Told when there may be something to send; nil where nobody sends.
         var wake: AsyncStream<Void>.Continuation?
-        var readers: [Int: AsyncStream<Void>.Continuation] = [:]
-        var nextReader = 0
     }
 
     let options: OutboxOptions
     let timebase: Timebase
     let journal: JournalWriter
     private let contents: Locked<State>
+    private let subscribers = Subscribers<Void>()
 
     /// Opens an outbox, or begins one.
     /// - Parameters:
@@ -93,26 +92,12 @@ public final class Outbox: Sendable {
     /// Changes the state and tells everybody, outside the lock.
     @discardableResult
     func change<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        let (result, told) = try contents.withLock { state in
-            let result = try body(&state)
-            return (result, Array(state.readers.values) + [state.wake].compactMap { $0 })
-        }
-        for reader in told { reader.yield() }
+        let (result, wake) = try contents.withLock { state in (try body(&state), state.wake) }
+        subscribers.yield(())
+        wake?.yield()
         return result
     }
 
     /// Tells of every change, the first time at once.
-    func changes() -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        continuation.yield()
-        let id = contents.withLock { state in
-            state.nextReader += 1
-            state.readers[state.nextReader] = continuation
-            return state.nextReader
-        }
-        continuation.onTermination = { [weak self] _ in
-            _ = self?.contents.withLock { $0.readers.removeValue(forKey: id) }
-        }
-        return stream
-    }
+    func changes() -> AsyncStream<Void> { subscribers.stream(buffering: 1, first: ()) }
 }

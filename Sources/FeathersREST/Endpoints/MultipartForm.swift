@@ -46,15 +46,6 @@ struct MultipartForm {
 
     /// Names as browsers write them (HTML standard, "multipart/form-data encoding algorithm"): UTF-8, with quotes and line breaks percent-encoded.
     private static func escaped(_ name: String) -> String {
-        var escaped = ""
-        for scalar in name.unicodeScalars {
-            switch scalar {
-            case "\"": escaped += "%22"
-            case "\r": escaped += "%0D"
-            case "\n": escaped += "%0A"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
+        name.escaping(["\"": "%22", "\r": "%0D", "\n": "%0A"])
     }
 }

@@ -6,7 +6,7 @@ extension SocketIOCore {
     private static let goodbyeTime = Duration.seconds(1)
 
     /// One attempt to connect and, where it succeeds, the whole life of the connection.
-    func connectOnce(_ stands: (Bool) -> Void) async -> LinkEnd {
+    func connectOnce(_ stands: () -> Void) async -> LinkEnd {
         let setups = state.withLock { $0.setups }
         do {
             let (connection, auth) = try await openUnlessStopped(setups)
@@ -53,7 +53,7 @@ extension SocketIOCore {
     }
 
     private func live(
-        _ connection: any EngineConnection, auth: JSONObject?, _ setups: [ConnectionSetup], _ stands: (Bool) -> Void
+        _ connection: any EngineConnection, auth: JSONObject?, _ setups: [ConnectionSetup], _ stands: () -> Void
     ) async -> LinkEnd {
         let limits = SocketPacketDecoder.Limits(attachments: options.maximumAttachments, bytes: options.maximumMessageSize)
         let link = Link(connection, setups: setups, limits: limits)
@@ -74,11 +74,11 @@ extension SocketIOCore {
     }
 
     /// Waits for a connection's end, with what goes on beside it.
-    private func stay(on link: Link, _ stands: (Bool) -> Void) async -> LinkEnd {
+    private func stay(on link: Link, _ stands: () -> Void) async -> LinkEnd {
         await withTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
-            if let recovered = try? await link.joined.value(), await prepare(link) {
-                stands(recovered)
+            if let recovered = try? await link.joined.value(), await prepare(link, recovered: recovered) {
+                stands()
                 for setup in link.setups {
                     group.addTask { await setup.accompany { try await self.call($0, over: link) } }
                 }

@@ -43,7 +43,7 @@ extension SocketIOCore {
             let action = state.session.received(packet)
             switch action {
             case .acknowledged(let id, _): waiter = state.calls.acknowledged(id)
-            case .connected: joining = join(link, &state)
+            case .connected: joining = join(&state)
             default: break
             }
             return action
@@ -75,14 +75,11 @@ extension SocketIOCore {
     private struct Joining: Sendable {
         var sink: EventSink?
         var isReconnected = false
-        /// Nil where something is to be done before calls may go out.
-        var opening: Opening?
     }
 
-    private func join(_ link: Link, _ state: inout State) -> Joining {
+    private func join(_ state: inout State) -> Joining {
         defer { (state.joinDeadline, state.hasConnected) = (nil, true) }
-        let opening = link.setups.isEmpty ? open(link, &state) : nil
-        return Joining(sink: state.sink, isReconnected: state.hasConnected, opening: opening)
+        return Joining(sink: state.sink, isReconnected: state.hasConnected)
     }
 
     private func joined(_ link: Link, recovered: Bool, early: [SocketPacket], _ joining: Joining) {
@@ -92,7 +89,6 @@ extension SocketIOCore {
             let action = state.withLock { $0.session.event(packet) }
             if case .event(let arguments, let id) = action { deliver(arguments, id, over: link) }
         }
-        if let opening = joining.opening { finish(opening) }
         link.joined.resolve(recovered)
     }
 
@@ -106,7 +102,7 @@ extension SocketIOCore {
                     acknowledge(id, with: answer, over: link)
                 }
             }
-            observers.deliver(SocketIOEvent(name: name, arguments: Array(arguments.dropFirst()), acknowledgement: acknowledgement))
+            observers.yield(SocketIOEvent(name: name, arguments: Array(arguments.dropFirst()), acknowledgement: acknowledgement))
         }
         guard let event = ServiceEvent(name: name, arguments: arguments) else {
             if !isObserved { report(.unknownEvent, "An event came that is no service's and that nobody observes") }

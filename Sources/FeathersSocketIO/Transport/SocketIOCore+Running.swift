@@ -37,11 +37,10 @@ extension SocketIOCore {
         var isRepeated = false
         while true {
             if isStopped { return LinkEnd(.clientDisconnect) }
-            board.set(.connecting(attempt: backoff.attempt))
-            let end = await connectOnce { recovered in
+            status.set(.connecting(attempt: backoff.attempt))
+            let end = await connectOnce {
                 hasStood = true
                 backoff.connected(now: timebase.now)
-                board.set(.connected(recovered: recovered))
                 state.withLock { $0.outcome }.resolve(())
             }
             if isStopped { return LinkEnd(.clientDisconnect) }
@@ -56,7 +55,7 @@ extension SocketIOCore {
             switch backoff.ended(end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1)) {
             case .stop(let reason): return LinkEnd(reason, error: end.error)
             case .wait(let attempt, let delay):
-                board.set(.waiting(attempt: attempt, delay: delay))
+                status.set(.waiting(attempt: attempt, delay: delay))
                 let retry = Promise<Void>()
                 state.withLock { $0.retrySignal = retry }
                 // Whoever stopped before saw no wait to end.
@@ -83,7 +82,7 @@ extension SocketIOCore {
             (state.timerMoment, state.retrySignal) = (nil, nil)
             return (state.calls.takeAll(), state.outcome, state.runEnded)
         }
-        board.set(isOurs ? .offline : .closed(end.reason))
+        status.set(isOurs ? .offline : .closed(end.reason))
         for call in calls {
             call.waiter.resume(throwing: FeathersError.notConnected("The connection is closed: \(end.reason.explanation)"))
         }

@@ -47,8 +47,8 @@ final class SocketIOCore: Sendable {
     let options: SocketIOTransport.Options
     let opener: Result<EngineOpener, FeathersError>
     let timebase: Timebase
-    let board = StatusBoard()
-    let observers = EventObservers()
+    let status = ReplayedValue(ConnectionStatus.offline)
+    let observers = Subscribers<SocketIOEvent>()
     let state: Locked<State>
     let nextID = Atomic<Int>(0)
 

@@ -83,16 +83,16 @@ public final class SocketIOTransport: RealTimeTransport {
         await core.stop()
     }
 
-    public var status: ConnectionStatus { core.board.current }
+    public var status: ConnectionStatus { core.status.current }
 
-    public func statusUpdates() -> AsyncStream<ConnectionStatus> { core.board.updates() }
+    public func statusUpdates() -> AsyncStream<ConnectionStatus> { core.status.updates() }
 
     /// Every event the server sends, those of services included, from now on.
     ///
     /// The reader may answer where the server asks for it, see ``SocketIOEvent/acknowledgement``.
     /// - Parameter limit: how many events wait for a slow reader before the oldest are dropped.
     public func events(buffering limit: Int = 1024) -> AsyncStream<SocketIOEvent> {
-        core.observers.events(buffering: limit)
+        core.observers.stream(buffering: limit)
     }
 
     /// Tries again at once where the next attempt to connect would come after a delay; for apps that know the network is back.

@@ -12,7 +12,7 @@ public import FeathersCore
 /// Both lead to the same server, which pushes the events of all changes over the connection, those of REST calls included. While no connection
 /// stands, calls do what ``TransportRoutes/fallback`` says: reads go over REST. No call is made twice unless it only reads or was never sent.
 /// Where REST fails too, its error is the call's.
-public struct MixedTransport: RealTimeTransport, CompositeTransport {
+public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandoningTransport {
     private let realTime: any RealTimeTransport
     private let rest: any Transport
     private let routes: TransportRoutes
@@ -72,7 +72,9 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
 
     private func sendBeside(_ request: ServiceRequest, _ connectionCall: ConnectionCall?) async throws -> JSONValue {
         connectionCall?.goesBeside()
-        return try await rest.send(request)
+        // Calls over the connection end with it.
+        guard let abandonment = request.params[CallAbandonment.self] else { return try await rest.send(request) }
+        return try await abandonment.run { [rest] in try await rest.send(request) }
     }
 }
 

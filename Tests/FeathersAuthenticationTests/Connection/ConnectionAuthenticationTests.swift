@@ -53,6 +53,29 @@ struct ConnectionAuthenticationTests {
         #expect(connections.server.requests(to: "messages").count == 20)
     }
 
+    @Test("A connection that takes a sign-in over waits until the one before can send nothing any more")
+    func interruption() async throws {
+        let connections = SampleConnections(SampleServer())
+        let app = try app(connections)
+        try await storage.store("stored", for: "feathers-jwt")
+        let entered = Promise<Void>()
+        let gate = Promise<Void>()
+        let hold: Hook = { _ in
+            guard entered.resolve(()) else { return }
+            // It does not hear of its cancellation.
+            await Task { try? await gate.value() }.value
+        }
+        await app.service("authentication").addHooks(Hooks(before: [.create: [hold]]))
+        let call = Task { try await app.service("messages").find() }
+        try await entered.value()
+        async let connected: Void = connections.connected { _ = try await call.value }
+        try await clock.waitForSleepers(1)
+        #expect(connections.wire.isEmpty)
+        gate.resolve(())
+        try await connected
+        #expect(connections.wire == ["authentication", "messages"])
+    }
+
     @Test("A token is refreshed beside the calls, and told over the same connection")
     func refresh() async throws {
         let connections = SampleConnections(SampleServer())

@@ -7,7 +7,8 @@ final class CallGate: Sendable {
 
     private struct State {
         var orders = Promise<ShutdownOrder>()
-        var abandonment = Promise<Void>()
+        /// The calls that nothing else would end.
+        var abandonable: [ObjectIdentifier: AbandonableCall] = [:]
         var emptied = Promise<Void>()
         var isFinished = false
     }
@@ -78,28 +79,26 @@ final class CallGate: Sendable {
 
     /// Fails what is under way and can be failed from here.
     func finish() {
-        let abandonment = state.withLock { state in
+        let abandoned = state.withLock { state in
             state.isFinished = true
-            return state.abandonment
+            defer { state.abandonable = [:] }
+            return state.abandonable.values
         }
-        abandonment.resolve(())
+        for call in abandoned { call.abandon() }
     }
 
-    /// Runs a call of a transport that keeps no connection whose end would fail it.
-    /// - Throws: what the call throws; ``FeathersError/Code/unavailable`` where the app's shutdown did not wait for it any longer.
-    func untilAbandoned(_ call: @escaping @Sendable () async throws -> JSONValue) async throws -> JSONValue {
-        let abandonment = state.withLock { $0.abandonment }
-        return try await withThrowingTaskGroup(of: JSONValue.self) { group in
-            group.addTask { try await call() }
-            group.addTask {
-                try await abandonment.value()
-                throw FeathersError(.unavailable, "The app was shut down before the answer came", execution: .mayHaveExecuted)
-            }
-            defer { group.cancelAll() }
-            // Two children were added, so that there is a first.
-            guard let result = try await group.next() else { throw CancellationError() }
-            return result
+    /// Has a call end with the app, until it is removed.
+    /// - Returns: false where the app has ended.
+    func add(_ call: AbandonableCall) -> Bool {
+        state.withLock { state in
+            guard !state.isFinished else { return false }
+            state.abandonable[ObjectIdentifier(call)] = call
+            return true
         }
+    }
+
+    func remove(_ call: AbandonableCall) {
+        _ = state.withLock { $0.abandonable.removeValue(forKey: ObjectIdentifier(call)) }
     }
 }
 

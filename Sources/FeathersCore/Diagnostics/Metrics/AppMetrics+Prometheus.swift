@@ -71,20 +71,10 @@ private struct PrometheusText {
     }
 
     mutating func add(_ value: String, _ labels: KeyValuePairs<String, String> = [:], suffix: String = "") {
-        let list = labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
+        let list = labels.map { label, value in
+            let value = value.escaping(["\\": #"\\"#, "\"": #"\""#, "\n": #"\n"#])
+            return "\(label)=\"\(value)\""
+        }.joined(separator: ",")
         text += "\(name)\(suffix)\(list.isEmpty ? "" : "{\(list)}") \(value)\n"
-    }
-
-    private static func escaped(_ value: String) -> String {
-        var escaped = ""
-        for character in value.unicodeScalars {
-            switch character {
-            case "\\": escaped += "\\\\"
-            case "\"": escaped += "\\\""
-            case "\n": escaped += "\\n"
-            default: escaped.unicodeScalars.append(character)
-            }
-        }
-        return escaped
     }
 }

@@ -25,7 +25,7 @@ struct ChaosRun {
         let remains = try await connectAndDisturb()
         let counters = try await proxy.counters(open: 0)
         // Whoever was told last lets go last.
-        let limit = ContinuousClock.now + .seconds(5)
+        let limit = ContinuousClock.now + .seconds(60)
         while remains.areThere, ContinuousClock.now < limit { await Task.yield() }
         if remains.areThere { journal.violated("the transport is still there") }
         try await proxy.close()

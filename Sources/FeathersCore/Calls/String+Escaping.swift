@@ -1,0 +1,14 @@
+extension String {
+    /// The text with some of its characters written otherwise.
+    package func escaping(_ spellings: KeyValuePairs<Unicode.Scalar, String>) -> String {
+        var escaped = ""
+        for scalar in unicodeScalars {
+            if let spelling = spellings.first(where: { $0.key == scalar })?.value {
+                escaped += spelling
+            } else {
+                escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}
