@@ -1,24 +1,21 @@
-"""python-socketio's client, driven by lines on standard input: one measurement a line.
-
-Each line is `WHAT COUNT`; the answer is `NANOSECONDS CPU_NANOSECONDS` for the whole of it.
-"""
+"""python-socketio's client."""
 import asyncio
 import sys
-import time
 
-import socketio
+from lines import lanes, missing, serve
+
+try:
+    import socketio
+except ImportError:
+    missing("python-socketio")
 
 
 class Peer:
-    def __init__(self, url):
-        self.url = url
+    def __init__(self):
         self.client = socketio.AsyncClient()
         self.remaining = 0
         self.heard = asyncio.Event()
         self.client.on("messages created", self.on_created)
-
-    async def connect(self):
-        await self.client.connect(self.url, transports=["websocket"])
 
     async def on_created(self, _):
         self.remaining -= 1
@@ -32,16 +29,15 @@ class Peer:
         assert error is None
         return result
 
+    async def get(self):
+        assert (await self.call("get", "messages", 1, {}))["id"] == 1
+
     async def one_at_a_time(self, count):
         for _ in range(count):
-            await self.call("get", "messages", 1, {})
+            await self.get()
 
     async def in_flight(self, count):
-        async def lane():
-            for _ in range(count // 64):
-                await self.call("get", "messages", 1, {})
-
-        await asyncio.gather(*(lane() for _ in range(64)))
+        await lanes(64, count // 64, self.get)
 
     async def events(self, count):
         self.remaining = count
@@ -56,14 +52,9 @@ class Peer:
 
 
 async def main():
-    peer = Peer(sys.argv[1])
-    await peer.connect()
-    print("READY", flush=True)
-    while line := await asyncio.to_thread(sys.stdin.readline):
-        what, count = line.split()
-        started, cpu = time.perf_counter_ns(), time.process_time_ns()
-        await getattr(peer, what)(int(count))
-        print(time.perf_counter_ns() - started, time.process_time_ns() - cpu, flush=True)
+    peer = Peer()
+    await peer.client.connect(sys.argv[1], transports=["websocket"])
+    await serve(peer)
     await peer.client.disconnect()
 
 

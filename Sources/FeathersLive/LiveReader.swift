@@ -4,16 +4,21 @@ import FeathersCore
 struct LiveReader<Record: Sendable> {
     private let source: LiveSource<Record>
     private var deliveries: EventDeliveries<ServiceEvent>.AsyncIterator
-    private var window: Result<LiveWindow, FeathersError>
-    private var shown: [LiveMark]?
-    private var elements: [LiveMark: Record] = [:]
+    /// Nil where the query cannot be kept right on this side.
+    private var window: LiveWindow?
+    private var refusal: FeathersError?
+    private var shown = LiveElements<Record>()
     private var isOver = false
 
     init(_ source: LiveSource<Record>) {
         self.source = source
         // Listening before the first fetch, so that nothing can happen between the two.
         deliveries = source.service.events().deliveries.makeAsyncIterator()
-        window = Result { () throws(FeathersError) in LiveWindow(try LiveQueryPlan(source.query, id: source.id)) }
+        do {
+            window = LiveWindow(try LiveQueryPlan(source.query, id: source.id))
+        } catch {
+            refusal = error
+        }
     }
 
     /// The next snapshot that differs from the one before; the first as soon as the result is fetched.
@@ -34,8 +39,11 @@ struct LiveReader<Record: Sendable> {
     }
 
     private mutating func change(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
-        var window = try self.window.get()
-        defer { self.window = .success(window) }
+        if let refusal { throw refusal }
+        guard var window else { return nil }
+        // Taken out, so that it is not shared while it changes.
+        self.window = nil
+        defer { self.window = window }
         while true {
             if window.needsFetch { try window.fetched(await fetch(window.plan, isolation: actor)) }
             if let snapshot = try snapshot(of: window) { return snapshot }
@@ -53,18 +61,9 @@ struct LiveReader<Record: Sendable> {
     }
 
     private mutating func snapshot(of window: LiveWindow) throws -> LiveSnapshot<Record>? {
-        let marks = window.visible.map { LiveMark(key: $0.key, version: $0.version) }
-        guard marks != shown else { return nil }
-        var kept: [LiveMark: Record] = [:]
-        kept.reserveCapacity(marks.count)
-        let records = try zip(marks, window.visible).map { mark, entry in
-            let element = try elements[mark] ?? source.decode(window.plan.select(entry.record))
-            kept[mark] = element
-            return element
-        }
-        elements = kept
-        defer { shown = marks }
-        return LiveSnapshot(records: records, marks: marks, previous: shown ?? [])
+        let (source, previous) = (source, shown.marks ?? [])
+        guard try shown.show(window.visible, { try source.decode(window.plan.select($0)) }), let marks = shown.marks else { return nil }
+        return LiveSnapshot(records: shown.elements, marks: marks, previous: previous)
     }
 
     /// Fetches the result, after the first time again and again while the server cannot be reached.
@@ -73,7 +72,7 @@ struct LiveReader<Record: Sendable> {
         while true {
             do {
                 return try source.read(await source.service.find(plan.request, params: source.params))
-            } catch let error as FeathersError where shown != nil && error.isPassing {
+            } catch let error as FeathersError where shown.marks != nil && error.isPassing {
                 try await source.clock.sleep(for: pause * Double.random(in: 0.5...1))
                 pause = min(pause * 2, .seconds(30))
             }

@@ -22,8 +22,10 @@ struct BenchmarkGroup: Sendable {
     }
 
     /// Adds a benchmark that runs in another process and measures itself.
-    mutating func addPeer(_ name: String, operations: Int, _ body: @escaping @Sendable () async throws -> Cost) {
-        benchmarks.append(Benchmark(name: name, operations: operations, reference: nil, body: body))
+    mutating func addPeer(
+        _ name: String, operations: Int, comparedWith reference: String, _ body: @escaping @Sendable () async throws -> Cost
+    ) {
+        benchmarks.append(Benchmark(name: name, operations: operations, reference: reference, body: body))
     }
 }
 
@@ -33,21 +35,4 @@ struct Benchmark: Sendable {
     let reference: String?
     /// Does the operations; returns what they cost where it knows better than whoever calls it.
     let body: @Sendable () async throws -> Cost?
-}
-
-/// What was measured of one benchmark.
-struct Measurement {
-    let group: String
-    let name: String
-    /// Nanoseconds an operation, the median of the rounds.
-    let nanoseconds: Double
-    /// Nanoseconds of processor time an operation, of all threads of the process together.
-    let cpuNanoseconds: Double
-    let reference: String?
-    /// How many times as fast as the reference.
-    let ratio: Double?
-    /// How many times less processor time than the reference.
-    let cpuRatio: Double?
-
-    var perSecond: Double { 1e9 / nanoseconds }
 }

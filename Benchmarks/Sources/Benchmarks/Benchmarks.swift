@@ -1,52 +1,84 @@
+import Dispatch
 import Feathers
 import Foundation
 
 /// Measures what the README claims.
 @main
 struct Benchmarks {
-    static let usage = """
-        Usage: swift run -c release --package-path Benchmarks Benchmarks [--json] [--rounds N] [--only TEXT]
-
-          --json      print JSON in place of the table
-          --rounds N  how many rounds are measured, 7 if not said; the median counts
-          --only TEXT only the groups whose names contain the text
-        """
-
-    static func main() async throws {
-        var rounds = 7
-        var isJSON = false
-        var only: String?
-        var arguments = CommandLine.arguments.dropFirst()
-        while let argument = arguments.popFirst() {
-            switch argument {
-            case "--json": isJSON = true
-            case "--rounds": rounds = max(1, arguments.popFirst().flatMap { Int($0) } ?? rounds)
-            case "--only": only = arguments.popFirst()
-            case "--serve":
-                // How the program runs its own servers; nothing for people.
-                try arguments.popFirst().flatMap(ServerProcess.Kind.init(rawValue:))?.serve()
-                return
-            default:
-                FileHandle.standardError.write(Data("Unknown argument '\(argument)'.\n\n\(usage)\n".utf8))
-                exit(64)
-            }
-        }
-        let report = try await measure(rounds: rounds, only: only)
-        print(isJSON ? report.json.description : report.table)
+    /// Waits here for all that is done elsewhere: the first thread of an asynchronous `main` ends, which valgrind does not survive.
+    static func main() {
+        Task.detached { exit(await status()) }
+        DispatchSemaphore(value: 0).wait()
     }
 
-    /// Runs off the main actor: a call from there would pay for two changes of thread.
-    @concurrent
-    private static func measure(rounds: Int, only: String?) async throws -> Report {
+    private static func status() async -> Int32 {
+        do {
+            try await run(Arguments(Array(CommandLine.arguments.dropFirst())))
+            return 0
+        } catch let error as ArgumentError {
+            FileHandle.standardError.write(Data("\(error).\n\n\(Arguments.usage)\n".utf8))
+            return 64
+        } catch {
+            FileHandle.standardError.write(Data("\(error).\n".utf8))
+            return 65
+        }
+    }
+
+    private static func run(_ arguments: Arguments) async throws {
+        switch arguments.task {
+        case .help: print(Arguments.usage)
+        case .serve(let kind): try kind.serve()
+        case .profile(let what, let times, let server): try await what.run(times: times, server: server)
+        case .report: try ResultFiles.write(try Results(contentsOf: ResultFiles.result))
+        case .check: try ResultFiles.check(try Results(contentsOf: ResultFiles.result))
+        case .comparePeers:
+            let peers = try await PeerBenchmarks()
+            var results = try await measure(peers.groups, [], arguments)
+            results.notes = peers.skipped.map { "Skipped: \($0)" }
+            print(arguments.isJSON ? try results.json : PeerTable(results).text)
+        case .measure(let isKept):
+            // Read first, so that a wrong file is known before all the measuring, and an old result before it is replaced.
+            let earlier = try arguments.earlier.map { try Results(contentsOf: $0) }
+            let results = try await measureAll(arguments)
+            print(arguments.isJSON ? try results.json : Report(results: results).table)
+            if let earlier { print("\n\(Comparison(earlier, results).table)") }
+            if isKept {
+                try results.write(to: ResultFiles.result)
+                // Of what was kept, whose numbers are rounded.
+                try ResultFiles.write(try Results(contentsOf: ResultFiles.result))
+            }
+        }
+    }
+
+    private static func measureAll(_ arguments: Arguments) async throws -> Results {
         var groups = try await [CallBenchmarks.hooks(), CallBenchmarks.memory(), DiagnosticBenchmarks.group(), TrafficBenchmarks.group()]
         groups += try JSONBenchmarks.groups()
         groups += JSONAPIBenchmarks.groups()
         groups += try [QueryBenchmarks.group(), RESTBenchmarks.group()]
         groups += try await CachingBenchmarks.groups()
         groups += [try await SocketIOBenchmarks.group()]
-        func isWanted(_ name: String) -> Bool { only.map { name.localizedCaseInsensitiveContains($0) } ?? true }
-        var measurements: [Measurement] = []
-        for group in groups where isWanted(group.name) { measurements += try await Harness(rounds: rounds).measure(group) }
-        return Report(measurements: measurements, notes: isWanted("Socket.IO") ? try await SocketIOBenchmarks.notes() : [])
+        groups += try await PeerBenchmarks().groups
+        return try await measure(groups, Growth.groups(), arguments)
+    }
+
+    private static func measure(_ groups: [BenchmarkGroup], _ growth: [GrowthGroup], _ arguments: Arguments) async throws -> Results {
+        func isWanted(_ name: String) -> Bool { arguments.only.map { name.localizedCaseInsensitiveContains($0) } ?? true }
+        let (groups, growth) = (groups.filter { isWanted($0.name) }, growth.filter { isWanted($0.name) })
+        if let only = arguments.only, groups.isEmpty, growth.isEmpty { throw ArgumentError("No group's name contains '\(only)'") }
+        var results = Results(machine: Machine.described(rounds: arguments.rounds))
+        let harness = Harness(rounds: arguments.rounds)
+        var shares: [Double?] = []
+        for group in groups {
+            shares.append(try await Machine.busyShare())
+            results.measurements += try await harness.measure(group)
+        }
+        for group in growth {
+            shares.append(try await Machine.busyShare())
+            results.growth += try await harness.measure(group)
+        }
+        if groups.contains(where: { $0.name == SocketIOBenchmarks.name }) { results.notes = try await SocketIOBenchmarks.notes() }
+        let known = shares.compactMap(\.self)
+        results.machine.othersShare = known.isEmpty ? nil : (known.reduce(0, +) / Double(known.count)).rounded(places: 2)
+        return results
     }
 }

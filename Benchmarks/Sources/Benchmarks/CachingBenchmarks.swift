@@ -10,7 +10,7 @@ enum CachingBenchmarks {
     private static func hits() async throws -> BenchmarkGroup {
         var group = BenchmarkGroup("cached REST get")
         let server = try ServerProcess(.http)
-        guard let base = URL(string: "http://127.0.0.1:\(server.port)") else { throw URLError(.badURL) }
+        let base = try server.url
         let plain = FeathersApp(transport: .rest(base)).service("messages")
         group.add("REST", operations: 500) {
             for _ in 0..<500 { _ = try await plain.get(1) }

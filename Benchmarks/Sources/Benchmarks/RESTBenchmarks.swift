@@ -10,9 +10,8 @@ enum RESTBenchmarks {
     static func group() throws -> BenchmarkGroup {
         var group = BenchmarkGroup("REST get")
         let server = try ServerProcess(.http)
-        guard let base = URL(string: "http://127.0.0.1:\(server.port)"), let url = URL(string: "\(base)/messages/1") else {
-            throw URLError(.badURL)
-        }
+        let base = try server.url
+        let url = base.appending(path: "messages/1")
         let session = URLSession(configuration: .ephemeral)
         let clients: [(String, any HTTPClient)] = [("URLSession", URLSessionHTTPClient()), ("default client", PlatformHTTPClient.make())]
         let services = clients.map { name, client in

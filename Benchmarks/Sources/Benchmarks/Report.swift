@@ -1,63 +1,35 @@
-import Feathers
-import Foundation
-
-/// The measurements as a table for people and as JSON for programs.
+/// The measurements as a table for people.
 struct Report {
-    let measurements: [Measurement]
-    /// What is no time: memory, percentiles.
-    let notes: [String]
+    let results: Results
 
     var table: String {
-        let header = ["benchmark", "ns/op", "CPU ns/op", "per second", "ratio", "CPU ratio", "compared with"]
-        let rows = measurements.map { measurement in
+        let tables = [results.measurements.isEmpty ? nil : measurements.text, results.growth.isEmpty ? nil : Self.growth(of: results).text]
+        return (tables.compactMap(\.self) + results.notes).joined(separator: "\n\n")
+    }
+
+    private var measurements: TextTable {
+        var table = TextTable(
+            ("benchmark", .left), ("ns/op", .right), ("CPU ns/op", .right), ("per second", .right), ("ratio", .right),
+            ("CPU ratio", .right), ("compared with", .left))
+        table.rows = results.measurements.map { measurement in
             [
-                "\(measurement.group): \(measurement.name)",
-                Self.grouped(measurement.nanoseconds),
-                Self.grouped(measurement.cpuNanoseconds),
-                Self.grouped(measurement.perSecond),
-                measurement.ratio.map { String(format: "%.2f×", $0) } ?? "",
-                measurement.cpuRatio.map { String(format: "%.2f×", $0) } ?? "",
+                "\(measurement.group): \(measurement.name)", measurement.nanoseconds.grouped, measurement.cpuNanoseconds.grouped,
+                measurement.perSecond.grouped, measurement.ratio?.times ?? "", measurement.cpuRatio?.times ?? "",
                 measurement.reference ?? "",
             ]
         }
-        let widths = header.indices.map { column in ([header] + rows).map { $0[column].count }.max() ?? 0 }
-        let lines = ([header] + rows).map { row in
-            row.indices.map { column in
-                let padding = String(repeating: " ", count: widths[column] - row[column].count)
-                // Numbers to the right, names to the left.
-                return (1...5).contains(column) ? padding + row[column] : row[column] + padding
-            }.joined(separator: "  ")
+        return table
+    }
+
+    /// What a unit costs at 1, 10 and 100 times as many.
+    static func growth(of results: Results) -> TextTable {
+        var table = TextTable(
+            ("growth", .left), ("how many", .left), ("a unit", .left), ("CPU at 1×", .right), ("at 10×", .right), ("at 100×", .right),
+            ("per decade", .right), ("", .left))
+        table.rows = results.growth.map { growth in
+            ["\(growth.group): \(growth.name)", growth.sizesInWords, growth.unit] + growth.points.map(\.cpuNanoseconds.nanosecondsInWords)
+                + [growth.factors.map(\.times).joined(separator: " "), growth.verdict]
         }
-        return (lines + notes).joined(separator: "\n")
-    }
-
-    var json: JSONValue {
-        [
-            "measurements": .array(measurements.map(Self.json)), "notes": .array(notes.map { .string($0) }),
-        ]
-    }
-
-    private static func json(_ measurement: Measurement) -> JSONValue {
-        var object: JSONObject = [
-            "group": .string(measurement.group), "name": .string(measurement.name),
-            "nanosecondsPerOperation": .number(measurement.nanoseconds), "perSecond": .number(measurement.perSecond),
-            "cpuNanosecondsPerOperation": .number(measurement.cpuNanoseconds),
-        ]
-        if let ratio = measurement.ratio { object["ratio"] = .number(ratio) }
-        if let ratio = measurement.cpuRatio { object["cpuRatio"] = .number(ratio) }
-        if let reference = measurement.reference { object["comparedWith"] = .string(reference) }
-        return .object(object)
-    }
-
-    /// A number with its thousands set apart; small ones keep a decimal.
-    private static func grouped(_ number: Double) -> String {
-        guard number >= 100 else { return String(format: "%.1f", number) }
-        var digits = String(Int(number.rounded()))
-        var position = digits.count - 3
-        while position > 0 {
-            digits.insert(",", at: digits.index(digits.startIndex, offsetBy: position))
-            position -= 3
-        }
-        return digits
+        return table
     }
 }

@@ -20,6 +20,13 @@ final class ServerProcess: Sendable {
         self.input = input.fileHandleForWriting
     }
 
+    var url: URL {
+        get throws {
+            guard let url = URL(string: "http://127.0.0.1:\(port)") else { throw URLError(.badURL) }
+            return url
+        }
+    }
+
     deinit {
         try? input.close()
     }

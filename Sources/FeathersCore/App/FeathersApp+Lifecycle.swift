@@ -46,11 +46,16 @@ extension FeathersApp {
         if let hook = hooks.first {
             return try await hook(self) { try await run(hooks.dropFirst(), body) }
         }
-        // Looked up anew each time: a service may register others, which then have their turn too.
+        // Looked up anew: a service may register others, which then have their turn too, or take others out.
         var done: Set<String> = []
-        while let (path, entry) = registry.registered.first(where: { $0.entry.mountedFrom == nil && !done.contains($0.path) }) {
-            done.insert(path)
-            if let service = entry.registration.implementation as? any LifecycleService { try await body(service, path) }
+        while true {
+            let waiting = registry.registered.filter { $0.entry.mountedFrom == nil && !done.contains($0.path) }
+            guard !waiting.isEmpty else { return }
+            for (path, _) in waiting {
+                guard let entry = registry.registered(at: path), entry.mountedFrom == nil else { continue }
+                done.insert(path)
+                if let service = entry.registration.implementation as? any LifecycleService { try await body(service, path) }
+            }
         }
     }
 }

@@ -10,12 +10,23 @@ final class ServiceRegistry: Sendable {
     }
 
     private struct Entries {
-        var order: [String] = []
         var byPath: [String: Entry] = [:]
+        /// The places of the registered paths in their order.
+        private var places: [String: Int] = [:]
+        private var lastPlace = 0
+
+        var registeredPaths: [String] { places.sorted { $0.value < $1.value }.map(\.key) }
 
         mutating func set(_ entry: Entry, at path: String) {
             byPath[path] = entry
-            if !order.contains(path) { order.append(path) }
+            guard places[path] == nil else { return }
+            lastPlace += 1
+            places[path] = lastPlace
+        }
+
+        mutating func remove(_ path: String) {
+            byPath[path] = nil
+            places[path] = nil
         }
     }
 
@@ -55,16 +66,20 @@ final class ServiceRegistry: Sendable {
     func remove(at path: String) -> Entry? {
         entries.withLock { entries in
             guard let entry = entries.byPath[path], entry.isRegistered else { return nil }
-            entries.byPath[path] = nil
-            entries.order.removeAll { $0 == path }
+            entries.remove(path)
             return entry
         }
+    }
+
+    /// The registered service at a path; nil where none is.
+    func registered(at path: String) -> Entry? {
+        entries.withLock { $0.byPath[path] }.flatMap { $0.isRegistered ? $0 : nil }
     }
 
     /// The registered services in the order of their registration.
     var registered: [(path: String, entry: Entry)] {
         entries.withLock { entries in
-            entries.order.compactMap { path in entries.byPath[path].map { (path, $0) } }
+            entries.registeredPaths.compactMap { path in entries.byPath[path].map { (path, $0) } }
         }
     }
 }

@@ -9,7 +9,8 @@ package import Foundation
 /// reference to unprotected state can escape. Other rooms see into `withLock`, so that it costs them no generics, and have no other way to the value.
 package final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable {
     @usableFromInline let lock = NSLock()
-    @usableFromInline var value: Value
+    /// Nobody has it beside the one who holds the lock, who would wait for himself for ever: what the runtime checks on every access cannot happen.
+    @exclusivity(unchecked) @usableFromInline var value: Value
 
     package init(_ value: consuming Value) {
         self.value = value

@@ -22,7 +22,7 @@ public struct ServiceEvents<Element: Sendable>: AsyncSequence, Sendable {
     public var deliveries: EventDeliveries<Element> { EventDeliveries(events: self) }
 
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(deliveries: makeDeliveryIterator())
+        AsyncIterator(reading: reading, transform: transform)
     }
 
     func makeDeliveryIterator() -> EventDeliveries<Element>.AsyncIterator {
@@ -30,12 +30,15 @@ public struct ServiceEvents<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
-        var deliveries: EventDeliveries<Element>.AsyncIterator
+        let reading: EventReading
+        let transform: @Sendable (ServiceEvent) throws -> Element
 
         /// The next event, gaps passed over; nil once the reader's task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
-            while let delivery = await deliveries.next(isolation: actor) {
-                if case .event(let element) = delivery { return element }
+            // Read from the subscription itself: by way of the deliveries, every event would pay for generic types made for it.
+            while let item = await reading.subscription.next(isolation: actor) {
+                // What is no element is a gap, passed over like the others.
+                if case .event(let event) = item, let element = try? transform(event) { return element }
             }
             return nil
         }

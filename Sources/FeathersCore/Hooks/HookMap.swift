@@ -28,7 +28,8 @@ public struct HookMap<Function: Sendable>: Sendable {
 
     /// Adds another map's hooks behind the present ones.
     public mutating func append(_ other: HookMap) {
-        functions.merge(other.functions) { $0 + $1 }
+        // In place: put together anew, the present ones would be paid for with every hook that comes.
+        for (scope, added) in other.functions { functions[scope, default: []] += added }
     }
 }
 

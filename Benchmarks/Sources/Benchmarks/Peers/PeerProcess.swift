@@ -7,27 +7,25 @@ final class PeerProcess: Sendable {
     private let output: Mutex<FileHandle>
     private let process: Process
 
-    /// The Python of the test backend's environment, which `swift test` makes; nil where there is none.
-    static var python: URL? {
-        let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
-        let python = package.appending(path: ".build/test-backend/bin/python")
-        return FileManager.default.isExecutableFile(atPath: python.path) ? python : nil
-    }
-
     /// Starts a script of `Benchmarks/Peers` and waits until it says that it is ready.
-    init(python: URL, script: String, arguments: [String]) throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Peers/\(script)").standardized
+    /// - Throws: ``PeerMissing`` where it says that something it needs is not installed.
+    init(_ language: PeerLanguage, script: String, url: URL) throws {
+        guard let program = language.program else { throw PeerMissing("\(language.name) is not installed") }
+        let file = ResultFiles.package.appending(path: "Peers/\(script)")
         let (input, output) = (Pipe(), Pipe())
         let process = Process()
-        process.executableURL = python
-        process.arguments = [file.path] + arguments
+        process.executableURL = program
+        process.arguments = [file.path, url.absoluteString]
+        process.environment = ProcessInfo.processInfo.environment.merging(language.environment) { _, new in new }
         process.standardInput = input
         process.standardOutput = output
         try process.run()
         self.process = process
         self.input = input.fileHandleForWriting
         self.output = Mutex(output.fileHandleForReading)
-        guard try readLine() == "READY" else { throw CocoaError(.fileReadUnknown) }
+        let line = try readLine()
+        if line.hasPrefix("MISSING ") { throw PeerMissing("\(language.name) is without \(line.dropFirst("MISSING ".count))") }
+        guard line == "READY" else { throw PeerMissing("\(script) did not start") }
     }
 
     deinit {
@@ -50,5 +48,14 @@ final class PeerProcess: Sendable {
             while let byte = try output.read(upToCount: 1), !byte.isEmpty, byte != Data([10]) { line += byte }
             return String(decoding: line, as: UTF8.self)
         }
+    }
+}
+
+/// What a peer needs and this machine has not.
+struct PeerMissing: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
     }
 }

@@ -1,0 +1,33 @@
+"use strict";
+// Lets a client be driven by lines on standard input, one measurement a line.
+//
+// Each line is `WHAT COUNT`; the answer is `NANOSECONDS CPU_NANOSECONDS` for the whole of it. The first line printed is `READY`, or `MISSING` and
+// what is not installed.
+const readline = require("readline");
+
+function missing(what) {
+  console.log(`MISSING ${what}`);
+  process.exit();
+}
+
+async function serve(peer) {
+  console.log("READY");
+  for await (const line of readline.createInterface({ input: process.stdin })) {
+    const [what, count] = line.split(" ");
+    const [started, cpu] = [process.hrtime.bigint(), process.cpuUsage()];
+    await peer[what](Number(count));
+    const elapsed = process.hrtime.bigint() - started;
+    const used = process.cpuUsage(cpu);
+    console.log(`${elapsed} ${(used.user + used.system) * 1000}`);
+  }
+  process.exit();
+}
+
+async function lanes(number, each, body) {
+  const lane = async () => {
+    for (let index = 0; index < each; index++) await body();
+  };
+  await Promise.all(Array.from({ length: number }, lane));
+}
+
+module.exports = { lanes, missing, serve };

@@ -1,0 +1,21 @@
+"use strict";
+// Node's own fetch.
+const assert = require("assert");
+const { lanes, missing, serve } = require("./lines");
+
+if (typeof fetch === "undefined") missing("fetch, which Node has from version 18");
+
+const url = `${process.argv[2]}/messages/1`;
+
+async function get() {
+  const response = await fetch(url, { headers: { Accept: "application/json" } });
+  assert.equal(response.status, 200);
+  assert.equal((await response.json()).id, 1);
+}
+
+serve({
+  async one_at_a_time(count) {
+    for (let index = 0; index < count; index++) await get();
+  },
+  in_flight: (count) => lanes(64, count / 64, get),
+});

@@ -1,0 +1,64 @@
+import Feathers
+import Foundation
+
+/// Calls and messages: in a row, at once, and large.
+enum CallGrowth {
+    static func group() async throws -> GrowthGroup {
+        var group = GrowthGroup("calls")
+        group.add("in-process calls in a row", from: 200, unit: "call") { count in
+            let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
+            return GrowthRun(units: 20_000) {
+                for _ in 0..<20_000 / count { for _ in 0..<count { _ = try await service.get(1) } }
+            }
+        }
+        group.add(
+            "in-process calls at once", from: 10, unit: "call",
+            note: "the instructions are the same, many tasks outgrow the processor's caches"
+        ) { count in
+            let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
+            return GrowthRun(units: 10_000) {
+                for _ in 0..<10_000 / count { try await concurrently(count, each: 1) { _ = try await service.get(1) } }
+            }
+        }
+        let http = try ServerProcess(.http)
+        let rest = FeathersApp(transport: .rest(try http.url)).service("messages")
+        group.add("REST calls at once", from: 1, unit: "call") { count in
+            GrowthRun(units: 400) {
+                for _ in 0..<400 / count { try await concurrently(count, each: 1) { _ = try await rest.get(1) } }
+                withExtendedLifetime(http) {}
+            }
+        }
+        try await addSocketIO(to: &group)
+        return group
+    }
+
+    private static func addSocketIO(to group: inout GrowthGroup) async throws {
+        let server = try ServerProcess(.socket)
+        let app = FeathersApp(transport: .socketIO(try server.url) { $0.transports = [.webSocket] })
+        try await app.connect()
+        let (messages, burst, echo) = (app.service("messages"), app.service("burst"), app.service("echo"))
+        group.add("Socket.IO calls at once", from: 10, unit: "call") { count in
+            GrowthRun(units: 4_000) {
+                for _ in 0..<4_000 / count { try await concurrently(count, each: 1) { _ = try await messages.get(1) } }
+                withExtendedLifetime(server) {}
+            }
+        }
+        group.add("Socket.IO events in a burst", from: 100, unit: "event") { count in
+            GrowthRun(units: 10_000) {
+                let events = messages.events(.created, buffering: count)
+                var iterator = events.makeAsyncIterator()
+                for _ in 0..<10_000 / count {
+                    async let answered: Void = { _ = try await burst.create(.integer(Int64(count))) }()
+                    for _ in 0..<count { _ = await iterator.next() }
+                    try await answered
+                }
+            }
+        }
+        group.add("Socket.IO kilobytes of a message", from: 10, unit: "KB") { kilobytes in
+            let payload = JSONValue.string(String(repeating: "x", count: kilobytes * 1000))
+            return GrowthRun(units: 4_000) {
+                for _ in 0..<4_000 / kilobytes { _ = try await echo.create(payload) }
+            }
+        }
+    }
+}

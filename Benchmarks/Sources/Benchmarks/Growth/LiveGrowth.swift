@@ -1,0 +1,67 @@
+import Feathers
+
+/// Live queries: how many there are, how many records they show, and among how many.
+enum LiveGrowth {
+    static func group() throws -> GrowthGroup {
+        var group = GrowthGroup("live queries")
+        let first = Query.sorted(by: "id").limit(10)
+        group.add("queries of the first 10", from: 1, unit: "change seen by a query") { queries in
+            let scene = try await Scene(records: 1_000, query: first, readers: queries)
+            return GrowthRun(units: 1_000) { try await scene.change(times: 1_000 / queries) }
+        }
+        group.add("records behind the first 10", from: 100, unit: "change") { records in
+            let scene = try await Scene(records: records, query: first, readers: 1)
+            return GrowthRun(units: 500) { try await scene.change(times: 500) }
+        }
+        group.add("records shown", from: 100, unit: "record of a result") { records in
+            let scene = try await Scene(records: records, query: .sorted(by: "id"), readers: 1)
+            return GrowthRun(units: 50_000) { try await scene.change(times: 50_000 / records) }
+        }
+        group.add("records shown, one comes or goes", from: 100, unit: "record of a result") { records in
+            let scene = try await Scene(records: records, query: .sorted(by: "id"), readers: 1)
+            return GrowthRun(units: 50_000) { try await scene.replace(times: 25_000 / records) }
+        }
+        return group
+    }
+
+    /// Live queries that have read their first result, and the service they read.
+    private actor Scene {
+        private let service: Service
+        private var readers: [LiveQuery<JSONValue>.AsyncIterator] = []
+        private var version: Int64 = 1_000_000
+
+        init(records: Int, query: Query, readers count: Int) async throws {
+            service = try await FeathersApp().use(MemoryService(multi: .all, records: Growth.records(records)), at: "messages")
+            let service = service
+            readers = (0..<count).map { _ in service.live(query).makeAsyncIterator() }
+            try await read()
+        }
+
+        /// Changes a record in sight so many times and lets everybody see it each time.
+        func change(times: Int) async throws {
+            for _ in 0..<times {
+                version += 1
+                try await service.patch(5, with: ["n": .integer(version)])
+                try await read()
+            }
+        }
+
+        /// Lets a record come and go again so many times.
+        func replace(times: Int) async throws {
+            for _ in 0..<times {
+                try await service.create(["id": 1_000_000, "text": "new", "n": 1])
+                try await read()
+                try await service.remove(1_000_000)
+                try await read()
+            }
+        }
+
+        private func read() async throws {
+            // Taken out: what an actor holds cannot be changed across a wait.
+            var readers = self.readers
+            self.readers = []
+            for index in readers.indices { _ = try await readers[index].next() }
+            self.readers = readers
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Feathers
+import Foundation
+
+/// The same work by this client and by other libraries', each in a process of its own, against the same servers.
+struct PeerBenchmarks {
+    /// This client's name among the peers.
+    static let ours = "feathers-swift"
+
+    private(set) var groups: [BenchmarkGroup] = []
+    /// Who is left out, and why.
+    private(set) var skipped: [String] = []
+
+    init() async throws {
+        let (http, socket) = (try ServerProcess(.http), try ServerProcess(.socket))
+        try addREST(http)
+        try await addSocketIO(socket)
+    }
+
+    static func name(_ task: String) -> String { "side by side: \(task)" }
+
+    private mutating func addREST(_ server: ServerProcess) throws {
+        let url = try server.url
+        let service = FeathersApp(transport: .rest(url)).service("messages")
+        let peers = start([("aiohttp", .python, "rest_client.py"), ("Node's fetch", .node, "rest_client.js")], url)
+        add("REST get, one at a time", operations: 512, "one_at_a_time", peers) {
+            for _ in 0..<512 { _ = try await service.get(1) }
+            // Held by whoever uses it: a server ends with its last mention.
+            withExtendedLifetime(server) {}
+        }
+        add("REST get, 64 in flight", operations: 1_024, "in_flight", peers) {
+            try await concurrently(64, each: 16) { _ = try await service.get(1) }
+        }
+    }
+
+    private mutating func addSocketIO(_ server: ServerProcess) async throws {
+        let url = try server.url
+        let app = FeathersApp(transport: .socketIO(url) { $0.transports = [.webSocket] })
+        try await app.connect()
+        let (messages, burst, echo) = (app.service("messages"), app.service("burst"), app.service("echo"))
+        let peers = start([("python-socketio", .python, "socketio_client.py"), ("ws by hand", .node, "socket_client.js")], url)
+        add("Socket.IO get, one at a time", operations: 2_000, "one_at_a_time", peers) {
+            for _ in 0..<2_000 { _ = try await messages.get(1) }
+            withExtendedLifetime(server) {}
+        }
+        add("Socket.IO get, 64 in flight", operations: 6_400, "in_flight", peers) {
+            try await concurrently(64, each: 100) { _ = try await messages.get(1) }
+        }
+        add("Socket.IO events received", operations: 10_000, "events", peers) {
+            let events = messages.events(.created, buffering: 20_000)
+            async let answered: Void = { _ = try await burst.create(10_000) }()
+            var count = 0
+            for await _ in events {
+                count += 1
+                if count == 10_000 { break }
+            }
+            try await answered
+        }
+        let megabyte = JSONValue.string(String(repeating: "x", count: 1_000_000))
+        add("Socket.IO, 1 MB there and back", operations: 10, "large", peers) {
+            for _ in 0..<10 { _ = try await echo.create(megabyte) }
+        }
+    }
+
+    /// Adds a task: this client's way of doing it, and every peer's name for it.
+    private mutating func add(
+        _ task: String, operations: Int, _ what: String, _ peers: [(name: String, process: PeerProcess)],
+        _ body: @escaping @Sendable () async throws -> Void
+    ) {
+        var group = BenchmarkGroup(Self.name(task))
+        group.add(Self.ours, operations: operations, body)
+        for peer in peers {
+            group.addPeer(peer.name, operations: operations, comparedWith: Self.ours) { try peer.process.run(what, operations) }
+        }
+        groups.append(group)
+    }
+
+    private mutating func start(_ peers: [(String, PeerLanguage, String)], _ url: URL) -> [(name: String, process: PeerProcess)] {
+        peers.compactMap { name, language, script in
+            do {
+                return (name, try PeerProcess(language, script: script, url: url))
+            } catch {
+                skipped.append("\(name) (\(error))")
+                return nil
+            }
+        }
+    }
+}

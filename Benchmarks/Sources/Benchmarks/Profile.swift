@@ -1,0 +1,67 @@
+import Feathers
+import Foundation
+
+/// One thing done many times and nothing else, for a profiler:
+///
+///     Benchmarks/.build/release/Benchmarks --serve http
+///     valgrind --tool=callgrind Benchmarks/.build/release/Benchmarks --profile rest 1000 http://127.0.0.1:PORT
+///
+/// The server prints its port, and serves (`http`, or `socket` for `socketio` and `events`) until its input ends; valgrind cannot start it. The
+/// difference between two runs of N and 2 N times is what N cost, without what is done once.
+enum Profile: String, CaseIterable {
+    case rest, socketio, events, hooks, live, memory, readers, atOnce
+
+    static let names = allCases.map(\.rawValue).joined(separator: ", ")
+
+    /// - Parameter server: who is asked; nil for what needs nobody.
+    func run(times: Int, server: URL?) async throws {
+        switch self {
+        case .rest:
+            let service = FeathersApp(transport: .rest(try url(of: server))).service("messages")
+            for _ in 0..<times { _ = try await service.get(1) }
+        case .socketio:
+            let service = try await connected(to: server).service("messages")
+            for _ in 0..<times { _ = try await service.get(1) }
+        case .events:
+            let app = try await connected(to: server)
+            var iterator = app.service("messages").events(.created, buffering: times).makeAsyncIterator()
+            _ = try await app.service("burst").create(.integer(Int64(times)))
+            for _ in 0..<times { _ = await iterator.next() }
+        case .hooks:
+            let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
+            let hook: Hook = { _ in }
+            await service.addHooks(Hooks(around: [{ context, next in try await next(&context) }], before: [hook], after: [hook]))
+            for _ in 0..<times { _ = try await service.get(1) }
+        case .live:
+            let service = try await FeathersApp().use(MemoryService(records: Growth.records(1_000)), at: "messages")
+            var results = service.live(.sorted(by: "id")).makeAsyncIterator()
+            _ = try await results.next()
+            for number in 0..<times {
+                try await service.patch(5, with: ["n": .integer(Int64(number + 1_000))])
+                _ = try await results.next()
+            }
+        case .memory:
+            let service = try await FeathersApp().use(MemoryService(multi: .all, records: Growth.records(times)), at: "messages")
+            for number in 0..<times { _ = try await service.get(number * 7919 % times) }
+            try await service.patchAll(matching: Query(), with: ["n": 1])
+        case .readers:
+            let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
+            let readers = (0..<times).map { _ in service.events(.created) }
+            withExtendedLifetime(readers) {}
+        case .atOnce:
+            let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
+            try await concurrently(times, each: 1) { _ = try await service.get(1) }
+        }
+    }
+
+    private func url(of server: URL?) throws(ArgumentError) -> URL {
+        guard let server else { throw ArgumentError("'--profile \(rawValue) N' needs the server's URL after it") }
+        return server
+    }
+
+    private func connected(to server: URL?) async throws -> FeathersApp {
+        let app = FeathersApp(transport: .socketIO(try url(of: server)) { $0.transports = [.webSocket] })
+        try await app.connect()
+        return app
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+/// What has changed between two results.
+///
+/// A ratio to a reference of the same run holds on any machine and under any load; a time holds on one machine only.
+struct Comparison {
+    private let earlier: Results
+    private let later: Results
+
+    init(_ earlier: Results, _ later: Results) {
+        self.earlier = earlier
+        self.later = later
+    }
+
+    var table: String {
+        let isSameMachine = earlier.machine.isLike(later.machine)
+        var lines = ["Then: \(earlier.machine.title)", "Now:  \(later.machine.title)"]
+        lines.append(
+            isSameMachine
+                ? "Change: of the ratio where there is one, else of the processor time; above 1 is better now. Of times, small changes mean nothing."
+                : "The machines differ: ratios within a run are compared, times are not.")
+        if let busy = [earlier, later].first(where: { !$0.machine.wasQuiet }) {
+            lines.append("In one of the runs \(busy.machine.othersInWords): mind ratios only.")
+        }
+        lines += [changes(isSameMachine).text] + growth(isSameMachine) + absent
+        return lines.joined(separator: "\n")
+    }
+
+    private func changes(_ isSameMachine: Bool) -> TextTable {
+        var table = TextTable(
+            ("benchmark", .left), ("ratio then", .right), ("now", .right), ("CPU ratio then", .right), ("now", .right),
+            ("CPU ns/op then", .right), ("now", .right), ("change", .right))
+        for now in later.measurements {
+            guard let then = earlier.measurement(now.group, now.name) else { continue }
+            let isComparable = then.reference == now.reference
+            let ratios = isComparable ? (then.cpuRatio, now.cpuRatio) : (nil, nil)
+            let times = isSameMachine ? (then.cpuNanoseconds, now.cpuNanoseconds) : nil
+            guard ratios.0 != nil || times != nil else { continue }
+            let change =
+                if let before = ratios.0, let after = ratios.1 { after / before } else { times.map { $0.0 / $0.1 } }
+            table.rows.append([
+                "\(now.group): \(now.name)", isComparable ? then.ratio?.times ?? "" : "", isComparable ? now.ratio?.times ?? "" : "",
+                ratios.0?.times ?? "", ratios.1?.times ?? "", times?.0.grouped ?? "", times?.1.grouped ?? "", change?.times ?? "",
+            ])
+        }
+        return table
+    }
+
+    /// How a unit's cost grows from 1 to 100 times as many holds everywhere.
+    private func growth(_ isSameMachine: Bool) -> [String] {
+        var table = TextTable(
+            ("growth", .left), ("1× to 100×, then", .right), ("now", .right), ("CPU a unit then", .right), ("now", .right))
+        for now in later.growth {
+            guard let then = earlier.growth.first(where: { $0.group == now.group && $0.name == now.name }) else { continue }
+            let times = [then, now].map { isSameMachine ? $0.points.last?.cpuNanoseconds.nanosecondsInWords ?? "" : "" }
+            table.rows.append(["\(now.group): \(now.name)", then.total.times, now.total.times] + times)
+        }
+        return table.rows.isEmpty ? [] : ["", table.text]
+    }
+
+    /// What only one of the results has.
+    private var absent: [String] {
+        let new = later.measurements.filter { earlier.measurement($0.group, $0.name) == nil }
+        // A run of some groups has not lost the others.
+        let groups = Set(later.measurements.map(\.group))
+        let gone = earlier.measurements.filter { groups.contains($0.group) && later.measurement($0.group, $0.name) == nil }
+        func line(_ title: String, _ measurements: [Measurement]) -> [String] {
+            measurements.isEmpty ? [] : ["\(title): \(measurements.map { "\($0.group): \($0.name)" }.joined(separator: "; "))"]
+        }
+        return line("Only now", new) + line("Only then", gone)
+    }
+}

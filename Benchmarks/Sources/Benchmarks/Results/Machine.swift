@@ -1,0 +1,106 @@
+import Foundation
+
+/// Where and when something was measured.
+struct Machine: Codable {
+    let processor: String
+    let cores: Int
+    let system: String
+    let swift: String
+    /// The day, as in 2026-01-31.
+    let date: String
+    let rounds: Int
+    /// The share of the processors that others used where this program waited, 0 to 1; nil where it is not known.
+    var othersShare: Double?
+
+    /// Whether what was measured can be shown as a fact: the machine had nothing else to do.
+    var wasQuiet: Bool { othersShare.map { $0 <= 0.1 } ?? true }
+
+    /// Whether times measured on both can be compared.
+    func isLike(_ other: Machine) -> Bool {
+        processor == other.processor && cores == other.cores && system == other.system
+    }
+
+    /// The machine in one line.
+    var title: String { "\(processor), \(cores) cores, \(system), Swift \(swift), \(date)" }
+
+    /// How busy others keep the machine, in words.
+    var othersInWords: String { "others used \(Int(((othersShare ?? 0) * 100).rounded())) % of the machine" }
+
+    /// This machine, today.
+    static func described(rounds: Int) -> Machine {
+        let today = Date.now.formatted(.iso8601.year().month().day())
+        return Machine(
+            processor: processor, cores: ProcessInfo.processInfo.activeProcessorCount, system: system, swift: swiftVersion, date: today,
+            rounds: rounds)
+    }
+
+    #if os(Linux)
+        private static var processor: String {
+            let lines = text(of: "/proc/cpuinfo").split(separator: "\n")
+            let name = lines.first { $0.hasPrefix("model name") }?.split(separator: ":").last
+            return name.map { $0.trimmingCharacters(in: .whitespaces) } ?? architecture
+        }
+
+        private static var system: String {
+            let lines = text(of: "/etc/os-release").split(separator: "\n")
+            let name = lines.first { $0.hasPrefix("PRETTY_NAME=") }?.dropFirst("PRETTY_NAME=".count)
+            return "\(name.map { $0.trimmingCharacters(in: ["\""]) } ?? "Linux") on \(architecture)"
+        }
+
+        /// How much of all processors' time is used while this process waits a moment; nil where it is not known.
+        static func busyShare() async throws -> Double? {
+            let before = processorTimes()
+            try await Task.sleep(for: .milliseconds(300))
+            let after = processorTimes()
+            guard before.count >= 8, after.count == before.count else { return nil }
+            // user nice system idle iowait irq softirq steal …; what guests use is counted in user already.
+            let used = (0..<8).map { after[$0] - before[$0] }
+            let all = used.reduce(0, +)
+            return all > 0 ? Double(all - used[3] - used[4]) / Double(all) : nil
+        }
+
+        private static func processorTimes() -> [Int] {
+            let line = text(of: "/proc/stat").split(separator: "\n").first ?? ""
+            return line.split(separator: " ").dropFirst().compactMap { Int($0) }
+        }
+
+        /// The text of a file that the kernel or the system writes; empty where it has none.
+        private static func text(of path: String) -> String {
+            (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        }
+    #else
+        private static var processor: String { output(of: "sysctl", "-n", "machdep.cpu.brand_string") ?? architecture }
+        private static var system: String { "macOS \(ProcessInfo.processInfo.operatingSystemVersionString) on \(architecture)" }
+        static func busyShare() async throws -> Double? { nil }
+    #endif
+
+    private static var architecture: String {
+        #if arch(x86_64)
+            "x86_64"
+        #elseif arch(arm64)
+            "arm64"
+        #else
+            "another architecture"
+        #endif
+    }
+
+    /// The version of the toolchain that runs the program, as in 6.3.1.
+    private static var swiftVersion: String {
+        let words = output(of: "swift", "--version")?.split(whereSeparator: \.isWhitespace) ?? []
+        let version = words.firstIndex(of: "version").map { words.index(after: $0) }
+        return version.flatMap { words.indices.contains($0) ? String(words[$0]) : nil } ?? "6"
+    }
+
+    /// What a program prints, without the space around it; nil where it fails.
+    private static func output(of words: String...) -> String? {
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = words
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil, let data = try? output.fileHandleForReading.readToEnd() else { return nil }
+        process.waitUntilExit()
+        let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        return text.isEmpty ? nil : text
+    }
+}

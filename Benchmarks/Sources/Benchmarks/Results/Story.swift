@@ -1,0 +1,99 @@
+/// What the README tells of all that is measured.
+struct Story {
+    struct Row {
+        let task: String
+        let nanoseconds: Double
+        let cpuNanoseconds: Double
+        var comparisons: [Ratio] = []
+    }
+
+    /// How many times as fast, and with how many times less processor time, as something else that does the same.
+    struct Ratio {
+        let beside: String
+        let ratio: Double
+        let cpuRatio: Double
+    }
+
+    private struct Source {
+        let beside: String
+        let group: String
+        let name: String
+        let reference: String
+
+        init(_ beside: String, in group: String, _ name: String, against reference: String) {
+            (self.beside, self.group, self.name, self.reference) = (beside, group, name, reference)
+        }
+    }
+
+    let machine: Machine
+    /// In the order to tell them; what was not measured is left out.
+    private(set) var rows: [Row] = []
+
+    init(_ results: Results) {
+        machine = results.machine
+        for (task, sources) in Self.tasks {
+            var row: Row?
+            for source in sources {
+                guard let own = results.measurement(source.group, source.name),
+                    let other = results.measurement(source.group, source.reference)
+                else { continue }
+                row = row ?? Row(task: task, nanoseconds: own.nanoseconds, cpuNanoseconds: own.cpuNanoseconds)
+                row?.comparisons.append(
+                    Ratio(
+                        beside: source.beside, ratio: other.nanoseconds / own.nanoseconds,
+                        cpuRatio: other.cpuNanoseconds / own.cpuNanoseconds))
+            }
+            if let row { rows.append(row) }
+        }
+    }
+
+    private static let tasks: [(String, [Source])] = {
+        let (json, rest, socketIO) = ("JSON, page of 10", "REST get", SocketIOBenchmarks.name)
+        func peers(_ task: String, _ names: [String]) -> [Source] {
+            names.map { Source($0, in: PeerBenchmarks.name(task), PeerBenchmarks.ours, against: $0) }
+        }
+        let (overREST, overSocketIO) = (["aiohttp", "Node's fetch"], ["python-socketio", "ws by hand"])
+        return [
+            ("JSON to models", [Source("JSONDecoder", in: json, "to a model", against: "to a model, JSONDecoder")]),
+            ("Models to JSON", [Source("JSONEncoder", in: json, "from a model", against: "from a model, JSONEncoder")]),
+            ("JSON parsed", [Source("JSONSerialization", in: json, "parse (again)", against: "parse, JSONSerialization")]),
+            (
+                "JSON:API to models",
+                [Source("JSONDecoder, plain JSON", in: "JSON:API, 1 MB", "to models", against: "JSONDecoder, plain JSON")]
+            ),
+            (
+                "REST get, one at a time",
+                [Source("bare URLSession", in: rest, "default client, one at a time", against: "bare URLSession, one at a time")]
+                    + peers("REST get, one at a time", overREST)
+            ),
+            (
+                "REST get, 64 in flight",
+                [Source("bare URLSession", in: rest, "default client, 64 at once", against: "bare URLSession, 64 at once")]
+                    + peers("REST get, 64 in flight", overREST)
+            ),
+            (
+                "Socket.IO get, one at a time",
+                [Source("bare WebSocket", in: socketIO, "one at a time", against: "bare WebSocket, one at a time")]
+                    + peers("Socket.IO get, one at a time", overSocketIO)
+            ),
+            (
+                "Socket.IO get, 64 in flight",
+                [Source("bare WebSocket", in: socketIO, "64 in flight", against: "bare WebSocket, 64 in flight")]
+                    + peers("Socket.IO get, 64 in flight", overSocketIO)
+            ),
+            ("A Socket.IO event received", peers("Socket.IO events received", overSocketIO)),
+            ("1 MB over Socket.IO and back", peers("Socket.IO, 1 MB there and back", overSocketIO)),
+        ]
+    }()
+
+    var markdown: String {
+        var table = TextTable(("", .left), ("takes", .right), ("CPU", .right), ("times as fast as", .left))
+        table.rows = rows.map { row in
+            [
+                row.task, row.nanoseconds.nanosecondsInWords, row.cpuNanoseconds.nanosecondsInWords,
+                row.comparisons.map { "\($0.beside) **\($0.ratio.times)**" }.joined(separator: ", "),
+            ]
+        }
+        return table.markdown
+    }
+}
