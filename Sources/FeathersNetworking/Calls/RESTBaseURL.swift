@@ -8,7 +8,7 @@ package struct RESTBaseURL: Sendable {
     package init(_ url: URL) {
         let absolute = url.absoluteURL
         guard absolute.isRequestable else {
-            checked = .failure(.refused("The base URL must be an http or https URL with a host, not '\(url.absoluteString)'"))
+            checked = .failure(.refused("The base URL must be an http or https URL with a host, not '\(url.withoutCredentials)'"))
             return
         }
         guard absolute.query == nil, absolute.fragment == nil else {

@@ -5,7 +5,8 @@ package enum HTTPRedirect {
     /// The request that follows an answer, or nil where the answer is the final one.
     ///
     /// 303, and 301 and 302 to a POST, continue as a GET without body, as every browser does; 307 and 308 repeat the request.
-    /// Credentials stay behind when the origin changes: a server must not be able to collect another one's tokens.
+    /// When the origin changes, only fields go along that say nothing of who asks: a server must not be able to collect another one's tokens,
+    /// which may stand in any field.
     /// - Throws: ``HTTPClientError/Kind/invalidRedirect`` where the target cannot be requested.
     package static func request(after response: HTTPResponse, to request: HTTPRequest) throws(HTTPClientError) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status), let location = response.headers["Location"] else { return nil }
@@ -21,10 +22,17 @@ package enum HTTPRedirect {
             for name in ["Content-Type", "Content-Encoding", "Content-Language", "Content-Location"] { next.headers.remove(name) }
         }
         if request.url.origin != target.origin {
-            for name in ["Authorization", "Cookie", "Proxy-Authorization"] { next.headers.remove(name) }
+            for field in next.headers where !impersonal.contains(field.name.lowercased()) { next.headers.remove(field.name) }
         }
         return next
     }
+
+    /// What a request says of itself, its body and the answer it wants; without the last one a custom method would become another one.
+    private static let impersonal: Set<String> = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding", "content-language",
+        "content-location", "content-type", "expect", "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-range",
+        "if-unmodified-since", "pragma", "prefer", "range", "user-agent", "x-service-method",
+    ]
 
     private static func becomesGet(method: String, status: Int) -> Bool {
         switch status {

@@ -22,6 +22,13 @@ extension URL {
         return port.map { (1...65535).contains($0) } ?? true
     }
 
+    /// The address without name and password, for messages.
+    package var withoutCredentials: String {
+        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "\(scheme ?? ""):…" }
+        (components.user, components.password) = (nil, nil)
+        return components.string ?? "\(scheme ?? ""):…"
+    }
+
     /// The host and its explicit port, for messages.
     package var hostAndPort: String? {
         guard let host else { return nil }

@@ -55,12 +55,14 @@ extension SocketIOCore {
             switch backoff.ended(end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1)) {
             case .stop(let reason): return LinkEnd(reason, error: end.error)
             case .wait(let attempt, let delay):
+                // The wait begins before anybody hears of it: whoever moves the clock then has moved it for this wait.
+                let moment = timebase.now + delay
                 status.set(.waiting(attempt: attempt, delay: delay))
                 let retry = Promise<Void>()
                 state.withLock { $0.retrySignal = retry }
                 // Whoever stopped before saw no wait to end.
                 if isStopped { return LinkEnd(.clientDisconnect) }
-                await sleep(until: timebase.now + delay, orUntil: retry)
+                await sleep(until: moment, orUntil: retry)
             }
         }
     }

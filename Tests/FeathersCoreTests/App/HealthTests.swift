@@ -32,6 +32,33 @@ struct HealthTests {
         #expect(app.health.state == .stopped && !app.health.isAlive)
     }
 
+    /// A connection that was lost again before anybody looked.
+    private struct ShortConnection: RealTimeTransport {
+        let status = ConnectionStatus.connecting(attempt: 2)
+        func statusUpdates() -> AsyncStream<ConnectionStatus> {
+            AsyncStream { updates in
+                for status in [.connecting(attempt: 1), .connected(recovered: false), status] { updates.yield(status) }
+            }
+        }
+        func run() async throws { try await Promise<Void>().value() }
+        func connect() async throws {}
+        func disconnect() async {}
+        func send(_ request: ServiceRequest) async throws -> JSONValue { .null }
+        func deliver(to sink: EventSink) {}
+        func addConnectionSetup(_ setup: ConnectionSetup) {}
+    }
+
+    @Test("knows a connection that was lost from one that is yet to stand, however short it stood")
+    func short() async throws {
+        let app = FeathersApp(transport: ShortConnection())
+        #expect(app.health.state == .starting)
+        await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await app.run() }
+            for await health in app.healthUpdates() where health.state == .reconnecting { break }
+            group.cancelAll()
+        }
+    }
+
     @Test("has failed where the connection is closed for good")
     func closed() async throws {
         let transport = StubRealTimeTransport()

@@ -8,7 +8,7 @@ struct HTTPRedirectTests {
         -> HTTPRequest?
     {
         var headers = HTTPHeaders()
-        for name in ["Authorization", "Cookie", "Proxy-Authorization", "Content-Type", "X-Kept"] { try headers.set(name, to: "v") }
+        for name in ["Authorization", "Cookie", "Proxy-Authorization", "Content-Type", "X-Kept", "X-Service-Method"] { try headers.set(name, to: "v") }
         let url = try #require(URL(string: from))
         let request = HTTPRequest(method: method, url: url, headers: headers, body: [1], timeout: .seconds(1))
         let fields = location.map { [("location", $0)] } ?? []
@@ -45,7 +45,7 @@ struct HTTPRedirectTests {
     }
 
     @Test(
-        "takes credentials along only within the origin",
+        "takes along what may tell who asks only within the origin",
         arguments: [
             ("http://a/x", "/z", true), ("http://a/x", "http://a:80/z", true), ("https://a/x", "https://A:443/z", true),
             ("http://a/x", "https://a/z", false), ("http://a/x", "http://a:81/z", false), ("http://a/x", "http://b.a/z", false),
@@ -53,10 +53,10 @@ struct HTTPRedirectTests {
         ])
     func credentials(from: String, location: String, kept: Bool) throws {
         let next = try #require(try follow(307, from: from, to: location))
-        for name in ["Authorization", "Cookie", "Proxy-Authorization"] {
+        for name in ["Authorization", "Cookie", "Proxy-Authorization", "X-Kept"] {
             #expect((next.headers[name] != nil) == kept, "\(name)")
         }
-        #expect(next.headers["X-Kept"] == "v")
+        #expect(next.headers["Content-Type"] == "v" && next.headers["X-Service-Method"] == "v")
     }
 
     @Test(

@@ -64,13 +64,14 @@ struct RESTRefusalTests {
 
     @Test(
         "and so is a base URL that cannot be one:",
-        arguments: ["ftp://h", "http:///x", "h/x", "http://h?a=1", "http://h#f", "http://h:99999"])
+        arguments: ["ftp://h", "http:///x", "h/x", "http://h?a=1", "http://h#f", "http://h:99999", "ftp://bob:s3cret@h"])
     func base(text: String) async throws {
         let client = SeamHTTPClient(status: 204)
         let transport = RESTTransport(try #require(URL(string: text)), httpClient: client)
         let error = try await #require(throws: FeathersError.self) { try await transport.send(ServiceRequest(path: "m", method: .find)) }
         #expect(error.code == .badRequest)
         #expect(error.execution == .neverSent)
+        #expect(!error.message.contains("s3cret"))
         #expect(client.requests.isEmpty)
     }
 }

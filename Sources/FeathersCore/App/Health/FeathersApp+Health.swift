@@ -11,16 +11,19 @@ extension FeathersApp {
         return healthBoard.updates()
     }
 
-    func noteHealth() {
+    /// - Parameter hasStood: whether the connection stood in the meantime, which may have been too short to be seen by looking.
+    func noteHealth(hasStood: Bool = false) {
         healthBoard.note { last in
             let connection = connectionStatus
-            return (state(after: last, connection), connection)
+            return (state(after: hasStood && last == .starting ? .ready : last, connection), connection)
         }
     }
 
     /// Notes every change of the connection until the task is cancelled.
     func followConnection() async {
-        for await _ in connectionStatusUpdates() { noteHealth() }
+        for await status in connectionStatusUpdates() {
+            if case .connected = status { noteHealth(hasStood: true) } else { noteHealth() }
+        }
     }
 
     private func state(after last: AppHealth.State, _ connection: ConnectionStatus?) -> AppHealth.State {
