@@ -16,7 +16,13 @@ let package = Package(
     name: "feathers-swift",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "Feathers", targets: ["Feathers"]),
+        // All modules behind the umbrella by their names: a comparison of the public API looks at those alone that a product names.
+        .library(
+            name: "Feathers",
+            targets: [
+                "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking",
+                "FeathersOutbox", "FeathersREST", "FeathersSocketIO", "FeathersTraffic",
+            ]),
         .library(name: "FeathersJSONAPI", targets: ["FeathersJSONAPI"]),
         .library(name: "FeathersTesting", targets: ["FeathersTesting"]),
     ],
@@ -57,6 +63,9 @@ let package = Package(
         .executableTarget(
             name: "JobWorker", dependencies: ["Feathers", "Signals"], path: "Sources/Examples/JobWorker", swiftSettings: settings),
         .executableTarget(name: "Notes", dependencies: ["Feathers"], path: "Sources/Examples/Notes", swiftSettings: settings),
+        .executableTarget(name: "Hello", dependencies: ["Feathers"], path: "Sources/Examples/Hello", swiftSettings: settings),
+        .executableTarget(name: "Chat", dependencies: ["Feathers", "Signals"], path: "Sources/Examples/Chat", swiftSettings: settings),
+        .target(name: "ChatViews", dependencies: ["Feathers"], path: "Sources/Examples/ChatViews", swiftSettings: settings),
         .target(name: "Signals", path: "Sources/Examples/Signals", swiftSettings: settings),
 
         // Starts the Python server the integration suites talk to.
@@ -109,10 +118,14 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         .testTarget(
-            name: "ExamplesTests", dependencies: ["EventStream", "JobWorker", "Notes", "Feathers", "FeathersTesting", "TestBackend"],
+            name: "ExamplesTests",
+            dependencies: ["Chat", "EventStream", "Hello", "JobWorker", "Notes", "Feathers", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
+        // What the tests of an app look like: on the test kit alone, without a server.
+        .testTarget(name: "ChatViewsTests", dependencies: ["ChatViews", "Feathers", "FeathersTesting"], swiftSettings: settings),
         // Compiles what the documentation shows.
         .testTarget(
-            name: "DocumentationTests", dependencies: ["Feathers", "FeathersJSONAPI", "FeathersTesting"], swiftSettings: settings),
+            name: "DocumentationTests", dependencies: ["Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
     ]
 )

@@ -22,6 +22,7 @@ public struct JSONAPICodec: Sendable {
     /// Models are values, so that a document whose resources lead to each other in a circle is cut where it meets itself; a long chain would overflow the stack.
     public var maximumNesting: Int
 
+    /// A codec; the parameters are the properties of the same names.
     public init(
         keys: KeyStyle = .asIs, coding: CodingOptions = CodingOptions(), baseURL: URL? = nil, maximumNesting: Int = 32
     ) {

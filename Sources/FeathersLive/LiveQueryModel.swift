@@ -20,6 +20,7 @@ public final class LiveQueryModel<Element: Sendable> {
 
     @ObservationIgnored private let query: LiveQuery<Element>
 
+    /// A model of a live query; it does nothing until ``run()``.
     public init(_ query: LiveQuery<Element>) {
         self.query = query
     }

@@ -5,6 +5,7 @@ extension Service {
     /// - Parameters:
     ///   - query: conditions, `$sort`, `$limit`, `$skip` and `$select` as for `find`. Sorted results are also sorted by id where they are
     ///     equal otherwise; with `$skip` most events need a fetch, since the records before are not known.
+    ///   - params: what goes with every fetch: header fields, a timeout, your own values.
     ///   - id: the name of the records' id property, `_id` with MongoDB.
     ///   - clock: what pauses between attempts to fetch are measured on.
     public nonisolated func live(
@@ -15,7 +16,7 @@ extension Service {
 }
 
 extension TypedService {
-    /// The current result of a query as models, kept right by the service's events; see ``FeathersCore/Service/live(_:params:id:clock:)``.
+    /// The current result of a query as models, kept right by the service's events; see ``Service/live(_:params:id:clock:)``.
     public func live(
         _ query: Query = Query(), params: Params = Params(), id: String = "id", clock: any Clock<Duration> = ContinuousClock()
     ) -> LiveQuery<Model> {
@@ -27,7 +28,7 @@ extension TypedService {
 }
 
 extension TypedService {
-    /// The current result of a typed query, kept right by the service's events; see ``FeathersCore/Service/live(_:params:id:clock:)``.
+    /// The current result of a typed query, kept right by the service's events; see ``Service/live(_:params:id:clock:)``.
     /// - Throws: ``FeathersError/Code/badRequest`` naming the property whose name on the server is not known.
     public func live(
         _ query: TypedQuery<Model>, params: Params = Params(), id: String = "id", clock: any Clock<Duration> = ContinuousClock()

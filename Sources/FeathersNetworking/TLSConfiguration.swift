@@ -22,9 +22,12 @@ public struct TLSConfiguration: Hashable, Sendable {
         case dangerouslyOff
     }
 
+    /// Whose certificates are believed.
     public var trust: Trust
+    /// What is checked of a server's certificate.
     public var verification: Verification
 
+    /// A configuration; the parameters are the properties of the same names.
     public init(trust: Trust = .system, verification: Verification = .full) {
         self.trust = trust
         self.verification = verification

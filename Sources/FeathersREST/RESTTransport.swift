@@ -9,6 +9,7 @@ public struct RESTTransport: Transport {
     let builder: RESTRequestBuilder
     let httpClient: any HTTPClient
 
+    /// A transport to a server; `.rest(url)` is the short way.
     /// - Parameters:
     ///   - baseURL: where the app lives, for example `https://api.example.com/v1`; a trailing slash does not count.
     ///   - headers: header fields of every request; a call's own win.

@@ -58,7 +58,7 @@ private func server(_ url: URL, _ secret: String, makeReports: (FeathersApp) asy
     let app = FeathersApp(transport: .rest(url))
     try app.use(
         authentication: AuthenticationOptions(
-            storage: FileTokenStorage(folder: URL(filePath: "/var/lib/reports/tokens")),
+            storage: FileTokenStorage(directory: URL(filePath: "/var/lib/reports/tokens")),
             refresh: .function { _ in .credentials(account) }))
 
     try await withFeathersApp(app) { app in

@@ -45,7 +45,7 @@ private func states(
     _ outbox: Outbox, display: (Int, Bool) -> Void, confirm: (OutboxWrite, OutboxFailure?) async -> Bool
 ) async throws {
     func show(_ count: Int, isOffline: Bool) { display(count, isOffline) }
-    for await state in outbox.states() {
+    for await state in outbox.stateUpdates() {
         show(state.entries.count, isOffline: state.activity == .offline)
         for entry in state.entries where entry.status == .awaitingDecision {
             let keep = await confirm(entry.write, entry.failure)

@@ -30,15 +30,6 @@ func readmeServices() async throws {
     try await todos.removeAll(matching: .where("done", true))
 }
 
-struct Dice: ServiceProtocol {
-    func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
-        guard case .integer(let sides) = id, sides > 0 else {
-            throw FeathersError(.badRequest, "A die has a positive number of sides, not \(id)")
-        }
-        return ["rolled": .integer(Int64.random(in: 1...sides))]
-    }
-}
-
 private func typedServices(_ app: FeathersApp) async throws {
     let messages = app.service("messages", of: Message.self)
     let page = try await messages.find(.limit(20).skip(40))
@@ -102,18 +93,7 @@ private func realTime() async throws {
     }
 }
 
-private actor Tokens {
-    func current() -> String { "token" }
-}
-
-private func connecting(_ url: URL, _ tokens: Tokens) async {
-    let transport = SocketIOTransport.socketIO(url) { options in
-        options.transports = [.webSocket, .polling]
-        options.callTimeout = .seconds(30)
-        options.reconnection.maximumDelay = .seconds(30)
-        options.auth = { ["token": .string(await tokens.current())] }
-    }
-    for await status in transport.statusUpdates() { print(status) }
+private func connecting(_ url: URL) {
     let mixed = FeathersApp(transport: .mixed(realTime: .socketIO(url), rest: .rest(url)) { $0["reports"] = .rest })
     app(limited: mixed)
 }
@@ -150,17 +130,6 @@ private func signingIn(_ app: FeathersApp, _ storage: any TokenStorage) async th
     let user = try result.user(as: User.self)
     try await app.logOut()
     _ = user
-}
-
-private func signInUpdates(_ app: FeathersApp) async {
-    for await state in app.authenticationUpdates() {
-        switch state {
-        case .signedOut: print("signed out")
-        case .authenticating: print("one moment")
-        case .signedIn(let result): print("signed in until \(result.payload?.expiresAt ?? .distantFuture)")
-        case .expired: print("please sign in again")
-        }
-    }
 }
 
 private struct Profile: Codable, Sendable {

@@ -30,7 +30,7 @@ struct NotebookTests {
             let last = try await notebook.add("last")
             try await proxy.accept()
             #expect(try await last.result().text == "last")
-            for await state in notebook.outbox.states() where state.entries.isEmpty { break }
+            for await state in notebook.outbox.stateUpdates() where state.entries.isEmpty { break }
             #expect(try await texts(notebook).sorted() == ((1...12).map(String.init) + ["last"]).sorted())
         }
         try await proxy.close()

@@ -23,9 +23,12 @@ struct TrafficFaultTests {
         let app = FeathersApp(transport: .rest(proxy.url))
         app.addHooks(.retrying(attempts: 5, pause: .milliseconds(20)))
         app.addHooks(.batching(over: "batch", window: .seconds(60), limit: 3))
+        // No answer comes before the connection has been cut, however long that takes.
+        try await proxy.stall(.toClient, new: true)
         let answers = try await callers(app) {
             try await proxy.counters(toServer: 200)
             try await proxy.cut()
+            try await proxy.resume(.toClient)
         }
         #expect(answers.count == 3)
         #expect(try await proxy.counters().connections == 2)

@@ -42,7 +42,7 @@ struct OutboxWriter {
                 if let generation = Int64(arguments[5]) {
                     for writer in 0..<3 { group.addTask { try await enqueue(app, writer, generation, acknowledged) } }
                 } else {
-                    for await state in outbox.states() where state.entries.isEmpty { exit(0) }
+                    for await state in outbox.stateUpdates() where state.entries.isEmpty { exit(0) }
                 }
                 try await group.waitForAll()
             }

@@ -14,7 +14,7 @@ enum DiagnosticBenchmarks {
             ("off (a sink that wants nothing)", { $0.addDiagnostics(.text { _ in }, levels: DiagnosticLevels(nil)) }),
             ("1 around hook, for comparison", { $0.addHooks(Hooks(around: [around])) }),
             ("unwanted (a sink that wants errors)", { $0.addDiagnostics(.text { _ in }, levels: DiagnosticLevels(.error)) }),
-            ("on, events to a closure", { $0.addDiagnostics(DiagnosticClosure { _ in }) }),
+            ("on, events to a closure", { $0.addDiagnostics(.closure { _ in }) }),
             ("on, lines of text", { $0.addDiagnostics(.text { _ in }) }),
         ]
         for (name, configure) in sets {

@@ -32,6 +32,7 @@ public struct AuthenticationOptions: Sendable {
     /// What the time of day is, to compare with what tokens say of themselves.
     package var date: @Sendable () -> Date = { Date() }
 
+    /// Options with a storage and a way to refresh; `configure` sets the rest.
     public init(
         storage: any TokenStorage = InMemoryTokenStorage(), refresh: TokenRefresh = .none,
         _ configure: (inout AuthenticationOptions) -> Void = { _ in }

@@ -7,5 +7,6 @@ public import FeathersCore
 /// ```
 /// What a caller sets itself is left alone.
 public enum Authentication: ParamsKey {
+    /// Whose call it is.
     public typealias Value = AuthenticationResult
 }

@@ -46,7 +46,9 @@ public struct AuthenticationResult: Sendable, Equatable {
     public var value: JSONValue { contents.value }
 
     /// The user as a model of yours.
-    /// - Parameter coding: how the user becomes a model; `app.coding` for the app's way.
+    /// - Parameters:
+    ///   - type: the model.
+    ///   - coding: how the user becomes a model; `app.coding` for the app's way.
     /// - Throws: ``FeathersError/Code/notFound`` where the server told of none, `DecodingError` where it does not fit the model.
     public func user<Model: Decodable>(as type: Model.Type = Model.self, coding: any JSONCodec = CodingOptions()) throws -> Model {
         guard let user, !user.isNull else { throw FeathersError(.notFound, "The authentication service told of no user") }

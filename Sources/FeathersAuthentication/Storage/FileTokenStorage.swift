@@ -4,18 +4,20 @@ public import Foundation
 
 /// Keeps tokens in files that nobody but their owner can read: for servers and command-line tools.
 ///
-/// Each key has a file of its own in the folder. It is written beside its place, flushed to the disk and moved there in one step, with mode 0600
+/// Each key has a file of its own in the directory. It is written beside its place, flushed to the disk and moved there in one step, with mode 0600
 /// from its first moment: a reader, or a crash, finds the old token or the new one and never a part of either. So any number of storages and
-/// processes may use one folder.
+/// processes may use one directory.
 public struct FileTokenStorage: TokenStorage {
-    /// The folder the files are in.
-    public let folder: URL
+    /// The directory the files are in.
+    public let directory: URL
 
-    /// - Parameter folder: where the files go; made, with mode 0700, when the first token is stored.
-    public init(folder: URL) {
-        self.folder = folder
+    /// A storage in a directory.
+    /// - Parameter directory: where the files go; made, with mode 0700, when the first token is stored.
+    public init(directory: URL) {
+        self.directory = directory
     }
 
+    /// The token of a key; nil where none is stored.
     /// - Throws: ``FeathersError`` naming the file where it can not be read, holds no token, or can be read by others than its owner: a token that others
     ///   may know is worth nothing, so that it must be removed and its mode mended by hand.
     public func token(for key: String) async throws -> String? {
@@ -26,9 +28,10 @@ public struct FileTokenStorage: TokenStorage {
         try await Self.offThePool {
             do {
                 try FileManager.default.createDirectory(
-                    at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                    at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             } catch {
-                throw FeathersError(.generalError, "The folder '\(folder.path)' for tokens can not be made: \(error.localizedDescription)")
+                throw FeathersError(
+                    .generalError, "The directory '\(directory.path)' for tokens can not be made: \(error.localizedDescription)")
             }
             try PrivateFile(path: path(of: key)).replace(with: token)
         }
@@ -58,6 +61,6 @@ public struct FileTokenStorage: TokenStorage {
             default: name += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
             }
         }
-        return folder.appending(component: "\(name).token").path
+        return directory.appending(component: "\(name).token").path
     }
 }

@@ -4,6 +4,7 @@ import FeathersCore
 public final class InMemoryTokenStorage: TokenStorage, CustomReflectable {
     private let tokens: Locked<[String: String]>
 
+    /// A storage that is lost with the process.
     /// - Parameter tokens: tokens by their keys, to begin with.
     public init(_ tokens: [String: String] = [:]) {
         self.tokens = Locked(tokens)

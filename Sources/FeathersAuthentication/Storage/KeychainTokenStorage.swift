@@ -33,6 +33,7 @@
         private let accessGroup: String?
         private let accessibility: Accessibility
 
+        /// A storage in the keychain.
         /// - Parameters:
         ///   - service: what tells these passwords from others of the app (`kSecAttrService`).
         ///   - accessGroup: the group whose apps and extensions share the tokens; nil for the app's own.
@@ -46,6 +47,7 @@
             self.accessibility = accessibility
         }
 
+        /// The token of a key; nil where none is stored.
         /// - Throws: ``FeathersError`` with the keychain's own words, for example while the device is locked.
         public func token(for key: String) async throws -> String? {
             var query = item(key)

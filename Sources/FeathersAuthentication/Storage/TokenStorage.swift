@@ -1,6 +1,7 @@
 /// Where tokens are kept between runs.
 ///
 /// A storage is asked by one task at a time for each app, but an app may not be its only user: several apps, or processes, may share one.
+/// Throw where the tokens cannot be reached, and say why without the token.
 public protocol TokenStorage: Sendable {
     /// The token stored under a key; nil where there is none.
     func token(for key: String) async throws -> String?

@@ -5,6 +5,7 @@ public struct AuthenticationTokens: Sendable, Hashable {
     /// The token that is exchanged for new ones; nil where there is none.
     public var refreshToken: String?
 
+    /// Tokens; the parameters are the properties of the same names.
     public init(accessToken: String, refreshToken: String? = nil) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken

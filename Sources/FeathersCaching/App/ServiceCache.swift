@@ -22,6 +22,7 @@ public final class ServiceCache: Sendable {
     /// The names of the header fields that are part of a key, in lower case.
     let keyHeaders: Set<String>
 
+    /// A cache, which serves an app once ``FeathersApp/useCache(_:)`` was called with it.
     /// - Parameters:
     ///   - storage: where the answers are kept.
     ///   - policy: the policy of the calls and services that name none.

@@ -8,6 +8,7 @@ public struct CacheKey: Sendable, Hashable {
     /// The group the answer belongs to.
     public let group: String
 
+    /// A key; the parameters are the properties of the same names. A cache makes the keys of calls itself.
     public init(text: String, group: String) {
         self.text = text
         self.group = group

@@ -24,7 +24,7 @@ public struct CacheOptions: Sendable {
     /// Stands before every key: a name of the server, where several apps share a storage.
     public var namespace = ""
 
-    /// A part of the key that tells users apart, in addition to ``FeathersCore/FeathersApp/cachePartition``. It must not hold secrets.
+    /// A part of the key that tells users apart, in addition to ``FeathersApp/cachePartition``. It must not hold secrets.
     public var partition: @Sendable (HookContext) -> String = { _ in "" }
 
     /// Hears of failures that no caller is told: of the storage, and of refreshes in the background.
@@ -36,17 +36,21 @@ public struct CacheOptions: Sendable {
     /// Hears how many reads wait for the request of another, whenever one more does: tests wait for it.
     var onWaiting: @Sendable (Int) -> Void = { _ in }
 
+    /// Options as they are unless set.
     public init() {}
 }
 
 /// How a cache treats the reads of one service; what is nil is as for all others.
 public struct ServiceCacheOptions: Sendable, Hashable {
+    /// Where reads are answered from.
     public var policy: CachePolicy?
+    /// How long answers are fresh.
     public var expiration: CacheExpiration?
     /// The group of the service's answers, which every change empties as a whole; the service's path unless said otherwise. Services whose
     /// answers hold each other's records share a group.
     public var group: String?
 
+    /// Options of one service; the parameters are the properties of the same names.
     public init(policy: CachePolicy? = nil, expiration: CacheExpiration? = nil, group: String? = nil) {
         self.policy = policy
         self.expiration = expiration

@@ -6,7 +6,7 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
     case networkOnlyUpdateCache
     /// From the network; nothing is kept.
     case networkOnlyNoCache
-    /// From the cache, expired or not; a read that finds nothing fails with ``FeathersCore/FeathersError/Code/notInCache``.
+    /// From the cache, expired or not; a read that finds nothing fails with ``FeathersError/Code/notInCache``.
     case cacheOnly
     /// From the cache where it is fresh, else from the network; an expired value is not shown.
     case cacheFirstNetworkIfNotFoundOrExpired

@@ -1,8 +1,11 @@
 /// A result together with where it came from.
 public struct CachedResult<Value: Sendable>: Sendable {
+    /// What was read.
     public let value: Value
+    /// Where it came from, and whether it is old or new.
     public let source: CacheSource
 
+    /// A result with its source.
     public init(_ value: Value, from source: CacheSource) {
         self.value = value
         self.source = source

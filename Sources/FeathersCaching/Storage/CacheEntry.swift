@@ -20,6 +20,7 @@ public struct CacheEntry: Sendable, Equatable {
     /// The server's answer where hooks made something else of it and it has a tag; nil where it is ``value`` itself.
     public var answer: JSONValue?
 
+    /// An entry; the parameters are the properties of the same names.
     public init(value: JSONValue, expiration: Date? = nil, entityTag: String? = nil, answer: JSONValue? = nil) {
         self.value = value
         self.expiration = expiration

@@ -15,6 +15,7 @@ public protocol CacheStorage: Sendable {
     /// Keeps an answer in place of the key's present one.
     func set(_ entry: CacheEntry, for key: CacheKey) async throws
 
+    /// Removes an answer; that there is none is no error.
     func remove(_ key: CacheKey) async throws
 
     /// Removes every answer of a group.
@@ -23,5 +24,6 @@ public protocol CacheStorage: Sendable {
     /// Removes the answers that expired before a date.
     func removeExpired(olderThan date: Date) async throws
 
+    /// Removes every answer.
     func removeAll() async throws
 }

@@ -12,6 +12,7 @@ public struct LayeredCacheStorage: CacheStorage {
     private let first: any CacheStorage
     private let second: any CacheStorage
 
+    /// Puts one storage before another: the first is asked first, the second is the one that lasts.
     public init(_ first: any CacheStorage, _ second: any CacheStorage) {
         self.first = first
         self.second = second

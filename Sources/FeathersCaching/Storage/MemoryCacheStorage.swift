@@ -30,6 +30,7 @@ public final class MemoryCacheStorage: CacheStorage {
     private let byteLimit: Int
     private let state = Locked(State())
 
+    /// An empty storage with its limits.
     /// - Parameters:
     ///   - countLimit: how many answers are kept at most.
     ///   - byteLimit: how many bytes the answers may take, by estimate; a single one above it is not kept.

@@ -7,7 +7,7 @@ public struct CachePartition: Sendable, Hashable {
     public let name: String
 
     /// How often the app's partition was set. A call that saw a change is not kept, even where the name came back.
-    public let change: Int
+    let change: Int
 }
 
 extension FeathersApp {

@@ -6,10 +6,11 @@ extension FeathersApp {
     /// app.addDiagnostics(.text { lines.append($0) }, levels: DiagnosticLevels(.warning, [.http: .debug]))
     /// ```
     ///
-    /// Calls are reported as ``Hooks/logging(levels:redaction:verbosity:to:)`` says, those of all services. The connection is reported
+    /// Calls are reported as ``Hooks/logging(levels:redaction:verbosity:to:)-(_,_,_,DiagnosticSink)`` says, those of all services. The connection is reported
     /// while the app lives, during ``run()`` and ``withFeathersApp(_:_:)``; an app that calls ``connect()`` by hand runs
     /// ``reportConnectionChanges()`` itself. HTTP exchanges are reported by a `ReportingHTTPClient`.
     /// - Parameters:
+    ///   - sink: what is told.
     ///   - levels: what the sink wants to hear; the rest costs next to nothing.
     ///   - redaction: what is not told.
     ///   - verbosity: whether payloads and header fields are told too.

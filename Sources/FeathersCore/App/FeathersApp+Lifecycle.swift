@@ -27,6 +27,7 @@ extension FeathersApp {
     }
 
     /// Tears down the registered services in the order of their registration; does nothing in an app that is not set up.
+    /// - Throws: what a service's tear-down or a hook throws; the app then counts as torn down, and the services after it are not asked.
     public func tearDown() async throws {
         let hooks: [LifecycleHook]? = withState {
             guard $0.phase == .setUp else { return nil }

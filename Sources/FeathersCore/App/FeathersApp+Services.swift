@@ -17,6 +17,8 @@ extension FeathersApp {
 
     /// The service at a path with a model for its records.
     /// - Parameters:
+    ///   - path: the service's path; slashes at both ends do not count.
+    ///   - model: what a record becomes.
     ///   - rootKeys: the way to the record, list or page inside every result, for servers that wrap them: `["data"]`.
     ///   - coding: how models become JSON and back; nil for the app's way.
     public func service<Model: Codable & Sendable>(

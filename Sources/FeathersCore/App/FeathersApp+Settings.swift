@@ -5,6 +5,7 @@
 /// app[PageSize.self] = 20
 /// ```
 public protocol AppSetting {
+    /// What is set.
     associatedtype Value: Sendable
 }
 

@@ -1,6 +1,7 @@
 /// A service that has something to do before an app starts or after it ends.
 public protocol LifecycleService: ServiceProtocol {
     /// Prepares the service: when its app is set up, or when it is registered in an app that already is.
+    /// - Throws: whatever keeps it from its work; the app's set-up, or `use`, throws it on.
     func setUp(in app: FeathersApp, at path: String) async throws
 
     /// Ends the service: when its app is torn down, or when it is taken out.

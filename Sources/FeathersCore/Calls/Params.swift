@@ -6,6 +6,7 @@ public struct Params: Sendable {
     /// Most calls carry nothing, so that is what costs nothing: no storage, no reference to count.
     private var storage: Storage?
 
+    /// Params; the parameters are the properties of the same names.
     public init(
         query: Query = Query(),
         headers: [String: String] = [:],
@@ -54,6 +55,7 @@ public struct Params: Sendable {
 /// context.params[CurrentUser.self] = user
 /// ```
 public protocol ParamsKey {
+    /// What is kept under the key.
     associatedtype Value: Sendable
 }
 

@@ -19,10 +19,12 @@ extension ServiceID: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
 }
 
 extension ServiceID {
+    /// The id that a text is, digits or not: `"7"` and `7` are two ids.
     public init(_ value: String) {
         self = .string(value)
     }
 
+    /// The id that a number is. One that no `Int64` can hold ends the program, as it does in `Int64(_:)`.
     public init(_ value: some BinaryInteger) {
         self = .integer(Int64(value))
     }

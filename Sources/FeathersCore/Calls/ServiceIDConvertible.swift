@@ -6,6 +6,7 @@
 
 /// What can stand where a service wants an id: strings, integers, UUIDs, or an id type of your own.
 public protocol ServiceIDConvertible {
+    /// The id that the service is asked for.
     var serviceID: ServiceID { get }
 }
 

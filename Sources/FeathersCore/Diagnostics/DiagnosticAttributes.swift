@@ -5,6 +5,7 @@ public struct DiagnosticAttributes: Sendable, Hashable, ExpressibleByDictionaryL
     private var names: [Name] = []
     private var values: [Value] = []
 
+    /// No attributes.
     public init() {}
 
     public init(dictionaryLiteral elements: (Name, Value)...) {

@@ -4,8 +4,11 @@ public import Foundation
 ///
 /// Nothing in it is secret as far as ``Redaction`` knows, but for ``error``, which is there for programs and never printed.
 public struct DiagnosticEvent: Sendable {
+    /// When it happened.
     public let time: Date
+    /// How much it matters.
     public let level: DiagnosticLevel
+    /// What it is about.
     public let domain: DiagnosticDomain
     /// What happened, for people.
     public let message: String
@@ -18,6 +21,7 @@ public struct DiagnosticEvent: Sendable {
     /// How many attributes the message tells already.
     let toldCount: Int
 
+    /// An event; the parameters are the properties of the same names.
     public init(
         _ level: DiagnosticLevel, _ domain: DiagnosticDomain, _ message: String, _ attributes: DiagnosticAttributes = [:],
         callID: UInt64? = nil, error: (any Error)? = nil, time: Date = Date()

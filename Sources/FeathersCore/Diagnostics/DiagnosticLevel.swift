@@ -67,6 +67,7 @@ public struct DiagnosticLevels: Sendable, Hashable {
     /// The levels of single domains; nil for nothing.
     public var domains: [DiagnosticDomain: DiagnosticLevel?]
 
+    /// Levels: one for all domains, and those that have their own; nil hears nothing.
     public init(_ level: DiagnosticLevel?, _ domains: [DiagnosticDomain: DiagnosticLevel?] = [:]) {
         self.level = level
         self.domains = domains

@@ -5,9 +5,10 @@ public protocol DiagnosticSink: Sendable {
 }
 
 /// A sink that hands every event to a function.
-public struct DiagnosticClosure: DiagnosticSink {
+public struct ClosureDiagnosticSink: DiagnosticSink {
     private let body: @Sendable (DiagnosticEvent) -> Void
 
+    /// A sink that hands every event to `body`, on the thread where it happened.
     public init(_ body: @escaping @Sendable (DiagnosticEvent) -> Void) {
         self.body = body
     }
@@ -23,7 +24,9 @@ public enum DiagnosticVerbosity: Sendable, Hashable {
     case verbose(bodyLimit: Int = 1024)
 }
 
-extension DiagnosticSink where Self == DiagnosticClosure {
+extension DiagnosticSink where Self == ClosureDiagnosticSink {
     /// A function that takes every event.
-    public static func closure(_ body: @escaping @Sendable (DiagnosticEvent) -> Void) -> DiagnosticClosure { DiagnosticClosure(body) }
+    public static func closure(_ body: @escaping @Sendable (DiagnosticEvent) -> Void) -> ClosureDiagnosticSink {
+        ClosureDiagnosticSink(body)
+    }
 }

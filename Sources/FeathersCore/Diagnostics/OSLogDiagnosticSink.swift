@@ -7,6 +7,7 @@
     public struct OSLogDiagnosticSink: DiagnosticSink {
         private let subsystem: String
 
+        /// A sink for a subsystem; `.osLog(subsystem:)` is the short way.
         /// - Parameter subsystem: whose log it is, by convention the app's bundle identifier.
         public init(subsystem: String) {
             self.subsystem = subsystem

@@ -17,6 +17,7 @@ public struct Redaction: Sendable, Hashable {
     /// The words as they are searched for.
     private var bytes: [[UInt8]]
 
+    /// A redaction of what words of your own name.
     /// - Parameter words: in lower case, without hyphens and underscores.
     public init(words: Set<String> = Redaction.sensitiveWords) {
         self.words = words

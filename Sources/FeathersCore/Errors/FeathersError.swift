@@ -36,6 +36,7 @@ public struct FeathersError: Error, Sendable {
     /// The failure underneath, where there was one.
     public var cause: (any Error)?
 
+    /// An error; the parameters are the properties of the same names. Nothing secret belongs into the message, which is printed.
     public init(
         _ code: Code,
         _ message: String,
@@ -75,6 +76,7 @@ extension FeathersError {
         /// The body as it came.
         public var body: [UInt8]
 
+        /// An answer; the parameters are the properties of the same names.
         public init(status: Int, body: [UInt8]) {
             self.status = status
             self.body = body

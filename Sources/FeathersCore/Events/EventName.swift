@@ -10,9 +10,13 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
         self.rawValue = value
     }
 
+    /// What `create` ends with.
     public static let created = EventName(rawValue: "created")
+    /// What `update` ends with.
     public static let updated = EventName(rawValue: "updated")
+    /// What `patch` ends with.
     public static let patched = EventName(rawValue: "patched")
+    /// What `remove` ends with.
     public static let removed = EventName(rawValue: "removed")
 
     /// Feathers' four events.

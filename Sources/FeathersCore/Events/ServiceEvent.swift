@@ -3,11 +3,13 @@ public struct ServiceEvent: Sendable, Hashable {
     /// The path of the service.
     public let path: String
 
+    /// The event's name.
     public let name: EventName
 
     /// The record, or whatever a custom event carries.
     public let data: JSONValue
 
+    /// An event; the parameters are the properties of the same names.
     public init(path: String, name: EventName, data: JSONValue) {
         self.path = path
         self.name = name
@@ -17,6 +19,7 @@ public struct ServiceEvent: Sendable, Hashable {
 
 /// A hole in a sequence of events: from here on, refetch what must be complete.
 public struct EventGap: Sendable {
+    /// Why events are missing.
     public enum Reason: Sendable {
         /// The reader was too slow for its buffer, so the oldest events were dropped.
         case overflow(dropped: Int)
@@ -26,6 +29,7 @@ public struct EventGap: Sendable {
         case reconnected
     }
 
+    /// Why events are missing here.
     public let reason: Reason
 }
 

@@ -39,6 +39,7 @@ extension HookContext {
     /// The service's path.
     public var path: String { service.path }
 
+    /// The method that is called.
     public var method: ServiceMethod { request.method }
 
     /// The record's id; nil in `find`, `create` and custom methods, and where a call means every matching record.
@@ -53,6 +54,7 @@ extension HookContext {
         _modify { yield &request.data }
     }
 
+    /// The query, the header fields, and whatever else goes with the call; a hook may change them.
     public var params: Params {
         get { request.params }
         _modify { yield &request.params }

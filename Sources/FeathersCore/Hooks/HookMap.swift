@@ -9,10 +9,12 @@
 public struct HookMap<Function: Sendable>: Sendable {
     private var functions: [HookScope: [Function]]
 
+    /// A map without hooks.
     public init() {
         functions = [:]
     }
 
+    /// Whether there are no hooks.
     public var isEmpty: Bool { functions.isEmpty }
 
     /// The hooks of a scope, in the order they were registered.

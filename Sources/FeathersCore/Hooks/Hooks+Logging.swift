@@ -8,6 +8,7 @@ extension Hooks {
     ///   - levels: what the sink wants to hear; the rest costs next to nothing.
     ///   - redaction: what is not told.
     ///   - verbosity: whether payloads and header fields are told too.
+    ///   - sink: what is told.
     public static func logging(
         levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = .standard, verbosity: DiagnosticVerbosity = .brief,
         to sink: any DiagnosticSink
@@ -18,11 +19,11 @@ extension Hooks {
         return hooks
     }
 
-    /// Reports every call to a function; the rest is as in ``logging(levels:redaction:verbosity:to:)``.
+    /// Reports every call to a function; the rest is as in ``logging(levels:redaction:verbosity:to:)-(_,_,_,DiagnosticSink)``.
     public static func logging(
         levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = .standard, verbosity: DiagnosticVerbosity = .brief,
         to receive: @escaping @Sendable (DiagnosticEvent) -> Void
     ) -> Hooks {
-        logging(levels: levels, redaction: redaction, verbosity: verbosity, to: DiagnosticClosure(receive))
+        logging(levels: levels, redaction: redaction, verbosity: verbosity, to: ClosureDiagnosticSink(receive))
     }
 }

@@ -19,6 +19,7 @@ public struct Hooks: Sendable {
     /// Who hears of the calls; see ``Hooks/logging(levels:redaction:verbosity:to:)``.
     var diagnostics = Diagnostics()
 
+    /// Hooks of any types; an array literal means all methods, a dictionary literal names them.
     public init(
         around: HookMap<AroundHook> = HookMap(),
         before: HookMap<Hook> = HookMap(),
@@ -33,6 +34,7 @@ public struct Hooks: Sendable {
         self.stages = HookMap()
     }
 
+    /// Whether there are no hooks, nor anything else that is done to a call.
     public var isEmpty: Bool {
         around.isEmpty && before.isEmpty && after.isEmpty && error.isEmpty && deadlines.isEmpty && stages.isEmpty
             && diagnostics.isEmpty

@@ -19,6 +19,7 @@ public struct JSONObject: Sendable {
     /// Up to here a look-up in a line costs no more than hashing the key.
     static let indexingThreshold = 32
 
+    /// An object without members.
     public init() {
         entries = []
         positions = nil

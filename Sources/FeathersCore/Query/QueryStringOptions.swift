@@ -29,6 +29,7 @@ public struct QueryStringOptions: Sendable, Hashable {
     /// How many `key=value` pairs there may be: 1000 unless set. `qs` ignores the ones after.
     public var pairLimit: Int?
 
+    /// Options; the parameters are the properties of the same names. Unless said otherwise they are what `qs` in FeathersJS reads.
     public init(arrayFormat: ArrayFormat = .indices, arrayLimit: Int? = 1000, depthLimit: Int? = 5, pairLimit: Int? = 1000) {
         self.arrayFormat = arrayFormat
         self.arrayLimit = arrayLimit

@@ -1,11 +1,19 @@
 extension Service {
     /// Lists the records that match a query: an array, or a page; read either with ``Paginated/init(json:)``.
+    /// - Parameters:
+    ///   - query: conditions, order, how many, and which properties are sent. An empty one leaves it to `params.query`.
+    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
     @concurrent
     public nonisolated func find(_ query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
         try await perform(request(.find, query: query, params: params))
     }
 
     /// Reads one record.
+    /// - Parameters:
+    ///   - id: the record's id.
+    ///   - query: what else must hold of the record, and which of its properties are sent. An empty one leaves it to `params.query`.
+    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
+    /// - Throws: ``FeathersError/Code/notFound`` where there is no such record, or the query does not match it.
     @concurrent
     public nonisolated func get(
         _ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()
@@ -14,12 +22,23 @@ extension Service {
     }
 
     /// Creates a record.
+    /// - Parameters:
+    ///   - data: the record.
+    ///   - query: which properties of the result are sent. An empty one leaves it to `params.query`.
+    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
+    /// - Returns: the record as the service keeps it, with its id.
     @concurrent @discardableResult
     public nonisolated func create(_ data: JSONValue, _ query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
         try await perform(request(.create, data: data, query: query, params: params))
     }
 
     /// Creates several records in one call.
+    /// - Parameters:
+    ///   - data: the records.
+    ///   - query: which properties of the result are sent. An empty one leaves it to `params.query`.
+    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
+    /// - Returns: an array of the records as the service keeps them.
+    /// - Throws: ``FeathersError/Code/methodNotAllowed`` where the service takes one at a time.
     @concurrent @discardableResult
     public nonisolated func create(
         contentsOf data: [JSONValue], _ query: Query = Query(), params: Params = Params()
@@ -28,6 +47,14 @@ extension Service {
     }
 
     /// Replaces a record.
+    ///
+    /// What `data` leaves out is gone; ``patch(_:with:_:params:)`` keeps it.
+    /// - Parameters:
+    ///   - id: the record's id.
+    ///   - data: the whole record.
+    ///   - query: what else must hold of the record, and which of its properties are sent. An empty one leaves it to `params.query`.
+    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
+    /// - Throws: ``FeathersError/Code/notFound`` where there is no such record, or the query does not match it.
     @concurrent @discardableResult
     public nonisolated func update(
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
@@ -36,6 +63,12 @@ extension Service {
     }
 
     /// Merges data into a record.
+    /// - Parameters:
+    ///   - id: the record's id.
+    ///   - data: the properties to change.
+    ///   - query: what else must hold of the record, and which of its properties are sent. An empty one leaves it to `params.query`.
+    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
+    /// - Throws: ``FeathersError/Code/notFound`` where there is no such record, or the query does not match it.
     @concurrent @discardableResult
     public nonisolated func patch(
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
@@ -44,12 +77,24 @@ extension Service {
     }
 
     /// Merges data into every record that matches a query.
+    /// - Parameters:
+    ///   - query: the conditions. With an empty one, and none in `params.query`, every record matches.
+    ///   - data: the properties to change.
+    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
+    /// - Returns: an array of the changed records.
+    /// - Throws: ``FeathersError/Code/methodNotAllowed`` where the service changes one at a time.
     @concurrent @discardableResult
     public nonisolated func patchAll(matching query: Query, with data: JSONValue, params: Params = Params()) async throws -> JSONValue {
         try await perform(request(.patch, data: data, query: query, params: params))
     }
 
     /// Removes a record.
+    /// - Parameters:
+    ///   - id: the record's id.
+    ///   - query: what else must hold of the record, and which of its properties are sent. An empty one leaves it to `params.query`.
+    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
+    /// - Returns: the record as it was.
+    /// - Throws: ``FeathersError/Code/notFound`` where there is no such record, or the query does not match it.
     @concurrent @discardableResult
     public nonisolated func remove(
         _ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()
@@ -58,12 +103,23 @@ extension Service {
     }
 
     /// Removes every record that matches a query.
+    /// - Parameters:
+    ///   - query: the conditions. With an empty one, and none in `params.query`, every record matches.
+    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
+    /// - Returns: an array of the records as they were.
+    /// - Throws: ``FeathersError/Code/methodNotAllowed`` where the service removes one at a time.
     @concurrent @discardableResult
     public nonisolated func removeAll(matching query: Query, params: Params = Params()) async throws -> JSONValue {
         try await perform(request(.remove, query: query, params: params))
     }
 
     /// Calls a custom method.
+    /// - Parameters:
+    ///   - method: the method's name.
+    ///   - data: what the method is given.
+    ///   - query: goes with the call. An empty one leaves it to `params.query`.
+    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
+    /// - Throws: ``FeathersError/Code/badRequest`` for one of Feathers' six, and ``FeathersError/Code/methodNotAllowed`` where the service has no such method.
     @concurrent @discardableResult
     public nonisolated func call(
         _ method: ServiceMethod, with data: JSONValue = .null, _ query: Query = Query(), params: Params = Params()

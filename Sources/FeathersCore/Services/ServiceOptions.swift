@@ -6,6 +6,7 @@ public struct ServiceOptions: Sendable {
     /// The events the service emits itself, so that the app does not emit them after its methods.
     public var serviceEvents: Set<EventName>
 
+    /// Options; the parameters are the properties of the same names.
     public init(methods: Set<ServiceMethod>? = nil, serviceEvents: Set<EventName> = []) {
         self.methods = methods
         self.serviceEvents = serviceEvents

@@ -1,7 +1,7 @@
 /// What an app can register: the methods of a Feathers service.
 ///
 /// Implement the methods your service has; the others answer with
-/// ``FeathersError/Code/methodNotAllowed``, as FeathersJS does.
+/// ``FeathersError/Code/methodNotAllowed``, as FeathersJS does. Throw a ``FeathersError``; anything else reaches the caller as it is.
 public protocol ServiceProtocol: Sendable {
     /// Lists the records that match `params.query`: an array, or a page `{total, limit, skip, data}`.
     func find(_ params: Params) async throws -> JSONValue

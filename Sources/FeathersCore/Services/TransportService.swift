@@ -11,6 +11,7 @@ public struct TransportService: ServiceProtocol {
     private let transport: any Transport
     private let ending: Ending
 
+    /// A service that hands its calls to a transport.
     public init(_ transport: any Transport) {
         self.init(transport, gate: nil)
     }

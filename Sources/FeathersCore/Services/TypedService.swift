@@ -5,7 +5,9 @@
 /// let recent = try await messages.find(.sorted(by: "createdAt", .descending).limit(10))
 /// ```
 ///
-/// Hooks and events are the untyped service's: both faces see the same calls.
+/// Hooks and events are the untyped service's: both faces see the same calls. Parameters and errors are those of ``Service``'s methods. Besides, what the
+/// codec says of a model that cannot be written is thrown as it is (`EncodingError`), and a result that is no such model is a
+/// ``FeathersError/Code/generalError`` that names the property: the call has been executed then.
 public struct TypedService<Model: Codable & Sendable>: Sendable {
     /// The same service, untyped.
     public let untyped: Service
@@ -13,7 +15,10 @@ public struct TypedService<Model: Codable & Sendable>: Sendable {
     let rootKeys: [RootKey]
     let coding: (any JSONCodec)?
 
+    /// A service seen through a model; `app.service(path, of: Model.self)` is the short way.
     /// - Parameters:
+    ///   - service: the untyped service.
+    ///   - model: what a record becomes.
     ///   - rootKeys: the way to the record, list or page inside every result, for servers that wrap them: `["data"]`. Events carry records as they are.
     ///   - coding: how models become JSON and back; nil for the app's way.
     public init(_ service: Service, of model: Model.Type = Model.self, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil) {

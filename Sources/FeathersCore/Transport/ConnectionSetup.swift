@@ -18,6 +18,7 @@ public struct ConnectionSetup: Sendable {
     /// Whether to connect again after an end that the transport takes for final: the server ended the connection, or refused it.
     public var reconnects: @Sendable (DisconnectReason) async -> Bool
 
+    /// A setup; the parameters are the properties of the same names, and do nothing unless given.
     public init(
         headers: @escaping @Sendable () async throws -> [String: String] = { [:] },
         prepare: @escaping @Sendable (Send) async -> Void = { _ in },

@@ -7,6 +7,7 @@ public protocol RealTimeTransport: Transport {
     func addConnectionSetup(_ setup: ConnectionSetup)
 
     /// Connects, and keeps connected, until the task is cancelled or the connection is closed for good.
+    /// - Throws: ``FeathersError`` saying why the connection was closed for good; nothing after ``disconnect()`` and a cancellation.
     func run() async throws
 
     /// Begins what ``run()`` does and returns once the first connection stands.
@@ -33,6 +34,7 @@ public struct TransportLoad: Sendable, Hashable {
     /// Calls that were sent and are not answered.
     public var unanswered: Int
 
+    /// A load; the parameters are the properties of the same names.
     public init(waiting: Int = 0, unanswered: Int = 0) {
         self.waiting = waiting
         self.unanswered = unanswered

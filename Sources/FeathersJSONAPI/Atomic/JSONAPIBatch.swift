@@ -10,9 +10,11 @@ public import FeathersCore
 /// let post = try results[1].decode(Post.self)
 /// ```
 public struct JSONAPIBatch: Sendable {
+    /// The operations, in the order they are carried out.
     public private(set) var operations: [JSONAPIOperation] = []
     let codec: JSONAPICodec
 
+    /// A batch without operations; the codec makes resources of models, and should be the transport's.
     public init(codec: JSONAPICodec = JSONAPICodec()) {
         self.codec = codec
     }
@@ -42,7 +44,9 @@ public struct JSONAPIBatch: Sendable {
     /// Changes what a relationship of a resource holds.
     /// - Parameters:
     ///   - property: the relationship's name, as a property has it.
+    ///   - identifier: the resource whose relationship it is.
     ///   - code: `.add` and `.remove` change a to-many relationship, `.update` makes any hold something else.
+    ///   - linkage: the targets to add or remove, or all there are to be.
     public mutating func relationship(
         _ property: String, of identifier: JSONAPIIdentifier, _ code: JSONAPIOperation.Code, _ linkage: JSONAPILinkage
     ) {
@@ -68,8 +72,8 @@ extension FeathersApp {
     /// Has a batch of operations carried out; its results are in the order of its operations.
     ///
     /// It is a call of the service at the path of the operations, `runOperations`, and goes through its hooks. Where an operation fails, ``JSONAPIErrorObject/operationIndex`` of
-    /// the error's ``FeathersCore/FeathersError/jsonAPIErrors`` tells which.
-    /// - Throws: ``FeathersError/Code/methodNotAllowed`` where the transport is told of no operations.
+    /// the error's ``FeathersError/jsonAPIErrors`` tells which.
+    /// - Throws: `FeathersError.Code.methodNotAllowed` where the transport is told of no operations.
     @discardableResult
     public func send(_ batch: JSONAPIBatch, params: Params = Params()) async throws -> [JSONAPIOperationResult] {
         let path = transport?.component(JSONAPITransport.self)?.builder.options.operationsPath ?? "operations"

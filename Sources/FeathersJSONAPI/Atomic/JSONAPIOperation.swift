@@ -15,13 +15,16 @@ public struct JSONAPIOperation: Hashable, Sendable {
         case href(String)
     }
 
+    /// What is done.
     public var code: Code
     /// nil where the data themselves say what they are for.
     public var target: Target?
     /// nil where there are none, which is not the same as null.
     public var data: JSONAPIDocument.Data?
+    /// What is said beside.
     public var meta: JSONObject?
 
+    /// An operation as the extension has it; the parameters are the properties of the same names.
     public init(_ code: Code, _ target: Target? = nil, data: JSONAPIDocument.Data? = nil, meta: JSONObject? = nil) {
         self.code = code
         self.target = target
@@ -45,7 +48,11 @@ public struct JSONAPIOperation: Hashable, Sendable {
     }
 
     /// Changes a relationship: `.add` and `.remove` change a to-many one, `.update` makes it hold something else.
-    /// - Parameter name: the relationship's name as it stands in documents.
+    /// - Parameters:
+    ///   - name: the relationship's name as it stands in documents.
+    ///   - identifier: the resource whose relationship it is.
+    ///   - code: what is done to it.
+    ///   - linkage: the targets to add or remove, or all there are to be.
     public static func relationship(
         _ name: String, of identifier: JSONAPIIdentifier, _ code: Code, _ linkage: JSONAPILinkage
     ) -> JSONAPIOperation {

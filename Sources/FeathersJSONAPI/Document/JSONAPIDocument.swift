@@ -10,7 +10,9 @@ public struct JSONAPIDocument: Hashable, Sendable {
     public var included: [JSONAPIResource]?
     /// The errors, which make the document a failure; nil where the member is missing.
     public var errors: [JSONAPIErrorObject]?
+    /// What is said beside the data: totals, for example.
     public var meta: JSONObject?
+    /// Links of the document as a whole: `self`, `next` …
     public var links: JSONAPILinks
     /// What the server says of its implementation.
     public var jsonapi: JSONAPIImplementation?
@@ -34,6 +36,7 @@ public struct JSONAPIDocument: Hashable, Sendable {
         }
     }
 
+    /// A document; the parameters are the properties of the same names. It is not checked, see ``violations(as:)``.
     public init(
         data: Data? = nil, included: [JSONAPIResource]? = nil, errors: [JSONAPIErrorObject]? = nil, meta: JSONObject? = nil,
         links: JSONAPILinks = JSONAPILinks(), jsonapi: JSONAPIImplementation? = nil, extensionMembers: JSONObject = [:]

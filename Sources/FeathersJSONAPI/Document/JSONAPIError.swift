@@ -8,6 +8,7 @@ public struct JSONAPIError: Error, Hashable, Sendable {
     /// What is wrong. It names members and types, never the values of attributes.
     public let message: String
 
+    /// An error; the parameters are the properties of the same names.
     public init(_ pointer: JSONPointer, _ message: String) {
         self.pointer = pointer
         self.message = message

@@ -8,12 +8,15 @@ public struct JSONAPIErrorObject: Hashable, Sendable {
     public var status: String?
     /// The application's own code.
     public var code: String?
+    /// What is wrong, in words that are the same for every error of the kind.
     public var title: String?
+    /// What is wrong in this case.
     public var detail: String?
     /// What in the request caused it.
     public var source: Source?
     /// `about`: more on this occurrence; `type`: more on errors of this kind.
     public var links: JSONAPILinks
+    /// What else the server says of it.
     public var meta: JSONObject?
 
     /// What in a request caused an error.
@@ -25,6 +28,7 @@ public struct JSONAPIErrorObject: Hashable, Sendable {
         /// The name of a header field.
         public var header: String?
 
+        /// A source; the parameters are the properties of the same names.
         public init(pointer: String? = nil, parameter: String? = nil, header: String? = nil) {
             self.pointer = pointer
             self.parameter = parameter
@@ -32,6 +36,7 @@ public struct JSONAPIErrorObject: Hashable, Sendable {
         }
     }
 
+    /// An error object; the parameters are the properties of the same names.
     public init(
         id: String? = nil, status: String? = nil, code: String? = nil, title: String? = nil, detail: String? = nil, source: Source? = nil,
         links: JSONAPILinks = JSONAPILinks(), meta: JSONObject? = nil

@@ -2,17 +2,21 @@ public import FeathersCore
 
 /// What identifies a resource: its type, and its id or the local id it has until the server gives it one.
 public struct JSONAPIIdentifier: Hashable, Sendable {
+    /// The resource's type.
     public var type: String
     /// The id; nil for a resource that has only a ``lid`` so far.
     public var id: String?
     /// The local id of a resource that the same request creates.
     public var lid: String?
+    /// What is said of this linkage, not of the resource.
     public var meta: JSONObject?
 
+    /// The identifier of a resource that the server knows.
     public init(type: String, id: String, meta: JSONObject? = nil) {
         self.init(type: type, id: id, lid: nil, meta: meta)
     }
 
+    /// The identifier of a resource that the same request creates.
     public init(type: String, lid: String, meta: JSONObject? = nil) {
         self.init(type: type, id: nil, lid: lid, meta: meta)
     }

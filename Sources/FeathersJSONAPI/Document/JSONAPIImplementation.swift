@@ -8,8 +8,10 @@ public struct JSONAPIImplementation: Hashable, Sendable {
     public var ext: [String]
     /// The profiles that were applied, by their addresses.
     public var profile: [String]
+    /// What else the server says of it.
     public var meta: JSONObject?
 
+    /// An implementation; the parameters are the properties of the same names.
     public init(version: String? = nil, ext: [String] = [], profile: [String] = [], meta: JSONObject? = nil) {
         self.version = version
         self.ext = ext

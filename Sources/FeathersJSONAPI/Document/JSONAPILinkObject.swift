@@ -2,18 +2,22 @@ public import FeathersCore
 
 /// A link with what the server says of it.
 public struct JSONAPILinkObject: Hashable, Sendable {
+    /// Where the link leads, as it stands in the document.
     public var href: String
     /// The relation's type (RFC 8288).
     public var rel: String?
     /// Where the link's target is described.
     public var describedby: String?
+    /// A name of the target for people.
     public var title: String?
     /// The media type of the target.
     public var type: String?
     /// The languages of the target; one is written as a string.
     public var hreflang: [String]
+    /// What else the server says of the link.
     public var meta: JSONObject?
 
+    /// A link; the parameters are the properties of the same names.
     public init(
         href: String, rel: String? = nil, describedby: String? = nil, title: String? = nil, type: String? = nil, hreflang: [String] = [],
         meta: JSONObject? = nil

@@ -6,10 +6,12 @@ public struct JSONAPILinks: Hashable, Sendable {
     /// The links as they stand in the document.
     public var json: JSONObject
 
+    /// Links by their names, as they stand in a document.
     public init(_ json: JSONObject = [:]) {
         self.json = json
     }
 
+    /// Whether there is none.
     public var isEmpty: Bool { json.isEmpty }
 
     /// A link by its name; nil where there is none, or where what stands there is no link.
@@ -19,7 +21,9 @@ public struct JSONAPILinks: Hashable, Sendable {
     }
 
     /// Where a link leads; nil where there is no such link, where it is null, and where it is no URL.
-    /// - Parameter base: the URL of the request that was answered with it: a link may be relative.
+    /// - Parameters:
+    ///   - name: the link's name: `self`, `related`, `next` …
+    ///   - base: the URL of the request that was answered with it: a link may be relative.
     public func url(_ name: String, relativeTo base: URL? = nil) -> URL? {
         // Foundation reads an empty text as no URL, RFC 3986 as the base itself.
         guard let href = self[name]?.href else { return nil }

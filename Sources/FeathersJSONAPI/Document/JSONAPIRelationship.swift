@@ -43,11 +43,14 @@ public enum JSONAPILinkage: Hashable, Sendable {
 public struct JSONAPIRelationship: Hashable, Sendable {
     /// What the relationship holds; nil where the document does not say, which is not the same as ``JSONAPILinkage/null``.
     public var linkage: JSONAPILinkage?
+    /// `self` for the relationship, `related` for what it leads to.
     public var links: JSONAPILinks
+    /// What the server says of the relationship.
     public var meta: JSONObject?
     /// Members of extensions, by their whole names.
     public var extensionMembers: JSONObject
 
+    /// A relationship; the parameters are the properties of the same names.
     public init(_ linkage: JSONAPILinkage? = nil, links: JSONAPILinks = JSONAPILinks(), meta: JSONObject? = nil) {
         self.linkage = linkage
         self.links = links
@@ -78,10 +81,12 @@ public struct JSONAPIRelationships: Hashable, Sendable {
     /// The relationships as they stand in the document; each is read when it is asked for.
     public var json: JSONObject
 
+    /// Relationships by their names, as they stand in a document.
     public init(_ json: JSONObject = [:]) {
         self.json = json
     }
 
+    /// Whether there is none.
     public var isEmpty: Bool { json.isEmpty }
 
     /// The names, in their order.

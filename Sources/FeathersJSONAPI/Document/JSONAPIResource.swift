@@ -4,18 +4,24 @@ public import FeathersCore
 ///
 /// A resource identifier is a resource without attributes and relationships.
 public struct JSONAPIResource: Hashable, Sendable {
+    /// The resource's type.
     public var type: String
     /// The id; nil for a resource that the server has still to name.
     public var id: String?
     /// A local id, by which other resources of the same request can point here.
     public var lid: String?
+    /// The attributes by their names in the document.
     public var attributes: JSONObject
+    /// The relationships by their names in the document.
     public var relationships: JSONAPIRelationships
+    /// The resource's links: `self`, for example.
     public var links: JSONAPILinks
+    /// What is said of the resource beside its fields.
     public var meta: JSONObject?
     /// Members of extensions, by their whole names.
     public var extensionMembers: JSONObject
 
+    /// A resource; the parameters are the properties of the same names. It is not checked, see ``JSONAPIDocument/violations(as:)``.
     public init(
         type: String, id: String? = nil, lid: String? = nil, attributes: JSONObject = [:],
         relationships: JSONAPIRelationships = JSONAPIRelationships(), links: JSONAPILinks = JSONAPILinks(), meta: JSONObject? = nil

@@ -2,8 +2,10 @@ public import FeathersCore
 
 /// The meta of a resource, as a property of its model.
 public struct JSONAPIMeta: Hashable, Sendable {
+    /// The meta as it stands in the document.
     public var json: JSONObject
 
+    /// Meta with these members.
     public init(_ json: JSONObject = [:]) {
         self.json = json
     }

@@ -50,8 +50,10 @@ private enum TypeKey: String, CodingKey {
 
 /// A resource of a type that a ``JSONAPIPolymorphic`` does not know.
 public struct JSONAPIUnknownType: Error, Hashable, Sendable {
+    /// The type that was not known.
     public let type: String
 
+    /// An error for a type.
     public init(_ type: String) {
         self.type = type
     }

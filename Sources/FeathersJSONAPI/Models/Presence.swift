@@ -46,6 +46,7 @@ extension Presence: Encodable where Value: Encodable {
 // What the compiler writes for a model's properties calls these in place of the containers' own methods, since they are more special.
 
 extension KeyedDecodingContainer {
+    /// Reads a property that may be missing; synthesized `Decodable` calls it.
     public func decode<Value: Decodable>(_ type: Presence<Value>.Type, forKey key: Key) throws -> Presence<Value> {
         guard contains(key) else { return .absent }
         return try decodeNil(forKey: key) ? .null : .value(try decode(Value.self, forKey: key))
@@ -53,6 +54,7 @@ extension KeyedDecodingContainer {
 }
 
 extension KeyedEncodingContainer {
+    /// Writes a property that may be left out; synthesized `Encodable` calls it.
     public mutating func encode<Value: Encodable>(_ presence: Presence<Value>, forKey key: Key) throws {
         switch presence {
         case .absent: break

@@ -6,7 +6,9 @@ public struct ToMany<Value: JSONAPIRelatable>: Sendable {
     public var identifiers: [JSONAPIIdentifier]?
     /// The targets that came along, in their order.
     public private(set) var values: [Value]
+    /// `self` for the relationship, `related` for its targets.
     public var links: JSONAPILinks
+    /// What the server says of the relationship.
     public var meta: JSONObject?
 
     /// A relationship of which nothing is said.

@@ -7,7 +7,9 @@ public struct ToOne<Value: JSONAPIRelatable>: Sendable {
     public var linkage: JSONAPILinkage?
     /// The target, in an array for the sake of models that lead to each other.
     private var loaded: [Value]
+    /// `self` for the relationship, `related` for its target.
     public var links: JSONAPILinks
+    /// What the server says of the relationship.
     public var meta: JSONObject?
 
     /// A relationship of which nothing is said.

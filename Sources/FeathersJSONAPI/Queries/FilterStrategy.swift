@@ -5,7 +5,7 @@ public struct FilterStrategy: Sendable {
     let items: @Sendable (JSONAPIFilter) throws -> [JSONAPIQueryItem]
 
     /// A strategy of your own for whole filters, groups such as `$or` included: they stand in ``JSONAPIFilter/json``.
-    /// - Parameter items: gives the parameters; a ``FeathersError`` it throws reaches the caller.
+    /// - Parameter items: gives the parameters; a `FeathersError` it throws reaches the caller.
     public init(_ items: @escaping @Sendable (JSONAPIFilter) throws -> [JSONAPIQueryItem]) {
         self.items = items
     }
@@ -43,11 +43,12 @@ public struct JSONAPIFilter: Sendable {
         public let field: String
         /// Feathers' operator (`$gt`), or one of the server's own; nil for equality.
         public let `operator`: String?
+        /// What the field is compared with.
         public let value: JSONValue
     }
 
     /// All conditions, each of which must hold.
-    /// - Throws: ``FeathersError/Code/badRequest`` for groups that are no plain list of conditions: `$or`.
+    /// - Throws: `FeathersError.Code.badRequest` for groups that are no plain list of conditions: `$or`.
     public func conditions() throws -> [Condition] {
         try Self.conditions(in: json, keys)
     }
@@ -69,7 +70,7 @@ public struct JSONAPIFilter: Sendable {
 
 extension JSONAPIFilter.Condition {
     /// The value as a parameter's text: elements of an array joined by commas, null as `null`.
-    /// - Throws: ``FeathersError/Code/badRequest`` for objects, for arrays in arrays, and for elements that hold a comma themselves.
+    /// - Throws: `FeathersError.Code.badRequest` for objects, for arrays in arrays, and for elements that hold a comma themselves.
     public func text() throws -> String {
         switch value {
         case .array(let elements):

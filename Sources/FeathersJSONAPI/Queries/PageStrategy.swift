@@ -8,7 +8,7 @@ public struct PageStrategy: Sendable {
     /// A strategy of your own.
     /// - Parameters:
     ///   - total: finds how many records match in all in a document's meta; `total` and `page.total` unless given.
-    ///   - items: gives the parameters for a query's `$limit` and `$skip`; a ``FeathersError`` it throws reaches the caller.
+    ///   - items: gives the parameters for a query's `$limit` and `$skip`; a `FeathersError` it throws reaches the caller.
     public init(
         total: @escaping @Sendable (_ meta: JSONObject) -> Int? = PageStrategy.usualTotal,
         items: @escaping @Sendable (_ limit: Int?, _ skip: Int?) throws -> [JSONAPIQueryItem]

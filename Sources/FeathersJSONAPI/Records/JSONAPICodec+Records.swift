@@ -2,7 +2,9 @@ public import FeathersCore
 
 extension JSONAPICodec {
     /// The data of a document as plain records: a record, an array of them, or null.
-    /// - Parameter include: the paths, of names as they stand in the document, whose targets are put inside; nil for all that came along.
+    /// - Parameters:
+    ///   - document: the document as it came.
+    ///   - include: the paths, of names as they stand in the document, whose targets are put inside; nil for all that came along.
     public func records(of document: JSONAPIDocument, including include: [String]? = nil) -> JSONValue {
         guard let data = document.data else { return .null }
         var maker = RecordMaker(document, codec: self)
@@ -17,6 +19,7 @@ extension JSONAPICodec {
 
     /// The resource of a plain record; what is inside of relationships counts by its identity alone.
     /// - Parameters:
+    ///   - record: the fields, `id` and `type` among them.
     ///   - type: what a record without a `type` is.
     ///   - relationships: the names of properties that are relationships even where their values do not show it: null, and empty arrays.
     /// - Throws: ``JSONAPIError`` with the place of the field that no resource can have.

@@ -9,6 +9,7 @@ public struct JSONAPIPage<Model: JSONAPIModel>: Sendable {
     public let total: Int?
     /// The document's links.
     public let links: JSONAPILinks
+    /// The document's meta.
     public let meta: JSONObject?
     /// The cursors of the resources, where the server pages by cursors and says them.
     public let cursors: [String?]
@@ -68,11 +69,12 @@ public struct JSONAPIPages<Model: JSONAPIModel>: AsyncSequence, Sendable {
     let query: Query
     let params: Params
 
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(pages: self)
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(pages: self)
     }
 
-    public struct Iterator: AsyncIteratorProtocol {
+    /// Fetches one page after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
         let pages: JSONAPIPages
         private var current: JSONAPIPage<Model>?
         private var hasStarted = false

@@ -2,6 +2,8 @@ public import FeathersCore
 import Foundation
 
 /// A relationship of one resource on the server: what it holds, and changes of that alone.
+///
+/// Every call is one of the service's, goes through its hooks and throws what those throw.
 public struct JSONAPIRelationshipService: Sendable {
     private let service: Service
     private let id: String
@@ -97,6 +99,7 @@ extension JSONAPIService {
     /// A relationship of a resource.
     /// - Parameters:
     ///   - property: the relationship's name, as a property has it.
+    ///   - id: the resource's id.
     ///   - links: the relationship's links where the server has said them; paths after the specification otherwise.
     public func relationship(
         _ property: String, ofID id: some ServiceIDConvertible, links: JSONAPILinks = JSONAPILinks()
@@ -106,7 +109,11 @@ extension JSONAPIService {
     }
 
     /// The target of a to-one relationship: the one that came along, else read from the server; nil where there is none.
-    /// - Parameter property: the relationship's name, as a property has it.
+    /// - Parameters:
+    ///   - property: the relationship's name, as a property has it.
+    ///   - relationship: the property's value.
+    ///   - model: the resource that has it.
+    ///   - params: what goes with the call, if one is made.
     public func load<Target>(
         _ property: String, _ relationship: ToOne<Target>, of model: Model, params: Params = Params()
     ) async throws -> Target? {
@@ -115,7 +122,11 @@ extension JSONAPIService {
     }
 
     /// The targets of a to-many relationship: those that came along if none is missing, else read from the server.
-    /// - Parameter property: the relationship's name, as a property has it.
+    /// - Parameters:
+    ///   - property: the relationship's name, as a property has it.
+    ///   - relationship: the property's value.
+    ///   - model: the resource that has it.
+    ///   - params: what goes with the call, if one is made.
     public func load<Target>(
         _ property: String, _ relationship: ToMany<Target>, of model: Model, params: Params = Params()
     ) async throws -> [Target] {

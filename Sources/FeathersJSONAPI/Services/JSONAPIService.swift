@@ -8,13 +8,15 @@ public import FeathersCore
 /// try await posts.relationship("comments", ofID: "1").add([JSONAPIIdentifier(type: "comments", id: "5")])
 /// ```
 ///
-/// Every call is one of the untyped service's and goes through its hooks.
+/// Every call is one of the untyped service's, goes through its hooks and throws what those throw. A model that makes no resource is a
+/// `FeathersError.Code.badRequest`, a result that is no such model a `FeathersError.Code.generalError`, with the ``JSONAPIError`` as cause.
 public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
     /// The same service, untyped.
     public let untyped: Service
     /// How models become records and back.
     public let codec: JSONAPICodec
 
+    /// A service seen through a model; `app.jsonAPI(Model.self)` is the short way, with the transport's codec.
     public init(_ service: Service, of model: Model.Type = Model.self, codec: JSONAPICodec = JSONAPICodec()) {
         untyped = service
         self.codec = codec
@@ -23,7 +25,9 @@ public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
 
 extension FeathersApp {
     /// The service of a model's resources.
-    /// - Parameter path: the service's path; the model's type unless given.
+    /// - Parameters:
+    ///   - model: what the resources become.
+    ///   - path: the service's path; the model's type unless given.
     public func jsonAPI<Model: JSONAPIModel>(_ model: Model.Type, at path: String? = nil) -> JSONAPIService<Model> {
         JSONAPIService(service(path ?? model.type), codec: transport?.component(JSONAPITransport.self)?.codec ?? JSONAPICodec())
     }

@@ -16,12 +16,13 @@ public struct JSONAPIOptions: Sendable {
     public var profiles: [String]
     /// The path of the Atomic Operations endpoint, often `operations`; nil where the server has none.
     public var operationsPath: String?
-    /// Whether names of parameters of your own (``FeathersCore/Query/parameter(_:_:)``) must be such as the specification leaves to implementations, so that no
+    /// Whether names of parameters of your own (`Query.parameter(_:_:)`) must be such as the specification leaves to implementations, so that no
     /// later version of it means something else by them; false for servers that want others.
     public var checksParameterNames: Bool
     /// Makes the id of a resource that is created without one; nil leaves it to the server, and so does an answer of nil.
     public var makeID: (@Sendable (_ type: String) -> String?)?
 
+    /// Options; the parameters are the properties of the same names.
     public init(
         types: [String: String] = [:], relationships: [String: Set<String>] = [:], filters: FilterStrategy = .equality,
         pages: PageStrategy = .number, extensions: [String] = [], profiles: [String] = [], operationsPath: String? = nil,

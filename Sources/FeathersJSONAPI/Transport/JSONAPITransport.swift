@@ -13,6 +13,7 @@ public struct JSONAPITransport: Transport {
     let builder: JSONAPIRequestBuilder
     private let httpClient: any HTTPClient
 
+    /// A transport to a server; `.jsonAPI(url)` is the short way.
     /// - Parameters:
     ///   - baseURL: where the resources live, for example `https://api.example.com/v1`; a trailing slash does not count.
     ///   - codec: how records and models become documents and back.

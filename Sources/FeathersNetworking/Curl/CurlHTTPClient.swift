@@ -20,6 +20,7 @@
             /// How many connections to one host are open at a time; more requests than that wait for each other.
             public var maximumConnectionsPerHost: Int
 
+            /// A configuration; the parameters are the properties of the same names.
             public init(
                 tls: TLSConfiguration = TLSConfiguration(),
                 proxy: NetworkProxy = .environment,
@@ -35,6 +36,7 @@
 
         private let driver: CurlDriver
 
+        /// A client with connections of its own.
         /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/other`` where this process holds no libcurl, or one before 7.68.
         public init(configuration: Configuration = Configuration()) throws(HTTPClientError) {
             if case .failure(let reason) = Libcurl.version {

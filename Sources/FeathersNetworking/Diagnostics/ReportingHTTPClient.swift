@@ -15,6 +15,7 @@ public struct ReportingHTTPClient: StreamingHTTPClient {
     private let client: any HTTPClient
     private let diagnostics: Diagnostics?
 
+    /// A client that reports what another one does.
     /// - Parameters:
     ///   - client: what executes the requests; nil for one of its own, ``PlatformHTTPClient/make()``.
     ///   - diagnostics: where exchanges are reported that belong to no call; nil for nowhere.

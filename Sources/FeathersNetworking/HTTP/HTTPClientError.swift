@@ -44,7 +44,9 @@ public struct HTTPClientError: Error, Sendable {
         case mayHaveExecuted
     }
 
+    /// What went wrong.
     public var kind: Kind
+    /// Whether the server can have seen the request.
     public var delivery: Delivery
     /// What happened, for a human.
     public var message: String
@@ -53,7 +55,13 @@ public struct HTTPClientError: Error, Sendable {
     /// The error underneath, where there was one.
     public var cause: (any Error)?
 
-    /// - Parameter delivery: nil takes what the kind implies.
+    /// An error of a client of your own.
+    /// - Parameters:
+    ///   - kind: what went wrong.
+    ///   - message: what happened, for a human; no header values, bodies or queries.
+    ///   - host: the host that was asked, with its port where the URL names one.
+    ///   - delivery: whether the server can have seen the request; nil takes what the kind implies.
+    ///   - cause: the error underneath.
     public init(_ kind: Kind, _ message: String, host: String? = nil, delivery: Delivery? = nil, cause: (any Error)? = nil) {
         self.kind = kind
         self.delivery = delivery ?? kind.impliedDelivery

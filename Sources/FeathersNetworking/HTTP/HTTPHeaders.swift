@@ -2,10 +2,12 @@
 ///
 /// Every field set by ``set(_:to:)`` is checked, so a value that came from a user can never smuggle in a second field.
 public struct HTTPHeaders: Sendable {
+    /// A field's name, as it was written, and its value.
     public typealias Field = (name: String, value: String)
 
     private var fields: [Field] = []
 
+    /// No fields.
     public init() {}
 
     /// Fields received from a server, which need no check: they are never sent.

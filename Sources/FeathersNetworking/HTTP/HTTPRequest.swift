@@ -32,6 +32,7 @@ public struct HTTPRequest: Sendable {
     /// makes a process fall over.
     public static let defaultMaximumResponseBytes = 256 * 1024 * 1024
 
+    /// A request; the parameters are the properties of the same names.
     public init(
         method: String = "GET",
         url: URL,

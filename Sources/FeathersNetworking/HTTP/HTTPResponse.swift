@@ -14,6 +14,7 @@ public struct HTTPResponse: Sendable {
     /// The URL that gave this answer: not the request's own where redirects were followed.
     public var url: URL
 
+    /// A response; the parameters are the properties of the same names.
     public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], url: URL) {
         self.status = status
         self.headers = headers

@@ -17,6 +17,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
     private let exchanges: URLSessionExchanges
     private let reports: URLSessionReports
 
+    /// A client with a session of its own.
     /// - Parameter configuration: how the session works; the default keeps no answers, no cookies and no credentials.
     public init(configuration: URLSessionConfiguration = URLSessionHTTPClient.defaultConfiguration) {
         #if os(Linux)

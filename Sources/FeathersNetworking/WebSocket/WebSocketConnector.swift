@@ -18,6 +18,7 @@ public struct WebSocketRequest: Sendable {
     /// The largest message accepted, in bytes; a larger one closes the connection with 1009.
     public var maximumMessageSize: Int
 
+    /// A request; the parameters are the properties of the same names.
     public init(url: URL, headers: HTTPHeaders = HTTPHeaders(), timeout: Duration = .seconds(20), maximumMessageSize: Int = 64 << 20) {
         self.url = url
         self.headers = headers

@@ -1,5 +1,6 @@
 /// Why a WebSocket could not be opened or did not last.
 public struct WebSocketError: Error, Sendable, CustomStringConvertible {
+    /// What went wrong.
     public enum Kind: Sendable, Hashable {
         /// The URL can not be used.
         case invalidURL
@@ -25,10 +26,12 @@ public struct WebSocketError: Error, Sendable, CustomStringConvertible {
         case unsupported
     }
 
+    /// What went wrong.
     public var kind: Kind
     /// What happened, naming the host and no header's value.
     public var message: String
 
+    /// An error of a connector of your own.
     public init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message

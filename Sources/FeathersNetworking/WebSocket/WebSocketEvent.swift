@@ -15,10 +15,12 @@ public enum WebSocketEvent: Sendable {
 public struct WebSocketClosure: Sendable {
     /// The peer's close code; 1005 where it sent none, 1006 where the connection was lost or we ended it for the peer's mistake.
     public var code: UInt16
+    /// The peer's reason, in its words; often empty.
     public var reason: String
     /// What went wrong, where the connection did not end by a closing handshake.
     public var error: WebSocketError?
 
+    /// An end; the parameters are the properties of the same names.
     public init(code: UInt16, reason: String = "", error: WebSocketError? = nil) {
         self.code = code
         self.reason = reason

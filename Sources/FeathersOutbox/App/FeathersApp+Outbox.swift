@@ -1,8 +1,8 @@
 public import FeathersCore
 
 extension FeathersApp {
-    /// Gives the app an outbox, whose writes are sent while the app lives: during ``FeathersCore/FeathersApp/run()`` and
-    /// ``FeathersCore/withFeathersApp(_:_:)``.
+    /// Gives the app an outbox, whose writes are sent while the app lives: during ``FeathersApp/run()`` and
+    /// ``withFeathersApp(_:_:)``.
     /// - Throws: ``FeathersError/Code/conflict`` where the app has been given one before.
     public func useOutbox(_ outbox: Outbox) throws {
         guard self[InstalledOutbox.self] == nil else {

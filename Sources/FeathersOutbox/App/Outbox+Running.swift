@@ -3,7 +3,7 @@ public import FeathersCore
 extension Outbox {
     /// Sends until the task is cancelled; does nothing where it is done already.
     ///
-    /// ``FeathersCore/FeathersApp/useOutbox(_:)`` has it done while the app lives; an app that calls ``FeathersCore/FeathersApp/connect()`` by hand runs it itself.
+    /// ``FeathersApp/useOutbox(_:)`` has it done while the app lives; an app that calls ``FeathersApp/connect()`` by hand runs it itself.
     public func run(in app: FeathersApp) async {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let isConnected = app.connectionStatus?.isConnected ?? true

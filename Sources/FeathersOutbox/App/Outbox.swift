@@ -69,7 +69,7 @@ public final class Outbox: Sendable {
     public var state: OutboxState { OutboxState(contents.withLock { $0.queue }) }
 
     /// How the outbox is, and then what it has become after each change.
-    public func states() -> OutboxStates { OutboxStates(outbox: self) }
+    public func stateUpdates() -> OutboxStates { OutboxStates(outbox: self) }
 
     /// Waits for the result of a write that is in the outbox, an earlier process' too.
     /// - Throws: ``FeathersError/Code/notFound`` where it is not there, or no longer; the failure it was given up with; `CancellationError` when cancelled.

@@ -22,6 +22,7 @@ public struct OutboxOptions: Sendable {
     /// What delays are measured on; it should go on while the machine sleeps.
     public var clock: any Clock<Duration> = ContinuousClock()
 
+    /// Options as `configure` sets them.
     public init(_ configure: (inout OutboxOptions) -> Void = { _ in }) {
         configure(&self)
     }
@@ -39,6 +40,7 @@ public struct OutboxServiceOptions: Sendable, Hashable {
     /// Where the key is put.
     public var keyPlaces: [IdempotencyKeyPlace]
 
+    /// What holds for a service; the parameters are the properties of the same names.
     public init(isKeyed: Bool, keyPlaces: [IdempotencyKeyPlace] = [.header()]) {
         self.isKeyed = isKeyed
         self.keyPlaces = keyPlaces

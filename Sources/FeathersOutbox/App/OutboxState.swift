@@ -2,6 +2,7 @@ public import Foundation
 
 /// How an outbox is: what it holds, and what it waits for.
 public struct OutboxState: Sendable {
+    /// What an outbox does, or waits for.
     public enum Activity: Sendable, Hashable {
         /// No app runs it.
         case stopped
@@ -15,6 +16,7 @@ public struct OutboxState: Sendable {
         case active
     }
 
+    /// What it does, or waits for.
     public var activity: Activity
     /// The writes that are not done with, in the order they were handed in.
     public var entries: [OutboxEntry]
@@ -22,6 +24,7 @@ public struct OutboxState: Sendable {
 
 /// A write in an outbox.
 public struct OutboxEntry: Sendable, Identifiable {
+    /// How far a write is.
     public enum Status: Sendable, Hashable {
         /// It waits for its turn.
         case waiting
@@ -34,7 +37,9 @@ public struct OutboxEntry: Sendable, Identifiable {
     }
 
     public var id: UUID { write.id }
+    /// What is to be written.
     public var write: OutboxWrite
+    /// How far it is.
     public var status: Status
     /// How many attempts have begun since the outbox was opened.
     public var attempts: Int

@@ -2,6 +2,7 @@ public import FeathersCore
 
 /// Why a write needs a decision.
 public struct OutboxFailure: Sendable {
+    /// Why the outbox does not decide by itself.
     public enum Reason: String, Sendable, Hashable {
         /// The record is not as the write expected it (409, 412).
         case conflict
@@ -13,6 +14,7 @@ public struct OutboxFailure: Sendable {
 
     /// The write as it was sent.
     public let write: OutboxWrite
+    /// Why the outbox does not decide by itself.
     public let reason: Reason
     /// What the last attempt failed with.
     public let error: FeathersError

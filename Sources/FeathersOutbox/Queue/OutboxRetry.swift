@@ -9,6 +9,7 @@ public struct OutboxRetry: Sendable, Hashable {
     /// Which part of a delay is left to chance, from 0 to 1, so that the clients of a failed server do not come back in step.
     public var jitter: Double
 
+    /// Delays; the parameters are the properties of the same names.
     public init(
         initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(60), multiplier: Double = 2, jitter: Double = 0.5
     ) {

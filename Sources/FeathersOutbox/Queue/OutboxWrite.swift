@@ -9,10 +9,13 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     public internal(set) var key: UUID
     /// The service's path, placeholders (`:userId`) unfilled.
     public let path: String
+    /// What is called.
     public let method: ServiceMethod
     /// The record's id; nil in `create` and custom methods.
     public let recordID: ServiceID?
+    /// What the method is given.
     public internal(set) var data: JSONValue?
+    /// The query that goes with the call.
     public let query: Query
     /// Values for the placeholders of the path.
     public let route: [String: String]

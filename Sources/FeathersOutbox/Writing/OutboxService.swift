@@ -8,7 +8,10 @@ public struct OutboxService: Sendable {
     let service: Service
 
     /// Creates a record. It is sent in no particular order, unless the record's id is known: see ``IdempotencyKeyPlace/recordID(_:)``.
-    /// - Parameter route: values for the `:placeholders` of the service's path.
+    /// - Parameters:
+    ///   - data: the record.
+    ///   - query: goes with the call.
+    ///   - route: values for the `:placeholders` of the service's path.
     @discardableResult
     public func create(_ data: JSONValue, _ query: Query = Query(), route: [String: String] = [:]) async throws -> QueuedWrite<JSONValue> {
         try await add(Outbox.Draft(method: .create, data: data, query: query, route: route))
@@ -39,7 +42,12 @@ public struct OutboxService: Sendable {
     }
 
     /// Calls a custom method.
-    /// - Parameter record: the record whose writes it is sent among; nil for no particular order. It is not sent.
+    /// - Parameters:
+    ///   - method: the method's name; one of Feathers' own is refused with ``FeathersError/Code/badRequest``.
+    ///   - data: what the method is given.
+    ///   - record: the record whose writes it is sent among; nil for no particular order. It is not sent.
+    ///   - query: goes with the call.
+    ///   - route: values for the `:placeholders` of the service's path.
     @discardableResult
     public func call(
         _ method: ServiceMethod, with data: JSONValue = .null, amongWritesOf record: ServiceID? = nil, _ query: Query = Query(),

@@ -67,8 +67,16 @@ public struct Endpoint<Response: Sendable>: Sendable {
 extension Endpoint where Response: Decodable {
     /// An endpoint whose answer is a model, `Data`, `[UInt8]`, `String` or ``IgnoreBody``.
     /// - Parameters:
+    ///   - method: the HTTP method.
     ///   - path: below the base URL, or an absolute URL.
+    ///   - route: values for the `:placeholders` of the path.
+    ///   - query: the query, written as a service's is.
+    ///   - headers: header fields; they win over the transport's own.
+    ///   - body: what is sent.
     ///   - rootKeys: the way through the answer's JSON to the response: `["data", "items", 0]`.
+    ///   - timeout: how long the whole may take; nil for the transport's timeout.
+    ///   - baseURL: where the path starts, in place of the transport's base URL.
+    ///   - validate: looks at every answer first; what it throws is the call's error.
     public init(
         _ method: HTTPMethod, _ path: String, route: [String: String] = [:], query: Query = Query(), headers: [String: String] = [:],
         body: EndpointBody? = nil, rootKeys: [RootKey] = [], timeout: Duration? = nil, baseURL: URL? = nil,
@@ -95,7 +103,16 @@ extension Endpoint {
 
 extension Endpoint<DownloadedFile> {
     /// An endpoint whose answer becomes a file, written while it arrives and never whole in memory.
-    /// - Parameter destination: the file's place. What is there is replaced when the download is complete, and not before.
+    /// - Parameters:
+    ///   - method: the HTTP method.
+    ///   - path: below the base URL, or an absolute URL.
+    ///   - destination: the file's place. What is there is replaced when the download is complete, and not before.
+    ///   - route: values for the `:placeholders` of the path.
+    ///   - query: the query, written as a service's is.
+    ///   - headers: header fields; they win over the transport's own.
+    ///   - body: what is sent.
+    ///   - timeout: how long the whole may take; nil for as long as something arrives.
+    ///   - baseURL: where the path starts, in place of the transport's base URL.
     public init(
         _ method: HTTPMethod, _ path: String, to destination: URL, route: [String: String] = [:], query: Query = Query(),
         headers: [String: String] = [:], body: EndpointBody? = nil, timeout: Duration? = nil, baseURL: URL? = nil

@@ -46,7 +46,9 @@ public struct EndpointBody: Sendable {
     }
 
     /// A file's content, read while it is sent and never whole in memory.
-    /// - Parameter contentType: nil takes what the name's extension says.
+    /// - Parameters:
+    ///   - url: the file's place.
+    ///   - contentType: nil takes what the name's extension says.
     public static func file(_ url: URL, contentType: HTTPContentType? = nil) -> EndpointBody {
         EndpointBody(content: .other { (HTTPBody(file: url), contentType ?? HTTPContentType(of: url)) })
     }

@@ -6,7 +6,9 @@ public import Foundation
 public final class EndpointCall: Sendable {
     /// What came back over HTTP, without its body.
     public struct Answer: Sendable {
+        /// The HTTP status.
         public let status: Int
+        /// The header fields.
         public let headers: HTTPHeaders
         /// The URL that answered, after redirects.
         public let url: URL

@@ -8,6 +8,7 @@ extension FeathersApp {
     /// `data` a JSON body, `result` the answer's JSON before root keys and decoding (a string for a `String`, null for bytes and files), `endpoint` the rest. A hook
     /// that sets `result` answers in the server's place. Hooks of services do not run.
     /// - Parameters:
+    ///   - endpoint: the request, and how its answer is read.
     ///   - transport: over which the request goes; nil for the app's own transport where that is REST or made of it, else ``endpointTransport``.
     ///   - params: what hooks are to find. Query, header fields, timeout and coding win over the endpoint's.
     /// - Throws: ``FeathersError``, with the server's message, data and errors where it sent some, `CancellationError` when cancelled, and

@@ -14,7 +14,11 @@ extension FeathersApp {
     /// the transfer going. Throwing from `body`, or cancelling the calling task, gives the transfer up: nothing of a download stays behind.
     ///
     /// A transfer takes as long as it needs, unless endpoint or params set a timeout; where nothing moves for the transport's timeout it fails.
-    /// - Parameter body: runs beside the transfer.
+    /// - Parameters:
+    ///   - endpoint: the request, and how its answer is read.
+    ///   - transport: over which the request goes, as for ``request(_:over:params:)``.
+    ///   - params: what hooks are to find, as for ``request(_:over:params:)``.
+    ///   - body: runs beside the transfer.
     /// - Throws: what ``request(_:over:params:)`` throws, and what `body` throws.
     @concurrent @discardableResult
     public func transfer<Response>(

@@ -18,7 +18,11 @@ public struct MultipartPart: Sendable {
     }
 
     /// Bytes at hand.
-    /// - Parameter filename: what the server is told the file is called; nil makes the part a field.
+    /// - Parameters:
+    ///   - name: the part's name in the form.
+    ///   - data: the bytes.
+    ///   - filename: what the server is told the file is called; nil makes the part a field.
+    ///   - contentType: what the bytes are.
     public static func data(
         _ name: String, _ data: Data, filename: String? = nil, contentType: HTTPContentType = .binary
     ) -> MultipartPart {
@@ -27,6 +31,8 @@ public struct MultipartPart: Sendable {
 
     /// A file, read while it is sent.
     /// - Parameters:
+    ///   - name: the part's name in the form.
+    ///   - url: the file's place.
     ///   - filename: what the server is told the file is called; nil for its own name.
     ///   - contentType: nil takes what the name's extension says.
     public static func file(

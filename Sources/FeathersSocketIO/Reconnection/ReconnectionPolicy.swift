@@ -19,6 +19,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     /// Whether to try again after the server ended the connection (`io server disconnect`), as FeathersJS does when a token expires.
     public var retriesAfterServerDisconnect: Bool
 
+    /// A policy; the parameters are the properties of the same names.
     public init(
         initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(5), multiplier: Double = 2, jitter: Double = 0.5,
         maximumAttempts: Int? = nil, stablePeriod: Duration = .seconds(10), retriesAfterRefusal: Bool = false,

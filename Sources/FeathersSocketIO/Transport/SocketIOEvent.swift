@@ -5,7 +5,7 @@ public import Foundation
 public struct SocketIOEvent: Sendable {
     /// The event's name, `messages created` for a service's.
     public let name: String
-    /// What came with it. Bytes stand as base64 text, see ``FeathersCore/JSONValue/base64Data``.
+    /// What came with it. Bytes stand as base64 text, see ``JSONValue/base64Data``.
     public let arguments: [JSONValue]
     /// Answers the server, where it asked for an answer.
     public let acknowledgement: SocketIOAcknowledgement?
@@ -30,6 +30,7 @@ public struct SocketIOAcknowledgement: Sendable {
 
 /// Something that was received and could not be used.
 public struct SocketIODiagnostic: Sendable, CustomStringConvertible {
+    /// What was wrong with it.
     public enum Kind: Sendable, Hashable {
         /// An event whose name is no `<path> <event>`, and that nobody observes.
         case unknownEvent
@@ -41,6 +42,7 @@ public struct SocketIODiagnostic: Sendable, CustomStringConvertible {
         case notSent
     }
 
+    /// What was wrong with it.
     public let kind: Kind
     /// What happened; never a payload.
     public let description: String

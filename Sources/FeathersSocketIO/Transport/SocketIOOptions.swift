@@ -64,6 +64,7 @@ extension SocketIOTransport {
         /// What opens WebSockets; nil for the platform's.
         public var webSocketConnector: (any WebSocketConnector)?
 
+        /// Options as they are unless set.
         public init() {}
     }
 }

@@ -12,6 +12,7 @@ public final class SocketIOTransport: RealTimeTransport {
     /// The one task that is nobody's child: what ``connect()`` began. It holds the core, never the transport or an app.
     private let task = Locked<Task<Void, Never>?>(nil)
 
+    /// A transport that does nothing until it is told to connect; `.socketIO(url)` is the short way.
     /// - Parameters:
     ///   - url: where the server is; scheme, host and port count, and a query is sent with the first requests. Its path does not.
     ///   - options: how to connect, call and listen.
@@ -101,7 +102,7 @@ public final class SocketIOTransport: RealTimeTransport {
     }
 
     /// How many calls wait to be sent or answered.
-    public var pendingCallCount: Int { core.pendingCalls }
+    package var pendingCallCount: Int { core.pendingCalls }
 
     public var load: TransportLoad { core.load }
 

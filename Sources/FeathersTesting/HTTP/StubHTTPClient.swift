@@ -21,7 +21,7 @@ public final class StubHTTPClient: HTTPClient, Stubbed {
         self.clock = clock
     }
 
-    /// A strict stub: a request for which nothing is registered fails with an ``HTTPClientError`` that names method and path.
+    /// A strict stub: a request for which nothing is registered fails with an `HTTPClientError` that names method and path.
     /// - Parameter clock: what the timeouts of requests are measured on.
     public convenience init(clock: any Clock<Duration> = ContinuousClock()) {
         self.init(fallback: .strict, clock: clock)

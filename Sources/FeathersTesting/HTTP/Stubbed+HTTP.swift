@@ -5,6 +5,7 @@ extension Stubbed where Request == HTTPRequest, Response == HTTPResponse {
     /// - Parameters:
     ///   - location: a path (`/messages`) or a URL (`https://api.example.com/messages`), percent-encoded, of every query unless it has one.
     ///   - method: the HTTP method it answers, `GET`; nil for every method that has no stub of its own.
+    ///   - stub: what answers.
     @discardableResult
     public func stub(_ location: String, _ method: String? = nil, with stub: HTTPStub) -> StubRegistration {
         book.change { $0.add(stub, for: .requests(to: location, method)) }
@@ -22,7 +23,9 @@ extension Stubbed where Request == HTTPRequest, Response == HTTPResponse {
     }
 
     /// The requests to a place that have come so far.
-    /// - Parameter method: the HTTP method that counts; nil for all.
+    /// - Parameters:
+    ///   - location: a path or a URL, as stubs are registered for.
+    ///   - method: the HTTP method that counts; nil for all.
     public func calls(to location: String, _ method: String? = nil) -> [RecordedCall<HTTPRequest, HTTPResponse>] {
         let selector = StubSelector<HTTPRequest>.requests(to: location, method)
         return book.calls.filter { selector.matches($0.request) }

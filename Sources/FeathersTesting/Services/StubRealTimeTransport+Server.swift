@@ -5,7 +5,10 @@ extension StubRealTimeTransport {
     /// Pushes an event to the app.
     ///
     /// Without a connection it is lost, as a server's is, unless the next connection is recovered.
-    /// - Parameter path: the path of the service.
+    /// - Parameters:
+    ///   - name: the event's name.
+    ///   - path: the path of the service.
+    ///   - data: what comes with it: the record, for FeathersJS' own events.
     public func emit(_ name: EventName, of path: String, _ data: JSONValue) {
         emit(ServiceEvent(path: path, name: name, data: data))
     }
@@ -17,8 +20,8 @@ extension StubRealTimeTransport {
 
     /// Ends the connection, and keeps the server away until ``restore(recovered:)``.
     ///
-    /// Calls under way fail with ``FeathersError/Code/unavailable`` and may have been executed. After
-    /// ``DisconnectReason/serverDisconnect`` and ``DisconnectReason/refused(_:)`` no other attempt follows, unless a plugin asks for one.
+    /// Calls under way fail with `FeathersError.Code.unavailable` and may have been executed. After
+    /// `DisconnectReason.serverDisconnect` and `DisconnectReason.refused(_:)` no other attempt follows, unless a plugin asks for one.
     /// Without a connection it keeps the server away all the same: what connects then fails.
     public func drop(_ reason: DisconnectReason = .transportClose) {
         connection.line.update { line in

@@ -35,7 +35,7 @@ public final class StubRealTimeTransport: RealTimeTransport, Stubbed {
         self.passedThrough = passedThrough
     }
 
-    /// A strict stub: a call for which nothing is registered throws ``FeathersError/Code/notImplemented``, naming method and path.
+    /// A strict stub: a call for which nothing is registered throws `FeathersError.Code.notImplemented`, naming method and path.
     /// - Parameters:
     ///   - pushesEvents: whether the server tells of the changes that calls have made, as FeathersJS does.
     ///   - callTimeout: how long a call may take unless it says otherwise, waiting for a connection included; nil for as long as it takes.
@@ -47,7 +47,7 @@ public final class StubRealTimeTransport: RealTimeTransport, Stubbed {
     }
 
     /// A stub that answers as the given services would, by path, unless a stub is registered; any other path is
-    /// ``FeathersError/Code/notFound``. The other parameters are those of ``init(pushesEvents:callTimeout:clock:)``.
+    /// `FeathersError.Code.notFound`. The other parameters are those of ``init(pushesEvents:callTimeout:clock:)``.
     public convenience init(
         services: [String: any ServiceProtocol], pushesEvents: Bool = true, callTimeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
@@ -118,6 +118,9 @@ public final class StubRealTimeTransport: RealTimeTransport, Stubbed {
     }
 
     public var status: ConnectionStatus { connection.line.current.statuses.last ?? .offline }
+
+    /// The calls that wait for a connection; those that stubs are about are not counted.
+    public var load: TransportLoad { TransportLoad(waiting: waitingCallCount) }
 
     public func statusUpdates() -> AsyncStream<ConnectionStatus> { connection.statusUpdates() }
 }

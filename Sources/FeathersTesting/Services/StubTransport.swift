@@ -11,6 +11,7 @@ public import FeathersCore
 /// It keeps no connection, as REST does not: the app itself emits the events of its own calls. ``StubRealTimeTransport`` is the one that
 /// connects and pushes. Each stub is its own: two of them never meet.
 public final class StubTransport: Transport, Stubbed {
+    /// Answers a call with a result, or throws an error.
     public typealias Answer = @Sendable (ServiceRequest) async throws -> JSONValue
 
     public let book: StubBook<ServiceRequest, JSONValue>
@@ -21,7 +22,7 @@ public final class StubTransport: Transport, Stubbed {
         self.clock = clock
     }
 
-    /// A strict stub: a call for which nothing is registered throws ``FeathersError/Code/notImplemented``, naming method and path.
+    /// A strict stub: a call for which nothing is registered throws `FeathersError.Code.notImplemented`, naming method and path.
     /// - Parameter clock: what the timeouts of calls are measured on.
     public convenience init(clock: any Clock<Duration> = ContinuousClock()) {
         self.init(fallback: .strict, clock: clock)
@@ -33,7 +34,7 @@ public final class StubTransport: Transport, Stubbed {
     }
 
     /// A stub that answers as the given services would, by path, unless a stub is registered; any other path is
-    /// ``FeathersError/Code/notFound``.
+    /// `FeathersError.Code.notFound`.
     public convenience init(services: [String: any ServiceProtocol], clock: any Clock<Duration> = ContinuousClock()) {
         self.init(fallback: .services(services), clock: clock)
     }

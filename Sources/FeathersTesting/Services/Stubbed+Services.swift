@@ -5,6 +5,7 @@ extension Stubbed where Request == ServiceRequest, Response == JSONValue {
     /// - Parameters:
     ///   - path: the service's path, placeholders unfilled; slashes at both ends do not count.
     ///   - method: the method it answers; nil for every method that has no stub of its own.
+    ///   - stub: what answers.
     @discardableResult
     public func stub(_ path: String, _ method: ServiceMethod? = nil, with stub: ServiceStub) -> StubRegistration {
         book.change { $0.add(stub, for: .calls(of: FeathersApp.stripSlashes(path), method)) }
@@ -22,7 +23,9 @@ extension Stubbed where Request == ServiceRequest, Response == JSONValue {
     }
 
     /// The calls of a service that have come so far.
-    /// - Parameter method: the method that counts; nil for all.
+    /// - Parameters:
+    ///   - path: the service's path, placeholders unfilled; slashes at both ends do not count.
+    ///   - method: the method that counts; nil for all.
     public func calls(of path: String, _ method: ServiceMethod? = nil) -> [RecordedCall<ServiceRequest, JSONValue>] {
         let selector = StubSelector<ServiceRequest>.calls(of: FeathersApp.stripSlashes(path), method)
         return book.calls.filter { selector.matches($0.request) }

@@ -15,7 +15,9 @@ extension Stub {
     }
 
     /// Answers with any of the stubs, each as likely as the others, from the first call on.
-    /// - Parameter seed: makes the choice the same in every run; nil leaves it to chance.
+    /// - Parameters:
+    ///   - stubs: what is chosen from; none at all makes a stub that throws.
+    ///   - seed: makes the choice the same in every run; nil leaves it to chance.
     public static func random(_ stubs: [Stub], seed: UInt64? = nil) -> Stub {
         guard !stubs.isEmpty else { return .without("The choice at random") }
         guard let seed else { return Stub(taking: { stubs[Int.random(in: stubs.indices)].take($0) }) }

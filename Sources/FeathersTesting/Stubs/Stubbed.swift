@@ -3,7 +3,9 @@
 /// A call is answered by the stub that describes it most closely: one with a condition goes before one with a name, a name of more
 /// parts before one of fewer, and of two equals the one registered last. Registering for the same name again replaces.
 public protocol Stubbed: Sendable {
+    /// What is asked.
     associatedtype Request: Sendable
+    /// What is answered.
     associatedtype Response: Sendable
 
     /// Its stubs and calls.

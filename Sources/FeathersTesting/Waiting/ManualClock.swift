@@ -7,11 +7,14 @@
 /// clock.advance(by: .seconds(10))
 /// ```
 public final class ManualClock: Clock {
+    /// A point in the clock's time.
     public struct Instant: InstantProtocol {
         /// The time since the clock was made.
         public var offset: Duration
 
+        /// The instant a duration later.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        /// How long after this one another instant is.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
@@ -29,9 +32,12 @@ public final class ManualClock: Clock {
 
     private let state = ObservedState(State())
 
+    /// A clock at its beginning.
     public init() {}
 
+    /// The time it has been advanced to.
     public var now: Instant { state.current.now }
+    /// No time at all: it is as exact as it is told.
     public var minimumResolution: Duration { .zero }
 
     /// Suspends until the clock has been advanced to `deadline`.

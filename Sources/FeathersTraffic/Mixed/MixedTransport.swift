@@ -18,6 +18,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandon
     private let routes: TransportRoutes
     private let timebase: Timebase
 
+    /// A connection and a way beside it; `.mixed(realTime:rest:)` is the short way.
     /// - Parameters:
     ///   - realTime: what keeps the connection.
     ///   - rest: the way beside it: REST, JSON:API or whatever needs no connection.
@@ -92,6 +93,9 @@ extension MixedTransport {
     public var status: ConnectionStatus { realTime.status }
 
     public func statusUpdates() -> AsyncStream<ConnectionStatus> { realTime.statusUpdates() }
+
+    /// What the connection holds: calls over REST wait for none.
+    public var load: TransportLoad { realTime.load }
 }
 
 extension Transport where Self == MixedTransport {

@@ -37,6 +37,7 @@ public struct TransportRoutes: Sendable {
     private var ofMethods: [ServiceMethod: Way] = [:]
     private var ofBoth: [String: [ServiceMethod: Way]] = [:]
 
+    /// Routes that name nothing: every call goes the usual way.
     public init() {}
 
     /// The way of a service; nil for none of its own. Slashes at both ends of the path do not count.

@@ -19,13 +19,13 @@ struct FileTokenStorageTests {
     @Test("Tokens are kept, replaced and removed, each key by itself")
     func life() async throws {
         try await withFolder { folder in
-            let storage = FileTokenStorage(folder: folder)
+            let storage = FileTokenStorage(directory: folder)
             #expect(try await storage.token(for: "a") == nil)
             try await storage.remove(for: "a")
             try await storage.store("first", for: "a")
             try await storage.store("other", for: "../a/ü")
             try await storage.store("second", for: "a")
-            #expect(try await FileTokenStorage(folder: folder).token(for: "a") == "second")
+            #expect(try await FileTokenStorage(directory: folder).token(for: "a") == "second")
             #expect(try await storage.token(for: "../a/ü") == "other")
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["%2E%2E%2Fa%2F%C3%BC.token", "a.token"])
             try await storage.remove(for: "a")
@@ -37,7 +37,7 @@ struct FileTokenStorageTests {
     @Test("Nobody else can read folder or file, whatever the umask and whatever was there before")
     func modes() async throws {
         try await withFolder { folder in
-            let storage = FileTokenStorage(folder: folder)
+            let storage = FileTokenStorage(directory: folder)
             try await storage.store("secret", for: "a")
             let path = folder.appending(path: "a.token").path
             #expect(try mode(of: folder.path) == 0o700 && mode(of: path) == 0o600)
@@ -50,7 +50,7 @@ struct FileTokenStorageTests {
     @Test("A file that others can read is refused, by its path and without its content", arguments: [0o644, 0o640, 0o604, 0o620])
     func open(mode: Int) async throws {
         try await withFolder { folder in
-            let storage = FileTokenStorage(folder: folder)
+            let storage = FileTokenStorage(directory: folder)
             try await storage.store("secret", for: "a")
             let path = folder.appending(path: "a.token").path
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
@@ -65,7 +65,7 @@ struct FileTokenStorageTests {
         arguments: [[], [0xFF, 0xFE], Array(repeating: 0x61, count: 2 << 20)] as [[UInt8]])
     func garbage(bytes: [UInt8]) async throws {
         try await withFolder { folder in
-            let storage = FileTokenStorage(folder: folder)
+            let storage = FileTokenStorage(directory: folder)
             try await storage.store("x", for: "a")
             let file = folder.appending(path: "a.token")
             let handle = try FileHandle(forWritingTo: file)
@@ -79,7 +79,7 @@ struct FileTokenStorageTests {
     @Test("A link, a folder, or a folder that can not be made are errors that name the path")
     func obstacles() async throws {
         try await withFolder { folder in
-            let storage = FileTokenStorage(folder: folder)
+            let storage = FileTokenStorage(directory: folder)
             try await storage.store("secret", for: "a")
             let link = folder.appending(path: "b.token")
             try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.appending(path: "a.token"))
@@ -91,7 +91,7 @@ struct FileTokenStorageTests {
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 3)
             let impossible = folder.appending(path: "a.token/inside")
             #expect(
-                await failure { try await FileTokenStorage(folder: impossible).store("x", for: "a") }?.message.contains(impossible.path)
+                await failure { try await FileTokenStorage(directory: impossible).store("x", for: "a") }?.message.contains(impossible.path)
                     == true)
         }
     }
@@ -100,13 +100,13 @@ struct FileTokenStorageTests {
     func concurrency() async throws {
         try await withFolder { folder in
             let tokens = (0..<8).map { String(repeating: "\($0)", count: 20_000) }
-            try await FileTokenStorage(folder: folder).store(tokens[0], for: "a")
+            try await FileTokenStorage(directory: folder).store(tokens[0], for: "a")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for token in tokens {
-                    group.addTask { for _ in 0..<10 { try await FileTokenStorage(folder: folder).store(token, for: "a") } }
+                    group.addTask { for _ in 0..<10 { try await FileTokenStorage(directory: folder).store(token, for: "a") } }
                     group.addTask {
                         for _ in 0..<50 {
-                            let read = try await FileTokenStorage(folder: folder).token(for: "a") ?? ""
+                            let read = try await FileTokenStorage(directory: folder).token(for: "a") ?? ""
                             #expect(tokens.contains(read))
                         }
                     }
@@ -120,7 +120,7 @@ struct FileTokenStorageTests {
     @Test("An app whose token file can not be used says so, and keeps the file")
     func unreadable() async throws {
         try await withFolder { folder in
-            let storage = FileTokenStorage(folder: folder)
+            let storage = FileTokenStorage(directory: folder)
             try await storage.store("secret", for: "feathers-jwt")
             let path = folder.appending(path: "feathers-jwt.token").path
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)

@@ -25,7 +25,7 @@ struct ReportingHTTPClientTests {
         let app = FeathersApp()
         let events = Locked<[DiagnosticEvent]>([])
         app.addDiagnostics(
-            DiagnosticClosure { event in events.withLock { $0.append(event) } }, levels: levels, verbosity: verbosity)
+            ClosureDiagnosticSink { event in events.withLock { $0.append(event) } }, levels: levels, verbosity: verbosity)
         let service = try await app.use(Fetching(client: ReportingHTTPClient(http), request: request), at: "m")
         _ = try? await service.find()
         return events.withLock { $0 }
@@ -103,7 +103,7 @@ struct ReportingHTTPClientTests {
         http.stub("/a", with: .status(204))
         let app = FeathersApp()
         let events = Locked<[DiagnosticEvent]>([])
-        app.addDiagnostics(DiagnosticClosure { event in events.withLock { $0.append(event) } }, levels: .all)
+        app.addDiagnostics(ClosureDiagnosticSink { event in events.withLock { $0.append(event) } }, levels: .all)
         _ = try await ReportingHTTPClient(http).execute(request("http://a.test/a"))
         #expect(events.withLock { $0.count } == 0)
         _ = try await ReportingHTTPClient(http, diagnostics: app.diagnostics).execute(request("http://a.test/a"))

@@ -46,7 +46,7 @@ extension Outbox {
     /// Waits for a state.
     @discardableResult
     func wait(until condition: (OutboxState) -> Bool) async throws -> OutboxState {
-        for await state in states() where condition(state) { return state }
+        for await state in stateUpdates() where condition(state) { return state }
         throw CancellationError()
     }
 }

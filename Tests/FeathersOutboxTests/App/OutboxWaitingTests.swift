@@ -172,7 +172,7 @@ struct OutboxWaitingTests {
     func states() async throws {
         let gate = Promise<Void>()
         let scene = try await OutboxApp(server: AnsweringServer(.held(gate), AnsweringServer.failing(.conflict)))
-        var states = scene.outbox.states().makeAsyncIterator()
+        var states = scene.outbox.stateUpdates().makeAsyncIterator()
         #expect(await states.next()?.activity == .stopped)
         let queued = try await scene.messages.outbox.patch(1, with: ["n": 1])
         #expect(await states.next()?.entries.map(\.write) == [queued.write])

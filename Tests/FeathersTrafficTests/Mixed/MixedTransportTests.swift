@@ -30,6 +30,7 @@ struct MixedTransportTests {
         #expect(try await messages.get(1) == "rest")
         async let created = messages.create([:])
         try await ways.socket.waitForWaitingCalls(1)
+        #expect(ways.app.metrics.transport == TransportLoad(waiting: 1))
         try await ways.app.connect()
         #expect(try await created == "socket")
         #expect(try await messages.find() == "socket")

@@ -2,6 +2,7 @@ public import Foundation
 
 /// How an app is, for whoever watches over it: a supervisor, a load balancer.
 public struct AppHealth: Sendable, Hashable {
+    /// What an app may be.
     public enum State: Sendable, Hashable {
         /// It is not set up yet, or its first connection does not stand.
         case starting
@@ -17,6 +18,7 @@ public struct AppHealth: Sendable, Hashable {
         case failed(DisconnectReason)
     }
 
+    /// How it is now.
     public let state: State
     /// Since when it is so, as far as anybody has looked: while the app lives, it looks itself.
     public let since: Date

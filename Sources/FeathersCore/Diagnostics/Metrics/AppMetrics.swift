@@ -7,7 +7,9 @@
 public struct AppMetrics: Sendable, Hashable {
     /// The calls of one method of one service.
     public struct Calls: Sendable, Hashable {
+        /// The service's path.
         public let path: String
+        /// The method's name.
         public let method: String
         /// How many ended in which way: `ok`, `failed`, `cancelled`.
         public internal(set) var outcomes: [String: Int] = [:]
@@ -19,7 +21,9 @@ public struct AppMetrics: Sendable, Hashable {
 
     /// The events of one service, and those who listen.
     public struct Events: Sendable, Hashable {
+        /// The service's path.
         public let path: String
+        /// How many sequences of events there are.
         public let subscribers: Int
         /// How many events wait for slow readers.
         public let waiting: Int
@@ -37,6 +41,7 @@ public struct AppMetrics: Sendable, Hashable {
     public let transport: TransportLoad?
     /// How often a connection stood since ``FeathersApp/recordMetrics()``.
     public let connections: Int
+    /// How the app is.
     public let health: AppHealth
 
     /// How often a connection stood again after another.

@@ -8,14 +8,16 @@ public struct DurationHistogram: Sendable, Hashable {
 
     /// How many durations are in each bucket and in none before it; one more than there are bounds.
     public private(set) var counts = Array(repeating: 0, count: bounds.count + 1)
+    /// All durations together.
     public private(set) var sum = Duration.zero
 
-    public init() {}
+    package init() {}
 
     /// How many durations there were.
     public var count: Int { counts.reduce(0, +) }
 
-    public mutating func add(_ duration: Duration) {
+    /// Counts a duration.
+    package mutating func add(_ duration: Duration) {
         counts[Self.bounds.firstIndex { duration <= $0 } ?? Self.bounds.count] += 1
         sum += duration
     }

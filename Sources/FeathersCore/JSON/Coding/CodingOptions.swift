@@ -18,6 +18,7 @@ public struct CodingOptions: Sendable {
     /// Handed to every type that is encoded or decoded.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
+    /// Options; the parameters are the properties of the same names.
     public init(
         dates: JSONDateFormat = .iso8601, data: JSONDataFormat = .base64, keys: JSONKeyFormat = .asIs,
         nonConformingFloats: JSONFloatFormat = .refused, userInfo: [CodingUserInfoKey: any Sendable] = [:]

@@ -7,6 +7,7 @@ public struct JSONValueDecoder: Sendable {
     /// How dates, data, keys and numbers are read.
     public var options: CodingOptions
 
+    /// A decoder; it may be kept and used from several tasks at once.
     public init(_ options: CodingOptions = CodingOptions()) {
         self.options = options
     }

@@ -7,6 +7,7 @@ public struct JSONValueEncoder: Sendable {
     /// How dates, data, keys and numbers are written.
     public var options: CodingOptions
 
+    /// An encoder; it may be kept and used from several tasks at once.
     public init(_ options: CodingOptions = CodingOptions()) {
         self.options = options
     }

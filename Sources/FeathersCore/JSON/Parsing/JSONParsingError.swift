@@ -24,6 +24,7 @@ public struct JSONParsingError: Error, Hashable, Sendable {
         case nestedTooDeeply(limit: Int)
     }
 
+    /// What was wrong there.
     public let reason: Reason
     /// How many bytes stand before the one where parsing stopped.
     ///
@@ -31,7 +32,7 @@ public struct JSONParsingError: Error, Hashable, Sendable {
     /// sequence for `invalidUTF8`, and the length of the text for `unexpectedEnd`.
     public let offset: Int
 
-    public init(reason: Reason, offset: Int) {
+    package init(reason: Reason, offset: Int) {
         self.reason = reason
         self.offset = offset
     }

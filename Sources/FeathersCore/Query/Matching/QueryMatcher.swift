@@ -12,7 +12,9 @@ public struct QueryMatcher: Sendable {
 
     /// Prepares a query.
     ///
-    /// - Parameter operators: What the service allows beyond Feathers' operators.
+    /// - Parameters:
+    ///   - query: the conditions.
+    ///   - operators: what the service allows beyond Feathers' operators.
     /// - Throws: ``FeathersError/Code/badRequest`` worded as FeathersJS words it: `Invalid query parameter $x` for an
     ///   unknown operator (the object it stands in as the error's data), `Invalid filter value $x` for an unknown name at
     ///   the top level; also for an empty `$or` or `$and`, and for operators mixed with properties.

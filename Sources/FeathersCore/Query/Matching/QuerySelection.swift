@@ -4,7 +4,9 @@ public struct QuerySelection: Sendable {
 
     /// The selection of a query; nil where it selects nothing in particular.
     ///
-    /// - Parameter id: The id's name; it is kept whether named or not.
+    /// - Parameters:
+    ///   - query: the query with the `$select`.
+    ///   - id: the id's name; it is kept whether named or not.
     /// - Throws: ``FeathersError/Code/badRequest`` (`Invalid filter value $select`) where `$select` is no array.
     ///   FeathersJS answers a plain string with empty records.
     public init?(_ query: Query, keeping id: String) throws(FeathersError) {

@@ -6,6 +6,7 @@ public struct Pagination: Sendable, Hashable {
     /// How many records a page has at most, whatever the query says; nil for no maximum.
     public var max: Int?
 
+    /// Pagination; the parameters are the properties of the same names.
     public init(default: Int, max: Int? = nil) {
         self.default = `default`
         self.max = max

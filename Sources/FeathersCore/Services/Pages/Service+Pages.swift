@@ -10,6 +10,7 @@ extension Service {
     ///   - key: a unique property, `id` for example, to tell pages apart by: then nothing comes twice and nothing is left out where records
     ///     come and go meanwhile, and the service needs not count (`$skip`). Every property sorted by must have a value in every record.
     ///   - prefetch: how many pages may be fetched beside the next one, where pages are counted.
+    ///   - params: what goes with every call: header fields, the timeout of each page, your own values.
     public nonisolated func pages(
         _ query: Query = Query(), of size: Int = 100, keyedBy key: String? = nil, prefetching prefetch: Int = 0, params: Params = Params()
     ) -> ServicePages<JSONValue> {

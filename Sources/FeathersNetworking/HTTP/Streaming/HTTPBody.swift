@@ -11,6 +11,7 @@ public struct HTTPBody: Sendable {
 
     private(set) var pieces: [Piece] = []
 
+    /// A body of nothing, to append to.
     public init() {}
 
     /// A body of these bytes.

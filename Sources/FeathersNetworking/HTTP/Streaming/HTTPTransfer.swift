@@ -19,6 +19,7 @@ public struct HTTPTransfer: Sendable {
     /// Is told of everything that moved, often, and on the network's own thread: it must return at once.
     public var progress: (@Sendable (TransferProgress) -> Void)?
 
+    /// A transfer; the parameters are the properties of the same names.
     public init(
         _ request: HTTPRequest, body: HTTPBody? = nil, destination: URL? = nil, stallTimeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil

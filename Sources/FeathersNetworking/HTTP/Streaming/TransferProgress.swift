@@ -9,6 +9,7 @@ public struct TransferProgress: Hashable, Sendable {
     /// Bytes to receive in all; nil until the server says so, and where it does not or compresses.
     public var totalToReceive: Int64?
 
+    /// A step; the parameters are the properties of the same names.
     public init(sent: Int64 = 0, totalToSend: Int64 = 0, received: Int64 = 0, totalToReceive: Int64? = nil) {
         self.sent = sent
         self.totalToSend = totalToSend

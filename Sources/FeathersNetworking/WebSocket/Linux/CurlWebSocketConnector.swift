@@ -16,6 +16,7 @@
             /// How much ``WebSocketConnection/sendNow(_:)`` lets queue up, in bytes; one message may always be larger.
             public var maximumQueuedBytes: Int
 
+            /// A configuration; the parameters are the properties of the same names.
             public init(
                 tls: TLSConfiguration = TLSConfiguration(),
                 proxy: NetworkProxy = .environment,
@@ -31,6 +32,7 @@
 
         private let configuration: Configuration
 
+        /// A connector; each connection it opens is its own.
         public init(configuration: Configuration = Configuration()) {
             self.configuration = configuration
         }

@@ -12,6 +12,7 @@
 public struct URLSessionWebSocketConnector: WebSocketConnector {
     private let makeConfiguration: @Sendable () -> URLSessionConfiguration
 
+    /// A connector that makes a session for each connection.
     /// - Parameter configuration: makes the configuration of a connection's session; the default keeps nothing on disk, no cookies and
     ///   no credentials.
     public init(

@@ -1,0 +1,37 @@
+import Feathers
+import Foundation
+import Signals
+
+/// `Chat <url> <room> <e-mail>` chats on a Feathers server: asks for the password, shows what others say, and says what is typed.
+@main
+enum Chat {
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        guard arguments.count == 3, let url = URL(string: arguments[0]), url.host() != nil else {
+            Terminal.write("usage: Chat <url of the Feathers server> <room> <e-mail>\n")
+            exit(64)
+        }
+        let lines = Lines(from: STDIN_FILENO)
+        let interruption = Termination { lines.finish() }
+        let password = await Terminal.secret("Password: ") { await lines.next() }
+        do {
+            if let password { try await chat(on: url, in: arguments[1], as: arguments[2], password, saying: lines) }
+        } catch {
+            Terminal.write("\(error)\n")
+            exit(1)
+        }
+        withExtendedLifetime(interruption) {}
+    }
+
+    private static func chat(on url: URL, in name: String, as email: String, _ password: String, saying lines: Lines) async throws {
+        let app = FeathersApp(transport: .socketIO(url))
+        try app.use(authentication: AuthenticationOptions())
+        try await withFeathersApp(app) { app in
+            // Says at once where there is no server; later a lost connection comes back.
+            try await app.connect()
+            let room = try await ChatRoom(name, of: app, email: email, password: password) { Terminal.write("\($0)\n") }
+            Terminal.write("You are \(room.author), in '\(name)'. An end of input (^D) leaves.\n")
+            try await room.run(saying: lines.values)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Feathers
+
+/// A room of a chat, with somebody in it: shows what is said there, and says what is typed.
+struct ChatRoom: Sendable {
+    let app: FeathersApp
+    let name: String
+    /// Whoever is signed in, as the others see it.
+    let author: String
+    /// Shows a line.
+    let show: @Sendable (String) -> Void
+    private let messages: TypedService<ChatMessage>
+
+    /// How many messages a newcomer sees, and somebody whose connection was lost.
+    private static let recent = 20
+
+    /// Signs in and enters a room.
+    /// - Throws: ``FeathersError/Code/notAuthenticated`` where the server knows no such user or password.
+    init(
+        _ name: String, of app: FeathersApp, email: String, password: String, show: @escaping @Sendable (String) -> Void
+    ) async throws {
+        let result = try await app.authenticate(.local(email: email, password: password))
+        self.app = app
+        self.name = name
+        author = result.user?["name"]?.string ?? email
+        messages = app.service("messages", of: ChatMessage.self)
+        self.show = show
+    }
+
+    /// Shows what is said, and says each line, until there are no more of them.
+    /// - Throws: what makes it impossible to know of messages.
+    func run(saying lines: some AsyncSequence<String, Never> & Sendable) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await listen() }
+            group.addTask { await watchConnection() }
+            group.addTask { for await line in lines where !line.isEmpty { await say(line) } }
+            // Listening and watching end only with the lines, or with a failure.
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func say(_ text: String) async {
+        do {
+            // It is shown when the server tells everybody of it.
+            try await messages.create(ChatMessage(room: name, author: author, text: text))
+        } catch {
+            show("! not said: \(error)")
+        }
+    }
+
+    private func listen() async throws {
+        // Listening before asking, so that nothing is missed in between; what is heard and found is shown once.
+        let deliveries = messages.events(.created).deliveries
+        var shown: [ServiceID] = []
+        try await showRecent(except: &shown)
+        for await delivery in deliveries {
+            switch delivery {
+            case .event(let message): if message.room == name { show(message, except: &shown) }
+            case .gap(let gap):
+                // What is no message of a chat was none of this room's.
+                if case .undecodable = gap.reason { continue }
+                do {
+                    try await showRecent(except: &shown)
+                } catch is CancellationError {
+                    return
+                } catch {
+                    show("! something may be missing here: \(error)")
+                }
+            }
+        }
+    }
+
+    private func showRecent(except shown: inout [ServiceID]) async throws {
+        let newestFirst = try await messages.find(.where("room", name).sorted(by: "id", .descending).limit(Self.recent))
+        for message in newestFirst.reversed() { show(message, except: &shown) }
+    }
+
+    private func show(_ message: ChatMessage, except shown: inout [ServiceID]) {
+        guard let id = message.id, !shown.contains(id) else { return }
+        shown.append(id)
+        if shown.count > 4 * Self.recent { shown.removeFirst() }
+        show("\(message.author): \(message.text)")
+    }
+
+    /// Tells when the connection is lost, and when it is back.
+    private func watchConnection() async {
+        var isLost = false
+        for await status in app.connectionStatusUpdates() {
+            switch status {
+            case .waiting where !isLost:
+                isLost = true
+                show("* The connection was lost and is being made again")
+            case .connected where isLost:
+                isLost = false
+                show("* connected again")
+            case .closed(let reason): show("* The connection is closed: \(reason)")
+            default: break
+            }
+        }
+    }
+}

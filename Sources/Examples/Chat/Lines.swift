@@ -1,0 +1,49 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// The lines of a terminal, a pipe or a file, as they come. No thread waits for them.
+struct Lines: Sendable {
+    /// To be read by one at a time; ends with the input.
+    let values: AsyncStream<String>
+    private let continuation: AsyncStream<String>.Continuation
+
+    /// - Parameter descriptor: what is read, and stays open; 0 is the standard input.
+    init(from descriptor: Int32) {
+        let (values, continuation) = AsyncStream.makeStream(of: String.self)
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
+        let rest = Mutex<[UInt8]>([])
+        source.setEventHandler {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0 && (errno == EAGAIN || errno == EINTR) { return }
+            let lines = rest.withLock { rest in
+                rest += buffer.prefix(max(count, 0))
+                var lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+                // The last one may go on; at the end there is no more of it.
+                let last = lines.removeLast()
+                if count <= 0, !last.isEmpty { lines.append(last) }
+                let texts = lines.map { String(decoding: $0, as: UTF8.self) }
+                rest = count > 0 ? Array(last) : []
+                return texts
+            }
+            for line in lines { continuation.yield(line) }
+            if count <= 0 { continuation.finish() }
+        }
+        source.activate()
+        let held = Mutex<(any DispatchSourceRead)?>(source)
+        continuation.onTermination = { _ in held.withLock { $0.take() }?.cancel() }
+        (self.values, self.continuation) = (values, continuation)
+    }
+
+    /// The next line; nil where there is none.
+    func next() async -> String? {
+        for await line in values { return line }
+        return nil
+    }
+
+    /// Ends the lines although there are more of them.
+    func finish() {
+        continuation.finish()
+    }
+}

@@ -1,0 +1,69 @@
+import Feathers
+import Foundation
+
+// The samples of the article about hooks, each one as it stands there: `ReadmeTests` compares them.
+
+private func report(_ text: String) {}
+
+func registersHooks(_ app: FeathersApp, _ messages: Service) async {
+    await messages.addHooks(
+        Hooks(
+            around: [.find: [measure]],
+            before: [.create: [trimText, checkText]],
+            after: [{ context in report("\(context.method) is done") }],
+            error: [{ context in report("\(context.method) failed: \(context.error!)") }]))
+}
+
+let trimText: Hook = { context in
+    if let text = context.data?["text"]?.string {
+        context.data?["text"] = .string(text.trimmingCharacters(in: .whitespaces))
+    }
+}
+
+let checkText: Hook = { context in
+    guard context.data?["text"]?.string?.isEmpty == false else {
+        throw FeathersError(.badRequest, "A message needs text", errors: ["text": "missing"])
+    }
+}
+
+let measure: AroundHook = { context, next in
+    let start = ContinuousClock.now
+    try await next(&context)
+    print("\(context.path) took \(start.duration(to: .now))")
+}
+
+let answerFromHere: Hook = { context in
+    if context.id == "me" { context.result = ["id": "me", "name": "Ada"] }
+}
+
+let emptyInsteadOfNothing: Hook = { context in
+    if let error = context.error, FeathersError.Code.notFound ~= error { context.result = .null }
+}
+
+enum Requester: ParamsKey { typealias Value = String }
+
+let rememberRequester: Hook = { context in
+    context.params[Requester.self] = "ada"
+}
+
+let addAuthor: Hook = { context in
+    guard let name = context.params[Requester.self] else { return }
+    let users = context.app.service("users")
+    context.data?["author"] = try await users.get(name)["name"] ?? .null
+}
+
+let hideFromEvents: Hook = { context in
+    context.dispatch = ["id": context.result?["id"] ?? .null]
+    if context.method == .patch { context.event = nil }
+}
+
+func readyHooks(_ app: FeathersApp, _ messages: Service) async {
+    await messages.addHooks(
+        .validating(.create, .update) { data in
+            guard data["text"]?.string != nil else { throw FeathersError(.badRequest, "A message needs text") }
+        })
+    await messages.addHooks(.setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
+    app.addHooks(.retrying(attempts: 3))
+    app.addHooks(.timeout(.seconds(5), for: .find))
+    app.addHooks(.logging { event in report("\(event)") })
+}

@@ -1,0 +1,20 @@
+import Feathers
+
+// The samples of the articles about the promise of the API and its design, each one as it stands there: `ReadmeTests` compares them.
+
+func explains(_ status: ConnectionStatus) -> String {
+    switch status {
+    case .connected: "online"
+    case .closed(let reason): "over: \(reason)"
+    default: "not online"
+    }
+}
+
+struct LoggingTransport: Transport {
+    let inner: any Transport
+
+    func send(_ request: ServiceRequest) async throws -> JSONValue {
+        print("\(request.method) \(request.path)")
+        return try await inner.send(request)
+    }
+}

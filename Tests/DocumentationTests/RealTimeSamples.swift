@@ -1,0 +1,89 @@
+import Feathers
+import Foundation
+
+// The samples of the article about real time, each one as it stands there: `ReadmeTests` compares them.
+
+private struct Message: Codable, Sendable {
+    var id: Int?
+    var text: String
+}
+
+/// - Returns: the app, once it has lived.
+func livesWithConnection(_ url: URL) async throws -> FeathersApp {
+    let app = FeathersApp(transport: .socketIO(url))
+    try await withFeathersApp(app) { app in
+        let messages = app.service("messages", of: Message.self)
+        let created = messages.events(.created)
+        try await messages.create(Message(text: "Hi"))
+        print(try await created.first().text)
+    }
+    return app
+}
+
+func connectsByHand(_ app: FeathersApp) async throws {
+    try await app.connect()
+    defer { print("the connection has ended") }
+    await app.disconnect()
+}
+
+func connectionOptions(_ url: URL) -> SocketIOTransport {
+    let transport = SocketIOTransport.socketIO(url) { options in
+        options.transports = [.webSocket]
+        options.callTimeout = .seconds(30)
+        options.offlineCalls = .wait(limit: 100)
+        options.reconnection = ReconnectionPolicy(initialDelay: .milliseconds(500), maximumDelay: .seconds(30))
+        options.headers = { ["X-Client": "example"] }
+    }
+    return transport
+}
+
+func tellsStatus(_ app: FeathersApp) async {
+    for await status in app.connectionStatusUpdates() {
+        switch status {
+        case .connected: print("online")
+        case .waiting(_, let delay): print("trying again in \(delay)")
+        case .closed(let reason): print("over: \(reason)")
+        default: print("one moment")
+        }
+    }
+}
+
+/// Sequences of events, all of them listening.
+struct Listening {
+    var changes, everything: ServiceEvents<ServiceEvent>
+    var typing: ServiceEvents<JSONValue>
+}
+
+func listens(_ messages: Service) -> Listening {
+    let changes = messages.events([.created, .patched])
+    let typing = messages.events("typing")
+    let everything = messages.allEvents(buffering: 100)
+    return Listening(changes: changes, everything: everything, typing: typing)
+}
+
+func hears(_ everything: ServiceEvents<ServiceEvent>) async {
+    for await event in everything {
+        print("\(event.name) of \(event.path)")
+        if event.name == .removed { break }
+    }
+}
+
+func keepsList<Message: Codable>(
+    _ messages: TypedService<Message>, _ created: ServiceEvents<Message>, _ show: ([Message]) -> Void
+) async throws {
+    var list: [Message] = []
+    for await delivery in created.deliveries {
+        switch delivery {
+        case .event(let message): list.append(message)
+        case .gap: list = try await messages.find().data
+        }
+        show(list)
+    }
+}
+
+func rawEvents(_ transport: SocketIOTransport) async {
+    for await event in transport.events() {
+        print(event.name, event.arguments.count)
+        event.acknowledgement?("thanks")
+    }
+}

@@ -1,0 +1,80 @@
+import Feathers
+import Foundation
+
+// The samples of the article about services, each one as it stands there: `ReadmeTests` compares them.
+
+struct Todo: Codable, Sendable {
+    var id: Int?
+    var text: String
+    var isDone = false
+}
+
+func typedTodos(_ app: FeathersApp) async throws -> JSONValue {
+    let todos = app.service("todos", of: Todo.self)
+    let todo = try await todos.create(Todo(text: "Write a guide"))
+    print("number \(todo.id ?? 0)")
+
+    let open = try await todos.find(.where("isDone", false).limit(10))
+    for todo in open { print(todo.text) }
+    print("\(open.count) of \(open.total ?? open.count)")
+
+    try await todos.patch(1, with: ["isDone": true])
+    let raw = try await todos.untyped.get(1)
+    print(raw["text"]?.string ?? "")
+    return raw
+}
+
+func severalTodos(_ todos: TypedService<Todo>) async throws -> [Todo] {
+    try await todos.create(contentsOf: [Todo(text: "one"), Todo(text: "two")])
+    try await todos.patchAll(matching: .where("isDone", false), with: ["isDone": true])
+    let removed = try await todos.removeAll(matching: .where("isDone", true))
+    print("\(removed.count) removed")
+    return removed
+}
+
+func paramsOfCalls(_ app: FeathersApp) async throws -> JSONValue {
+    let members = app.service("teams/:team/members")
+    let params = Params(headers: ["X-Trace": "7"], route: ["team": "red"], timeout: .seconds(3))
+    let found = try await members.find(.limit(5), params: params)
+    return found
+}
+
+actor Counters: ServiceProtocol {
+    private var counts: [String: Int64] = [:]
+
+    func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
+        ["count": .integer(counts["\(id)", default: 0])]
+    }
+
+    func call(_ method: ServiceMethod, with data: JSONValue, _ params: Params) async throws -> JSONValue {
+        guard method == "increment", let name = data["name"]?.string else {
+            throw FeathersError(.badRequest, "'\(method)' needs a name")
+        }
+        counts[name, default: 0] += 1
+        return try await get(ServiceID(name), params)
+    }
+}
+
+func ownServices(_ app: FeathersApp) async throws -> JSONValue {
+    let counters = try await app.use(Counters(), at: "counters", options: ServiceOptions(methods: [.get, "increment"]))
+    try await counters.call("increment", with: ["name": "visits"])
+    print(try await counters.get("visits"))
+    counters.emit("milestone", ["name": "visits"])
+    return try await counters.get("visits")
+}
+
+func memoryServices(_ app: FeathersApp) async throws -> JSONValue {
+    let records: [JSONObject] = [["_id": "a", "text": "first"], ["_id": "b", "text": "second"]]
+    let drafts = MemoryService(id: "_id", multi: .all, pagination: Pagination(default: 10, max: 50), records: records)
+    try await app.use(drafts, at: "drafts")
+    return try await app.service("drafts").get("b")
+}
+
+func subApps(_ app: FeathersApp) async throws -> [String] {
+    let admin = FeathersApp()
+    try await admin.use(MemoryService(), at: "users")
+    app.use(admin, at: "admin")
+    let users = app.service("admin/users")
+    _ = users
+    return app.servicePaths
+}
