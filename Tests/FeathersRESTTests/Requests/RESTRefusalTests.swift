@@ -27,6 +27,9 @@ struct RESTRefusalTests {
             Case(name: "an empty route value", request: .init(path: ":t", method: .find, params: .init(route: ["t": ""])), mention: ":t"),
             Case(name: "the route value ..", request: .init(path: ":t", method: .find, params: .init(route: ["t": ".."])), mention: ":t"),
             Case(name: "a path that climbs", request: .init(path: "a/../b", method: .find), mention: "a/../b"),
+            Case(
+                name: "a path that climbs before a slash with an accent", request: .init(path: "../\u{301}b", method: .find),
+                mention: "'..'"),
             Case(name: "no path", request: .init(path: "//", method: .find), mention: "path is empty"),
             Case(
                 name: "an empty array in the query", request: .init(path: "m", method: .find, params: .init(query: ["a": []])),

@@ -42,7 +42,7 @@ extension Measurement: Codable {
         try values.encode(cpuNanoseconds.rounded(places: 1), forKey: .cpuNanoseconds)
         try values.encode(perSecond.rounded(places: 1), forKey: .perSecond)
         try values.encodeIfPresent(reference, forKey: .reference)
-        try values.encodeIfPresent(ratio?.rounded(places: 3), forKey: .ratio)
-        try values.encodeIfPresent(cpuRatio?.rounded(places: 3), forKey: .cpuRatio)
+        try values.encodeIfPresent(ratio?.rounded(places: 4), forKey: .ratio)
+        try values.encodeIfPresent(cpuRatio?.rounded(places: 4), forKey: .cpuRatio)
     }
 }

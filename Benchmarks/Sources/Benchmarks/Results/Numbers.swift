@@ -22,6 +22,7 @@ extension Double {
     /// How many times as much, with as many digits as say something.
     var times: String {
         switch self {
+        case ..<0.0995: String(format: "%.3f×", self)
         case ..<1.995: String(format: "%.2f×", self)
         case ..<9.95: String(format: "%.1f×", self)
         case ..<100: String(format: "%.0f×", self)
