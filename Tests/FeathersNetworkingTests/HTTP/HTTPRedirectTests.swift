@@ -8,7 +8,9 @@ struct HTTPRedirectTests {
         -> HTTPRequest?
     {
         var headers = HTTPHeaders()
-        for name in ["Authorization", "Cookie", "Proxy-Authorization", "Content-Type", "X-Kept", "X-Service-Method"] { try headers.set(name, to: "v") }
+        for name in ["Authorization", "Cookie", "Proxy-Authorization", "Content-Type", "X-Kept", "X-Service-Method"] {
+            try headers.set(name, to: "v")
+        }
         let url = try #require(URL(string: from))
         let request = HTTPRequest(method: method, url: url, headers: headers, body: [1], timeout: .seconds(1))
         let fields = location.map { [("location", $0)] } ?? []
