@@ -36,4 +36,9 @@ struct SocketPacket: Sendable, Hashable {
     static let reservedNames: Set<String> = [
         "connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener",
     ]
+
+    /// Whether a name is one of them. A service's event has a space in it, and is known by its length most often, which costs less than a hash.
+    static func isReserved(_ name: String) -> Bool {
+        name.utf8.count <= "removeListener".utf8.count && reservedNames.contains(name)
+    }
 }

@@ -97,7 +97,7 @@ extension SocketPacket {
         case (.ack, .array), (.binaryAck, .array): return nil
         case (.event, .array(let array)), (.binaryEvent, .array(let array)):
             switch array.first {
-            case .string(let name): return Self.reservedNames.contains(name) ? .reservedName(name) : nil
+            case .string(let name): return Self.isReserved(name) ? .reservedName(name) : nil
             case .integer, .number: return nil
             default: return .invalidPayload(kind)
             }

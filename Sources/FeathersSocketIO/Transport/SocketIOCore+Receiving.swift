@@ -125,13 +125,16 @@ extension SocketIOCore {
 extension ServiceEvent {
     /// A service's event, named `<path> <event>`: the last space divides them. Nil for any other name.
     init?(name: String, arguments: [JSONValue]) {
-        guard let space = name.utf8.lastIndex(of: UInt8(ascii: " ")) else { return nil }
-        let event = name[name.utf8.index(after: space)...]
-        let path = name[..<space]
-        guard !event.isEmpty, !path.isEmpty else { return nil }
+        var name = name
+        // In the bytes themselves: by way of a string's indices, this would cost as much as the delivery.
+        let parts: (path: String, event: String)? = name.withUTF8 { bytes in
+            guard let space = bytes.lastIndex(of: UInt8(ascii: " ")), space > 0, space + 1 < bytes.count else { return nil }
+            return (String(decoding: bytes[..<space], as: UTF8.self), String(decoding: bytes[(space + 1)...], as: UTF8.self))
+        }
+        guard let parts else { return nil }
         // The root service's path is `/` on the wire and empty in an app.
         self.init(
-            path: path == "/" ? "" : String(path), name: EventName(rawValue: String(event)),
+            path: parts.path == "/" ? "" : parts.path, name: EventName(rawValue: parts.event),
             data: arguments.count > 1 ? arguments[1] : .null)
     }
 }
