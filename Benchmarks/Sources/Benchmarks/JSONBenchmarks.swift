@@ -25,6 +25,11 @@ enum JSONBenchmarks {
         try [group("page of 10", count: 10, repetitions: 500), group("1 MB", count: 5_400, repetitions: 1)]
     }
 
+    /// The text of a page, for a profiler.
+    static func pageOfTen() throws -> [UInt8] {
+        try [UInt8](JSONEncoder().encode(page(of: 10)))
+    }
+
     private static func page(of count: Int) -> Page {
         Page(
             total: count, limit: count, skip: 0,

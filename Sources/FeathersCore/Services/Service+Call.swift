@@ -9,18 +9,28 @@ extension Service {
         return try await perform(request)
     }
 
-    /// The same without leaving the caller's executor: the public methods have left it already.
+    /// The same for a request that is this service's.
+    ///
+    /// Nothing but the generic executor is ever come back to, which costs less than to find out whose executor the caller's is.
     /// - Throws: ``FeathersError/Code/unavailable`` where the app is shutting down.
+    @concurrent
     nonisolated func perform(_ request: consuming ServiceRequest) async throws -> JSONValue {
         guard app.gate.enter() else { throw FeathersError.shuttingDown(request.method, path) }
         defer { app.gate.leave() }
         let plan = registration.plan(for: request.method, in: app)
         let isInside = !plan.mayCallOthers || CallGate.entered === app.gate
-        let made = copy request
         if let pipeline = plan.pipeline.first {
-            if isInside { return try await run(pipeline, made, event: plan.event) }
-            return try await CallGate.$entered.withValue(app.gate) { try await run(pipeline, made, event: plan.event) }
+            var context = HookContext(service: self, request: request, event: plan.event)
+            if isInside {
+                try await pipeline.run(&context)
+            } else {
+                try await CallGate.$entered.withValue(app.gate) { try await pipeline.run(&context) }
+            }
+            let result = context.result ?? .null
+            if let event = context.event { emit(event, of: context.dispatch ?? result) }
+            return result
         }
+        let made = request
         let result =
             if isInside {
                 try await plan.implementation.respond(to: made)
@@ -28,16 +38,6 @@ extension Service {
                 try await CallGate.$entered.withValue(app.gate) { try await plan.implementation.respond(to: made) }
             }
         if let event = plan.event { emit(event, of: result) }
-        return result
-    }
-
-    private nonisolated func run(
-        _ pipeline: HookStep, _ request: consuming ServiceRequest, event: EventName?
-    ) async throws -> JSONValue {
-        var context = HookContext(service: self, request: request, event: event)
-        try await pipeline.run(&context)
-        let result = context.result ?? .null
-        if let event = context.event { emit(event, of: context.dispatch ?? result) }
         return result
     }
 
