@@ -22,7 +22,7 @@ struct HookPipeline: Sendable {
             first = hooked
             return
         }
-        first = .reported(to: diagnostics, inside: hooked ?? .beforeAndAfter([], [], inside: .method(implementation)))
+        first = .reported(to: diagnostics, inside: hooked ?? .hooks(inside: .method(implementation)))
     }
 
     /// Puts one level of hooks, from the inside out, around what is there.
@@ -31,20 +31,20 @@ struct HookPipeline: Sendable {
     ) -> HookStep? {
         guard hooks.concern(method) else { return inner }
         let named = HookScope.method(method)
-        let (errorOfAll, errorOfMethod) = (hooks.error[.all], hooks.error[named])
+        let (beforeAll, before) = (hooks.before[.all], hooks.before[named])
         let after = hooks.after[.all] + hooks.after[named]
-        // Without error hooks of the method nothing comes between the before hooks of all methods and its own.
-        let outer = errorOfMethod.isEmpty ? [] : hooks.before[.all]
-        let before = (errorOfMethod.isEmpty ? hooks.before[.all] : []) + hooks.before[named]
+        let (errorOfAll, errorOfMethod) = (hooks.error[.all], hooks.error[named])
 
-        var step: HookStep? = inner
-        if inner == nil || !before.isEmpty || !after.isEmpty {
-            step = .beforeAndAfter(before, after, inside: inner.map(HookStep.Inside.step) ?? .method(implementation))
+        let inside = inner.map(HookStep.Inside.step) ?? .method(implementation)
+        var step: HookStep
+        if let inner, [beforeAll, before, after, errorOfAll, errorOfMethod].allSatisfy(\.isEmpty) {
+            step = inner
+        } else if errorOfMethod.isEmpty {
+            step = .hooks(before: beforeAll + before, after: after, error: errorOfAll, inside: inside)
+        } else {
+            step = .hooks(before: before, after: after, error: errorOfMethod, inside: inside)
+            if !beforeAll.isEmpty || !errorOfAll.isEmpty { step = .hooks(before: beforeAll, error: errorOfAll, inside: .step(step)) }
         }
-        guard var step else { return nil }
-        if !errorOfMethod.isEmpty { step = .error(errorOfMethod, inside: step) }
-        if !outer.isEmpty { step = .beforeAndAfter(outer, [], inside: .step(step)) }
-        if !errorOfAll.isEmpty { step = .error(errorOfAll, inside: step) }
         for hook in (hooks.around[.all] + hooks.around[named]).reversed() { step = .around(hook, inside: step) }
         for deadline in (hooks.deadlines[.all] + hooks.deadlines[named]).reversed() { step = .deadline(deadline, inside: step) }
         return step

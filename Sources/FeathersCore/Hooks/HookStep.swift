@@ -14,25 +14,40 @@ extension HookStep {
         case method(any ServiceProtocol)
     }
 
-    /// Before hooks, what stands inside, after hooks: one step, since most pipelines have both and a step costs an asynchronous frame.
-    static func beforeAndAfter(_ before: [Hook], _ after: [Hook], inside: Inside) -> HookStep {
+    /// Before hooks, what stands inside, after hooks, and the error hooks of all of it: one step, since most pipelines have several of them and a
+    /// step costs an asynchronous frame.
+    static func hooks(before: [Hook] = [], after: [Hook] = [], error errorHooks: [Hook] = [], inside: Inside) -> HookStep {
         HookStep { context in
-            for hook in before {
-                context.type = .before
-                try await hook(&context)
-                if context.error != nil { try context.throwError() }
-            }
-            switch inside {
-            case .step(let step): try await step.run(&context)
-            case .method(let implementation) where context.result == nil:
-                context.type = .around
-                context.result = try await implementation.respond(to: context.request)
-            case .method: break
-            }
-            for hook in after {
-                context.type = .after
-                try await hook(&context)
-                if context.error != nil { try context.throwError() }
+            do {
+                for hook in before {
+                    context.type = .before
+                    try await hook(&context)
+                    if context.error != nil { try context.throwError() }
+                }
+                switch inside {
+                case .step(let step): try await step.run(&context)
+                case .method(let implementation) where context.result == nil:
+                    context.type = .around
+                    context.result = try await implementation.respond(to: context.request)
+                case .method: break
+                }
+                for hook in after {
+                    context.type = .after
+                    try await hook(&context)
+                    if context.error != nil { try context.throwError() }
+                }
+            } catch {
+                if errorHooks.isEmpty { throw error }
+                context.original = HookContext.Failure(type: context.type, result: context.result)
+                context.error = error
+                context.result = nil
+                for hook in errorHooks {
+                    context.type = .error
+                    try await hook(&context)
+                }
+                let remaining = context.error ?? error
+                context.error = nil
+                if context.result == nil { throw remaining }
             }
         }
     }
@@ -54,25 +69,6 @@ extension HookStep {
                 context.type = .around
             }
             if context.error != nil { try context.throwError() }
-        }
-    }
-
-    static func error(_ hooks: [Hook], inside next: HookStep) -> HookStep {
-        HookStep { context in
-            do {
-                try await next.run(&context)
-            } catch {
-                context.original = HookContext.Failure(type: context.type, result: context.result)
-                context.error = error
-                context.result = nil
-                for hook in hooks {
-                    context.type = .error
-                    try await hook(&context)
-                }
-                let remaining = context.error ?? error
-                context.error = nil
-                if context.result == nil { throw remaining }
-            }
         }
     }
 
