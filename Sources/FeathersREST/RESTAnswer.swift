@@ -6,15 +6,37 @@ enum RESTAnswer {
     /// The service's result: JSON null for an empty answer, which is how FeathersJS sends `null`, `false` and `0` (204).
     /// - Throws: the server's ``FeathersError``; one with the answer kept where the body is no JSON.
     static func result(of response: HTTPResponse) throws(FeathersError) -> JSONValue {
-        guard (200..<300).contains(response.status) else { throw error(of: response) }
-        if response.status == 204 || response.body.isEmpty { return .null }
+        guard try hasResult(response) else { return .null }
         do {
             return try JSONValue(parsing: response.body)
         } catch {
-            var failure = FeathersError(.generalError, "The server answered \(response.status) with a body that is no JSON", cause: error)
-            failure.answer = FeathersError.Answer(status: response.status, body: response.body)
-            throw failure
+            throw unreadable(response, error)
         }
+    }
+
+    /// The same, with the result's text left where its caller wants that.
+    static func result(of response: HTTPResponse, leftIn resultText: ResultText) throws(FeathersError) -> JSONValue {
+        guard try hasResult(response) else { return .null }
+        do {
+            if let text = try JSONText.marking(response.body) {
+                resultText.leave(text)
+                return .null
+            }
+            return try JSONValue(parsing: response.body)
+        } catch {
+            throw unreadable(response, error)
+        }
+    }
+
+    private static func hasResult(_ response: HTTPResponse) throws(FeathersError) -> Bool {
+        guard (200..<300).contains(response.status) else { throw error(of: response) }
+        return response.status != 204 && !response.body.isEmpty
+    }
+
+    private static func unreadable(_ response: HTTPResponse, _ error: JSONParsingError) -> FeathersError {
+        var failure = FeathersError(.generalError, "The server answered \(response.status) with a body that is no JSON", cause: error)
+        failure.answer = FeathersError.Answer(status: response.status, body: response.body)
+        return failure
     }
 
     /// The result of a read whose caller may hold it already: that one where the server answers 304 (RFC 9110, section 15.4.5).

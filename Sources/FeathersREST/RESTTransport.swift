@@ -5,7 +5,7 @@ public import Foundation
 /// Carries service requests over HTTP, as FeathersJS' REST client does.
 ///
 /// One transport serves every service of an app, and its endpoints. It holds no state besides its HTTP client's connections.
-public struct RESTTransport: Transport {
+public struct RESTTransport: Transport, TextTransport {
     let builder: RESTRequestBuilder
     let httpClient: any HTTPClient
 
@@ -35,8 +35,9 @@ public struct RESTTransport: Transport {
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }
-        guard let read = ConditionalRead.of(request) else { return try RESTAnswer.result(of: response) }
-        return try RESTAnswer.result(of: response, to: read)
+        if let read = ConditionalRead.of(request) { return try RESTAnswer.result(of: response, to: read) }
+        guard let resultText = request.resultText else { return try RESTAnswer.result(of: response) }
+        return try RESTAnswer.result(of: response, leftIn: resultText)
     }
 }
 

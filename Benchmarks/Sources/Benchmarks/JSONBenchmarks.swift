@@ -65,6 +65,7 @@ enum JSONBenchmarks {
         add("to a model", comparedWith: "to a model, JSONDecoder") {
             _ = try JSONValueDecoder().decode(Page.self, from: JSONValue(parsing: bytes))
         }
+        add("to a model, without a tree", comparedWith: "to a model") { _ = try JSONValueDecoder().decode(Page.self, parsing: bytes) }
         add("from a model, JSONEncoder") { _ = try JSONEncoder().encode(model) }
         add("from a model", comparedWith: "from a model, JSONEncoder") { _ = try JSONValueEncoder().encode(model).serialized() }
         return group

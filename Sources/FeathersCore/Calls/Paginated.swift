@@ -38,15 +38,21 @@ extension Paginated where Element == JSONValue {
     /// Reads the result of `find`: an array, or an object with `total`, `limit`, `skip` and `data`.
     /// - Throws: ``FeathersError`` when it is neither.
     public init(json: JSONValue) throws {
-        switch json {
-        case .array(let data):
-            self.init(data: data)
-        case .object(let object):
-            guard case .array(let data)? = object["data"] else { fallthrough }
-            func count(_ key: String) -> Int? { object[key]?.integer.flatMap { Int(exactly: $0) } }
-            self.init(data: data, total: count("total"), limit: count("limit"), skip: count("skip"))
-        default:
+        self = try Paginated(source: .tree(json)) { $0.json }
+    }
+}
+
+extension Paginated {
+    /// Reads the result of `find`, and each record as it is told.
+    init(source: DecodingSource, _ record: (DecodingSource) throws -> Element) throws {
+        if let elements = source.elements {
+            self.init(data: try elements.map(record))
+            return
+        }
+        guard let members = source.members, let elements = members["data"]?.elements else {
             throw FeathersError(.generalError, "'find' answered with neither an array nor a page with 'data'", data: nil)
         }
+        func count(_ key: String) -> Int? { members[key]?.json.integer.flatMap { Int(exactly: $0) } }
+        self.init(data: try elements.map(record), total: count("total"), limit: count("limit"), skip: count("skip"))
     }
 }

@@ -15,6 +15,9 @@ public struct ServiceRequest: Sendable {
     /// The query, the header fields, and whatever else goes with the call.
     public var params: Params
 
+    /// Where the result's text may be left, for a caller who wants no tree of it.
+    package var resultText: ResultText?
+
     /// A request; the parameters are the properties of the same names.
     public init(path: String, method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, params: Params = Params()) {
         self.path = path

@@ -21,9 +21,9 @@ struct CallReporter: Sendable {
         }
     }
 
-    func succeeded(with result: JSONValue?) {
+    func succeeded(with result: CallResult?) {
         ended(.info, "ok", error: nil) { detail, attributes in
-            if let result, let text = detail.body(result) { attributes.append(text, as: .result) }
+            if let result, detail.isVerbose, let text = detail.body(result.json) { attributes.append(text, as: .result) }
         }
     }
 

@@ -13,7 +13,22 @@ public struct HookContext: Sendable {
 
     /// The call's result. Setting it before the method skips the method and nothing else; setting it in an error hook
     /// (JSON null counts) turns the failure into a success.
-    public var result: JSONValue?
+    public var result: JSONValue? {
+        get { callResult?.json }
+        _modify {
+            // Taken out, so that a change in place copies nothing.
+            var value = callResult?.json
+            callResult = nil
+            defer { callResult = value.map(CallResult.value) }
+            yield &value
+        }
+    }
+
+    /// The result as it came: a text stays one until somebody looks.
+    var callResult: CallResult?
+
+    /// Whether the caller makes a model of the result, and takes a text for it.
+    let acceptsText: Bool
 
     /// The failure, in error hooks. Setting it in any other hook fails the call at once, as throwing does.
     public var error: (any Error)?
@@ -24,11 +39,12 @@ public struct HookContext: Sendable {
     /// What few calls have, out of the way of all the others.
     private var rare: Rare?
 
-    init(service: Service, request: consuming ServiceRequest, event: EventName?) {
+    init(service: Service, request: consuming ServiceRequest, event: EventName?, acceptsText: Bool = false) {
         self.service = service
         self.request = request
         self.type = .around
         self.event = event
+        self.acceptsText = acceptsText
     }
 }
 

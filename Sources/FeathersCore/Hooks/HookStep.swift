@@ -26,9 +26,13 @@ extension HookStep {
                 }
                 switch inside {
                 case .step(let step): try await step.run(&context)
-                case .method(let implementation) where context.result == nil:
+                case .method(let implementation) where context.callResult == nil:
                     context.type = .around
-                    context.result = try await implementation.respond(to: context.request)
+                    if context.acceptsText, let service = implementation as? TransportService {
+                        context.callResult = try await service.result(of: context.request)
+                    } else {
+                        context.callResult = .value(try await implementation.respond(to: context.request))
+                    }
                 case .method: break
                 }
                 for hook in after {
@@ -40,14 +44,14 @@ extension HookStep {
                 if errorHooks.isEmpty { throw error }
                 context.original = HookContext.Failure(type: context.type, result: context.result)
                 context.error = error
-                context.result = nil
+                context.callResult = nil
                 for hook in errorHooks {
                     context.type = .error
                     try await hook(&context)
                 }
                 let remaining = context.error ?? error
                 context.error = nil
-                if context.result == nil { throw remaining }
+                if context.callResult == nil { throw remaining }
             }
         }
     }
@@ -87,7 +91,7 @@ extension HookStep {
                 call.failed(error)
                 throw error
             }
-            call.succeeded(with: context.result)
+            call.succeeded(with: context.callResult)
         }
     }
 }

@@ -6,12 +6,15 @@ final class CallPlan: Sendable {
     let event: EventName?
     /// Whether a call may make others before it ends, from its hooks or its service.
     let mayCallOthers: Bool
+    /// Whether results can be had as the texts they came in.
+    let givesText: Bool
 
     init(implementation: any ServiceProtocol, pipeline: HookPipeline, event: EventName?) {
         self.implementation = implementation
         self.pipeline = pipeline
         self.event = event
         mayCallOthers = pipeline.first != nil || !(implementation is TransportService || implementation is MemoryService)
+        givesText = (implementation as? TransportService)?.givesText ?? false
     }
 }
 

@@ -6,39 +6,48 @@ extension Service {
     public nonisolated func respond(to request: ServiceRequest) async throws -> JSONValue {
         var request = request
         request.path = path
-        return try await perform(request)
+        return try await perform(request).json
     }
 
     /// The same for a request that is this service's.
     ///
     /// Nothing but the generic executor is ever come back to, which costs less than to find out whose executor the caller's is.
+    /// - Parameter acceptsText: whether the caller makes a model of the result, and takes a text for it.
     /// - Throws: ``FeathersError/Code/unavailable`` where the app is shutting down.
     @concurrent
-    nonisolated func perform(_ request: consuming ServiceRequest) async throws -> JSONValue {
+    nonisolated func perform(_ request: consuming ServiceRequest, acceptsText: Bool = false) async throws -> CallResult {
         guard app.gate.enter() else { throw FeathersError.shuttingDown(request.method, path) }
         defer { app.gate.leave() }
         let plan = registration.plan(for: request.method, in: app)
+        let acceptsText = acceptsText && plan.givesText
         let isInside = !plan.mayCallOthers || CallGate.entered === app.gate
         if let pipeline = plan.pipeline.first {
-            var context = HookContext(service: self, request: request, event: plan.event)
+            var context = HookContext(service: self, request: request, event: plan.event, acceptsText: acceptsText)
             if isInside {
                 try await pipeline.run(&context)
             } else {
                 try await CallGate.$entered.withValue(app.gate) { try await pipeline.run(&context) }
             }
-            let result = context.result ?? .null
-            if let event = context.event { emit(event, of: context.dispatch ?? result) }
+            let result = context.callResult ?? .value(.null)
+            if let event = context.event { emit(event, of: context.dispatch.map(CallResult.value) ?? result) }
             return result
         }
         let made = request
-        let result =
-            if isInside {
-                try await plan.implementation.respond(to: made)
+        let result: CallResult =
+            if acceptsText, let service = plan.implementation as? TransportService {
+                try await service.result(of: made)
+            } else if isInside {
+                .value(try await plan.implementation.respond(to: made))
             } else {
-                try await CallGate.$entered.withValue(app.gate) { try await plan.implementation.respond(to: made) }
+                .value(try await CallGate.$entered.withValue(app.gate) { try await plan.implementation.respond(to: made) })
             }
         if let event = plan.event { emit(event, of: result) }
         return result
+    }
+
+    /// Makes a call whose result the caller makes a model of.
+    nonisolated func answer(_ request: ServiceRequest) async throws -> CallResult {
+        try await perform(request, acceptsText: true)
     }
 
     /// Emits an event to this process' subscribers, as a service does for its custom events.
@@ -49,10 +58,11 @@ extension Service {
     }
 
     /// Emits one event per record: a multi operation's result is an array.
-    private nonisolated func emit(_ event: EventName, of result: JSONValue) {
+    private nonisolated func emit(_ event: EventName, of result: CallResult) {
         guard registration.events.hasSubscribers else { return }
         // Straight to the subscribers: an app's observers have hooks to hear of its own calls.
-        let records = if case .array(let records) = result { records } else { [result] }
+        let json = result.json
+        let records = if case .array(let records) = json { records } else { [json] }
         for record in records { registration.events.emit(ServiceEvent(path: path, name: event, data: record)) }
     }
 }

@@ -5,7 +5,7 @@ extension Service {
     ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
     @concurrent
     public nonisolated func find(_ query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
-        try await perform(request(.find, query: query, params: params))
+        try await perform(request(.find, query: query, params: params)).json
     }
 
     /// Reads one record.
@@ -18,7 +18,7 @@ extension Service {
     public nonisolated func get(
         _ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
-        try await perform(request(.get, id: id.serviceID, query: query, params: params))
+        try await perform(request(.get, id: id.serviceID, query: query, params: params)).json
     }
 
     /// Creates a record.
@@ -29,7 +29,7 @@ extension Service {
     /// - Returns: the record as the service keeps it, with its id.
     @concurrent @discardableResult
     public nonisolated func create(_ data: JSONValue, _ query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
-        try await perform(request(.create, data: data, query: query, params: params))
+        try await perform(request(.create, data: data, query: query, params: params)).json
     }
 
     /// Creates several records in one call.
@@ -43,7 +43,7 @@ extension Service {
     public nonisolated func create(
         contentsOf data: [JSONValue], _ query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
-        try await perform(request(.create, data: .array(data), query: query, params: params))
+        try await perform(request(.create, data: .array(data), query: query, params: params)).json
     }
 
     /// Replaces a record.
@@ -59,7 +59,7 @@ extension Service {
     public nonisolated func update(
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
-        try await perform(request(.update, id: id.serviceID, data: data, query: query, params: params))
+        try await perform(request(.update, id: id.serviceID, data: data, query: query, params: params)).json
     }
 
     /// Merges data into a record.
@@ -73,7 +73,7 @@ extension Service {
     public nonisolated func patch(
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
-        try await perform(request(.patch, id: id.serviceID, data: data, query: query, params: params))
+        try await perform(request(.patch, id: id.serviceID, data: data, query: query, params: params)).json
     }
 
     /// Merges data into every record that matches a query.
@@ -85,7 +85,7 @@ extension Service {
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` where the service changes one at a time.
     @concurrent @discardableResult
     public nonisolated func patchAll(matching query: Query, with data: JSONValue, params: Params = Params()) async throws -> JSONValue {
-        try await perform(request(.patch, data: data, query: query, params: params))
+        try await perform(request(.patch, data: data, query: query, params: params)).json
     }
 
     /// Removes a record.
@@ -99,7 +99,7 @@ extension Service {
     public nonisolated func remove(
         _ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
-        try await perform(request(.remove, id: id.serviceID, query: query, params: params))
+        try await perform(request(.remove, id: id.serviceID, query: query, params: params)).json
     }
 
     /// Removes every record that matches a query.
@@ -110,7 +110,7 @@ extension Service {
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` where the service removes one at a time.
     @concurrent @discardableResult
     public nonisolated func removeAll(matching query: Query, params: Params = Params()) async throws -> JSONValue {
-        try await perform(request(.remove, query: query, params: params))
+        try await perform(request(.remove, query: query, params: params)).json
     }
 
     /// Calls a custom method.
@@ -124,15 +124,23 @@ extension Service {
     public nonisolated func call(
         _ method: ServiceMethod, with data: JSONValue = .null, _ query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
+        try await perform(customRequest(method, data: data, query: query, params: params)).json
+    }
+
+    /// A request of a custom method.
+    /// - Throws: ``FeathersError/Code/badRequest`` for one of Feathers' six.
+    nonisolated func customRequest(
+        _ method: ServiceMethod, data: JSONValue, query: Query, params: Params
+    ) throws(FeathersError) -> ServiceRequest {
         guard method.isCustom else {
             throw FeathersError(
                 .badRequest, "'\(method)' is no custom method: use '\(method)(…)' in place of 'call(\"\(method)\")'", execution: .neverSent)
         }
-        return try await perform(request(method, data: data, query: query, params: params))
+        return request(method, data: data, query: query, params: params)
     }
 
     /// A request whose query is the one given, or else that of the params.
-    private nonisolated func request(
+    nonisolated func request(
         _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, query: Query, params: Params
     ) -> ServiceRequest {
         var params = params

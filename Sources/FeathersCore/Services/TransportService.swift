@@ -30,6 +30,9 @@ public struct TransportService: ServiceProtocol {
             }
     }
 
+    /// Whether results can be had as the texts they came in.
+    var givesText: Bool { transport is any TextTransport }
+
     public func respond(to request: ServiceRequest) async throws -> JSONValue {
         switch ending {
         case .connection: return try await transport.send(request)

@@ -4,46 +4,68 @@ extension TypedService {
         params.coding ?? coding ?? untyped.app.coding
     }
 
-    /// What is inside the envelope.
-    func unwrap(_ json: JSONValue) throws -> JSONValue {
-        if rootKeys.isEmpty { return json }
-        do {
-            return try json.unwrapped(by: rootKeys)
-        } catch {
-            throw FeathersError.undecodable("A result of service '\(path)'", as: Model.self, error)
-        }
+    /// Decodes a result of `find`.
+    package func decodePage(_ json: JSONValue, _ params: Params) throws -> Paginated<Model> {
+        try decodePage(.value(json), params)
+    }
+
+    /// Decodes a result that is one record.
+    package func decodeResult(_ json: JSONValue, _ params: Params) throws -> Model {
+        try decode(.value(json), as: Model.self, codec(for: params))
+    }
+
+    /// Decodes a record without an envelope: one of a page, or an event's.
+    package func decodeRecord(_ json: JSONValue, _ params: Params) throws -> Model {
+        try decode(unwrapped: json, as: Model.self, codec(for: params))
     }
 
     /// The records of a result of `find`, not decoded yet.
     package func page(_ json: JSONValue) throws -> Paginated<JSONValue> {
         try Paginated(json: unwrap(json))
     }
+}
 
-    /// Decodes a result of `find`.
-    package func decodePage(_ json: JSONValue, _ params: Params) throws -> Paginated<Model> {
+extension TypedService {
+    func decodePage(_ result: CallResult, _ params: Params) throws -> Paginated<Model> {
         let codec = codec(for: params)
-        return try page(json).map { try decode($0, codec) }
+        if rootKeys.isEmpty, case .text(let text) = result, let options = codec as? CodingOptions {
+            let decoder = JSONListDecoder(options, text: text)
+            return try withExtendedLifetime(text) {
+                try Paginated(source: .text(text.root)) { record in
+                    try named(Model.self) { try decoder.decode(Model.self, from: record) }
+                }
+            }
+        }
+        return try page(result.json).map { try decode(unwrapped: $0, as: Model.self, codec) }
     }
 
-    /// Decodes a result that is one record.
-    package func decodeResult(_ json: JSONValue, _ params: Params) throws -> Model {
-        try decode(unwrap(json), codec(for: params))
+    func decodeList(_ result: CallResult, _ params: Params) throws -> [Model] {
+        try decodePage(result, params).data
     }
 
-    /// Decodes a record without an envelope: one of a page, or an event's.
-    package func decodeRecord(_ json: JSONValue, _ params: Params) throws -> Model {
-        try decode(json, codec(for: params))
+    func decode<Value: Decodable>(_ result: CallResult, as type: Value.Type = Model.self, _ codec: any JSONCodec) throws -> Value {
+        if rootKeys.isEmpty, case .text(let text) = result, let options = codec as? CodingOptions {
+            return try named(type) { try JSONValueDecoder(options).decode(type, from: text) }
+        }
+        return try decode(unwrapped: unwrap(result.json), as: type, codec)
     }
 
-    func decode<Value: Decodable>(_ json: JSONValue, as type: Value.Type = Model.self, _ codec: any JSONCodec) throws -> Value {
+    private func decode<Value: Decodable>(unwrapped json: JSONValue, as type: Value.Type, _ codec: any JSONCodec) throws -> Value {
+        try named(type) { try codec.decode(type, from: json) }
+    }
+
+    /// What is inside the envelope.
+    private func unwrap(_ json: JSONValue) throws -> JSONValue {
+        if rootKeys.isEmpty { return json }
+        return try named(Model.self) { try json.unwrapped(by: rootKeys) }
+    }
+
+    /// Has what a decoder says name the service and the model.
+    private func named<Value>(_ type: Any.Type, _ decode: () throws -> Value) throws -> Value {
         do {
-            return try codec.decode(type, from: json)
+            return try decode()
         } catch {
             throw FeathersError.undecodable("A result of service '\(path)'", as: type, error)
         }
-    }
-
-    func decodeList(_ json: JSONValue, _ codec: any JSONCodec) throws -> [Model] {
-        try page(json).data.map { try decode($0, codec) }
     }
 }

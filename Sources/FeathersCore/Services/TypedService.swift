@@ -40,20 +40,20 @@ extension TypedService {
     /// Lists the records that match a query, with the page's totals where the service paginates.
     @concurrent
     public func find(_ query: Query = Query(), params: Params = Params()) async throws -> Paginated<Model> {
-        try decodePage(await untyped.find(query, params: params), params)
+        try decodePage(await untyped.answer(untyped.request(.find, query: query, params: params)), params)
     }
 
     /// Reads one record.
     @concurrent
     public func get(_ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try decodeResult(await untyped.get(id, query, params: params), params)
+        try decode(await untyped.answer(untyped.request(.get, id: id.serviceID, query: query, params: params)), codec(for: params))
     }
 
     /// Creates a record from a model or from any other encodable value.
     @concurrent @discardableResult
     public func create(_ data: some Encodable & Sendable, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
         let codec = codec(for: params)
-        return try decode(unwrap(await untyped.create(codec.encode(data), query, params: params)), codec)
+        return try decode(await untyped.answer(untyped.request(.create, data: codec.encode(data), query: query, params: params)), codec)
     }
 
     /// Creates several records in one call.
@@ -62,7 +62,8 @@ extension TypedService {
         contentsOf data: [some Encodable & Sendable], _ query: Query = Query(), params: Params = Params()
     ) async throws -> [Model] {
         let codec = codec(for: params)
-        return try decodeList(await untyped.create(contentsOf: data.map(codec.encode), query, params: params), codec)
+        let records = try JSONValue.array(data.map(codec.encode))
+        return try decodeList(await untyped.answer(untyped.request(.create, data: records, query: query, params: params)), params)
     }
 
     /// Replaces a record.
@@ -72,7 +73,8 @@ extension TypedService {
         params: Params = Params()
     ) async throws -> Model {
         let codec = codec(for: params)
-        return try decode(unwrap(await untyped.update(id, with: codec.encode(data), query, params: params)), codec)
+        let request = try untyped.request(.update, id: id.serviceID, data: codec.encode(data), query: query, params: params)
+        return try decode(await untyped.answer(request), codec)
     }
 
     /// Merges the properties of a dictionary, or of any encodable value, into a record.
@@ -82,7 +84,8 @@ extension TypedService {
         params: Params = Params()
     ) async throws -> Model {
         let codec = codec(for: params)
-        return try decode(unwrap(await untyped.patch(id, with: codec.encode(data), query, params: params)), codec)
+        let request = try untyped.request(.patch, id: id.serviceID, data: codec.encode(data), query: query, params: params)
+        return try decode(await untyped.answer(request), codec)
     }
 
     /// Merges JSON into a record: the form for patches with values of several kinds.
@@ -90,14 +93,15 @@ extension TypedService {
     public func patch(
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
-        try decodeResult(await untyped.patch(id, with: data, query, params: params), params)
+        let request = untyped.request(.patch, id: id.serviceID, data: data, query: query, params: params)
+        return try decode(await untyped.answer(request), codec(for: params))
     }
 
     /// Merges data into every record that matches a query.
     @concurrent @discardableResult
     public func patchAll(matching query: Query, with data: some Encodable & Sendable, params: Params = Params()) async throws -> [Model] {
-        let codec = codec(for: params)
-        return try decodeList(await untyped.patchAll(matching: query, with: codec.encode(data), params: params), codec)
+        let request = try untyped.request(.patch, data: codec(for: params).encode(data), query: query, params: params)
+        return try decodeList(await untyped.answer(request), params)
     }
 
     /// Removes a record.
@@ -105,14 +109,13 @@ extension TypedService {
     public func remove(
         _ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
-        try decodeResult(await untyped.remove(id, query, params: params), params)
+        try decode(await untyped.answer(untyped.request(.remove, id: id.serviceID, query: query, params: params)), codec(for: params))
     }
 
     /// Removes every record that matches a query.
     @concurrent @discardableResult
     public func removeAll(matching query: Query, params: Params = Params()) async throws -> [Model] {
-        let codec = codec(for: params)
-        return try decodeList(await untyped.removeAll(matching: query, params: params), codec)
+        try decodeList(await untyped.answer(untyped.request(.remove, query: query, params: params)), params)
     }
 
     /// Calls a custom method and decodes its result into the type the caller expects.
@@ -122,7 +125,8 @@ extension TypedService {
         _ query: Query = Query(), params: Params = Params()
     ) async throws -> Result {
         let codec = codec(for: params)
-        return try decode(unwrap(await untyped.call(method, with: codec.encode(data), query, params: params)), as: type, codec)
+        let request = try untyped.customRequest(method, data: codec.encode(data), query: query, params: params)
+        return try decode(await untyped.answer(request), as: type, codec)
     }
 }
 

@@ -1,13 +1,13 @@
 extension DecodingNode {
     /// The error for a value of another kind than `type` needs; null is told apart as "no value".
-    func mismatch(_ type: any Any.Type, _ value: JSONValue, at step: CodingPathStep) -> DecodingError {
+    func mismatch(_ type: any Any.Type, _ source: DecodingSource, at step: CodingPathStep) -> DecodingError {
         let path = path(to: step)
-        if case .null = value {
+        if source.isNull {
             return .valueNotFound(
                 type, DecodingError.Context(codingPath: path, debugDescription: "Expected \(type) but found null instead."))
         }
         return .typeMismatch(
-            type, DecodingError.Context(codingPath: path, debugDescription: "Expected \(type) but found \(value.kindName) instead."))
+            type, DecodingError.Context(codingPath: path, debugDescription: "Expected \(type) but found \(source.json.kindName) instead."))
     }
 
     /// The error for a value of the right kind that does not fit.

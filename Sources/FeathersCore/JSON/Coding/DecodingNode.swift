@@ -1,26 +1,33 @@
 /// The decoder that a model sees: a value, and the way to it.
 final class DecodingNode: Decoder {
-    let value: JSONValue
+    let source: DecodingSource
     let options: DecodingOptions
-    private let parent: DecodingNode?
+    let parent: DecodingNode?
     private let step: CodingPathStep
-    /// Where the next key is looked for first.
-    private var expectedPosition = 0
     /// What properties are called in this value's object; nil where they are called as they are.
     var keys: CodedKeys?
-    /// Where the keys stand by the properties they read as; made when a property is not found under the key it is written with.
-    private var positionsByProperty: [String: Int]?
 
-    init(value: JSONValue, options: DecodingOptions) {
-        self.value = value
+    /// The members of this value, once it was found to be an object.
+    var members: DecodingMembers?
+    /// How many of them have been asked for.
+    var lookUps = 0
+    /// Where the next one is looked for first: models mostly ask for them in the order in which they were written.
+    var expectedPosition = 0
+    /// Where else: the positions at which the objects in this value had what they were asked for first, second and so on.
+    var positionsInside: [Int] = []
+    /// Where the members stand by the properties they read as; made when a property is not found under the key it is written with.
+    var positionsByProperty: [String: Int]?
+
+    init(source: DecodingSource, options: DecodingOptions) {
+        self.source = source
         self.options = options
         keys = options.keys
         parent = nil
         step = .root
     }
 
-    init(value: JSONValue, parent: DecodingNode, step: CodingPathStep) {
-        self.value = value
+    init(source: DecodingSource, parent: DecodingNode, step: CodingPathStep) {
+        self.source = source
         self.options = parent.options
         keys = parent.options.keys
         self.parent = parent
@@ -46,42 +53,20 @@ final class DecodingNode: Decoder {
         return codingPath + [key]
     }
 
-    /// The value of an object's key.
-    ///
-    /// Models mostly ask for keys in the order in which they were written, so the one after the last is tried before a search.
-    @inline(__always)
-    func value(of key: String, in object: JSONObject) -> JSONValue? {
-        let expected = expectedPosition
-        if keys == nil, expected < object.entries.count, object.entries[expected].key.isExactly(key) {
-            expectedPosition = expected + 1
-            return object.entries[expected].value
-        }
-        guard let position = position(of: key, in: object) else { return nil }
-        expectedPosition = position + 1
-        return object.entries[position].value
-    }
-
-    /// Where the value of a property stands in an object.
-    func position(of property: String, in object: JSONObject) -> Int? {
-        guard let keys else { return object.position(of: property) }
-        if let position = object.position(of: keys.key(of: property)) { return position }
-        if positionsByProperty == nil {
-            let properties = object.entries.enumerated().map { (keys.property(of: $1.key), $0) }
-            positionsByProperty = Dictionary(properties) { first, _ in first }
-        }
-        return positionsByProperty?[property]
-    }
-
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard case .object(let object) = value else { throw mismatch([String: Any].self, value, at: .root) }
+        if members == nil {
+            guard let members = source.members else { throw mismatch([String: Any].self, source, at: .root) }
+            self.members = members
+            expectedPosition = members.firstPosition
+        }
         // These are the keys of any JSON object, and not those of a model.
         if keys != nil, type == JSONKey.self { keys = nil }
-        return KeyedDecodingContainer(JSONKeyedDecodingContainer(node: self, object: object))
+        return KeyedDecodingContainer(JSONKeyedDecodingContainer(node: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard case .array(let array) = value else { throw mismatch([Any].self, value, at: .root) }
-        return JSONUnkeyedDecodingContainer(node: self, array: array)
+        guard let elements = source.elements else { throw mismatch([Any].self, source, at: .root) }
+        return JSONUnkeyedDecodingContainer(node: self, elements: elements)
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {

@@ -1,20 +1,20 @@
 /// An object seen through a model's keys.
 struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    /// Nothing else, so that the standard library's copies of this cost one reference.
     let node: DecodingNode
-    let object: JSONObject
 
     var codingPath: [any CodingKey] { node.codingPath }
 
     /// In the object's order, without those the model does not know.
-    var allKeys: [Key] { object.entries.compactMap { Key(stringValue: node.keys?.property(of: $0.key) ?? $0.key) } }
+    var allKeys: [Key] { node.members?.names.compactMap { Key(stringValue: node.keys?.property(of: $0.name) ?? $0.name) } ?? [] }
 
     func contains(_ key: Key) -> Bool {
-        node.position(of: key.stringValue, in: object) != nil
+        node.position(of: key.stringValue) != nil
     }
 
     @inline(__always)
-    func value(for key: some CodingKey) throws -> JSONValue {
-        guard let value = node.value(of: key.stringValue, in: object) else {
+    func value(for key: some CodingKey) throws -> DecodingSource {
+        guard let value = node.value(of: key.stringValue) else {
             let name = node.keys?.key(of: key.stringValue) ?? key.stringValue
             throw DecodingError.keyNotFound(
                 key, DecodingError.Context(codingPath: codingPath, debugDescription: "No value for the key \"\(name)\"."))
@@ -24,10 +24,9 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     /// The value of a key; nil where it is missing and where it is null.
     @inline(__always)
-    func presentValue(for key: Key) -> JSONValue? {
-        guard let value = node.value(of: key.stringValue, in: object) else { return nil }
-        if case .null = value { return nil }
-        return value
+    func presentValue(for key: Key) -> DecodingSource? {
+        guard let value = node.value(of: key.stringValue) else { return nil }
+        return value.isNull ? nil : value
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
@@ -46,11 +45,11 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        try DecodingNode(value: value(for: key), parent: node, step: .key(key)).container(keyedBy: type)
+        try DecodingNode(source: value(for: key), parent: node, step: .key(key)).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try DecodingNode(value: value(for: key), parent: node, step: .key(key)).unkeyedContainer()
+        try DecodingNode(source: value(for: key), parent: node, step: .key(key)).unkeyedContainer()
     }
 
     /// The decoder for what a superclass has encoded; a missing value is null, as with `JSONDecoder`.
@@ -63,7 +62,6 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     }
 
     private func superDecoder(for key: some CodingKey) -> DecodingNode {
-        let position = node.position(of: key.stringValue, in: object)
-        return DecodingNode(value: position.map { object.entries[$0].value } ?? .null, parent: node, step: .key(key))
+        DecodingNode(source: node.value(of: key.stringValue) ?? .tree(.null), parent: node, step: .key(key))
     }
 }

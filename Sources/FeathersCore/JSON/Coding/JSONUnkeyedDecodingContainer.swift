@@ -1,36 +1,44 @@
 /// An array read from its first element to its last.
 struct JSONUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     let node: DecodingNode
-    let array: [JSONValue]
+    private let elements: DecodingElements
+    private var position: Int
     private(set) var currentIndex = 0
 
-    init(node: DecodingNode, array: [JSONValue]) {
+    init(node: DecodingNode, elements: DecodingElements) {
         self.node = node
-        self.array = array
+        self.elements = elements
+        position = elements.firstPosition
     }
 
     var codingPath: [any CodingKey] { node.codingPath }
-    var count: Int? { array.count }
-    var isAtEnd: Bool { currentIndex >= array.count }
+    var count: Int? { elements.count }
+    var isAtEnd: Bool { elements.element(at: position) == nil }
 
     /// Reads the current element and moves on, unless that throws.
     @inline(__always)
-    mutating func next<T>(_ type: T.Type, _ read: (JSONValue) throws -> T) throws -> T {
-        guard currentIndex < array.count else {
+    mutating func next<T>(_ type: T.Type, _ read: (DecodingSource) throws -> T) throws -> T {
+        guard let element = elements.element(at: position) else {
             throw DecodingError.valueNotFound(
                 type,
                 DecodingError.Context(codingPath: node.path(to: .index(currentIndex)), debugDescription: "The array has no more elements."))
         }
-        let result = try read(array[currentIndex])
-        currentIndex += 1
+        let result = try read(element)
+        advance()
         return result
     }
 
     mutating func decodeNil() throws -> Bool {
-        guard currentIndex < array.count else { return try next(Any?.self) { _ in nil } == nil }
-        guard case .null = array[currentIndex] else { return false }
-        currentIndex += 1
+        guard let element = elements.element(at: position) else { return try next(Any?.self) { _ in nil } == nil }
+        guard element.isNull else { return false }
+        advance()
         return true
+    }
+
+    @inline(__always)
+    private mutating func advance() {
+        position = elements.position(after: position)
+        currentIndex += 1
     }
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
@@ -52,7 +60,7 @@ struct JSONUnkeyedDecodingContainer: UnkeyedDecodingContainer {
 
     private mutating func nextNode<T>(_ type: T.Type, _ read: (DecodingNode) throws -> T) throws -> T {
         let (node, index) = (node, currentIndex)
-        return try next(type) { try read(DecodingNode(value: $0, parent: node, step: .index(index))) }
+        return try next(type) { try read(DecodingNode(source: $0, parent: node, step: .index(index))) }
     }
 }
 

@@ -18,7 +18,34 @@ public struct JSONValueDecoder: Sendable {
     public func decode<T: Decodable>(_ type: T.Type = T.self, from value: JSONValue) throws -> T {
         // The commonest "model" of all needs no decoder.
         if type == JSONValue.self, let value = value as? T { return value }
-        return try DecodingNode(value: value, options: DecodingOptions(options)).decodeWhole(type)
+        return try DecodingNode(source: .tree(value), options: DecodingOptions(options)).decodeWhole(type)
+    }
+
+    /// Decodes a model from a JSON text, without building the tree of values in between.
+    ///
+    /// - Throws: `JSONParsingError` where the bytes are no JSON; else what ``decode(_:from:)`` throws.
+    public func decode<T: Decodable>(_ type: T.Type = T.self, parsing bytes: [UInt8]) throws -> T {
+        guard let text = try JSONText.marking(bytes) else { return try decode(type, from: JSONValue(parsing: bytes)) }
+        return try decode(type, from: text)
+    }
+
+    /// Decodes a model from a text that has been marked.
+    package func decode<T: Decodable>(_ type: T.Type, from text: JSONText) throws -> T {
+        try DecodingNode(source: .text(text.root), options: DecodingOptions(options, text: text)).decodeWhole(type)
+    }
+}
+
+/// Decodes records of one text one by one, each as if it stood alone.
+struct JSONListDecoder {
+    /// Around the records, which look alike mostly: it remembers where they have what.
+    private let list: DecodingNode
+
+    init(_ options: CodingOptions, text: JSONText) {
+        list = DecodingNode(source: .text(text.root), options: DecodingOptions(options, text: text))
+    }
+
+    func decode<T: Decodable>(_ type: T.Type, from record: DecodingSource) throws -> T {
+        try DecodingNode(source: record, parent: list, step: .root).decodeWhole(type)
     }
 }
 
@@ -27,9 +54,12 @@ final class DecodingOptions {
     let coding: CodingOptions
     /// nil where keys stay as they are.
     let keys: CodedKeys?
+    /// What the nodes' places point into.
+    private let text: JSONText?
 
-    init(_ coding: CodingOptions) {
+    init(_ coding: CodingOptions, text: JSONText? = nil) {
         self.coding = coding
+        self.text = text
         keys = coding.keys.converts ? CodedKeys(coding.keys) : nil
     }
 }

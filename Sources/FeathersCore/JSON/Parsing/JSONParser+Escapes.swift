@@ -1,4 +1,4 @@
-extension JSONParser {
+extension JSONParser where Builder: ~Copyable {
     /// Reads the escape at the cursor, which stands on its backslash, and appends what it means.
     mutating func parseEscape() throws(JSONParsingError) {
         let backslash = cursor

@@ -1,7 +1,7 @@
-extension JSONParser {
+extension JSONParser where Builder: ~Copyable {
     /// Reads the number at the cursor, which stands on its sign or first digit.
     @inline(__always)
-    mutating func parseNumber() throws(JSONParsingError) -> JSONValue {
+    mutating func parseNumber() throws(JSONParsingError) -> Builder.Value {
         let begin = cursor
         let isNegative = cursor.pointee == UInt8(ascii: "-")
         if isNegative { cursor += 1 }
@@ -14,10 +14,12 @@ extension JSONParser {
         let next = cursor < end ? cursor.pointee : 0
         guard next == UInt8(ascii: ".") || next | 0x20 == UInt8(ascii: "e") else {
             // 19 digits fit 64 bits without a sign, so that only the sign's limit has to be checked.
-            if cursor - firstDigit <= 19, let integer = digits.integer(isNegative: isNegative) { return .integer(integer) }
-            return .number(try makeDouble(from: begin, digits: digits, isNegative: isNegative))
+            if cursor - firstDigit <= 19, let integer = digits.integer(isNegative: isNegative) {
+                return builder.integer(integer, at: begin - start)
+            }
+            return builder.number(try makeDouble(from: begin, digits: digits, isNegative: isNegative), at: begin - start)
         }
-        return .number(try parseFraction(of: digits, from: begin, isNegative: isNegative))
+        return builder.number(try parseFraction(of: digits, from: begin, isNegative: isNegative), at: begin - start)
     }
 
     /// Reads a fraction, an exponent, or both.

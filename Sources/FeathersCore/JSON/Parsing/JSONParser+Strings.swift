@@ -6,38 +6,28 @@ struct ScannedRun {
     var isComplete: Bool
 }
 
-extension JSONParser {
-    /// Reads the string whose opening quote was just consumed, closing quote included.
+extension JSONParser where Builder: ~Copyable {
+    /// Reads the string whose opening quote the cursor stands on, closing quote included.
     @inline(__always)
-    mutating func parseString() throws(JSONParsingError) -> String {
+    mutating func parseString() throws(JSONParsingError) -> Builder.Value {
+        cursor += 1
         let begin = cursor
         let run = try scanPlainBytes()
         guard run.isComplete else { return try parseEscapedString(from: begin, isASCII: run.isASCII) }
-        let string = try makeString(from: begin, count: cursor - begin, isASCII: run.isASCII)
+        guard let value = builder.string(plainString(from: begin, isASCII: run.isASCII)) else { throw illFormed(from: begin, to: cursor) }
         cursor += 1
-        return string
+        return value
     }
 
-    /// Reads a key, as `parseString` does, through the cache of known keys.
+    /// Reads a key, as `parseString` does a string.
     @inline(__always)
-    mutating func parseKeyString() throws(JSONParsingError) -> ParsedKey {
+    mutating func parseKeyString(in container: inout Builder.Container) throws(JSONParsingError) {
+        cursor += 1
         let begin = cursor
         let run = try scanPlainBytes()
-        guard run.isComplete else {
-            var string = try parseEscapedString(from: begin, isASCII: run.isASCII)
-            let hash = string.withUTF8 { bytes in bytes.baseAddress.map { KeyCache.hash($0, count: bytes.count) } ?? 0 }
-            return ParsedKey(string: string, hash: hash)
-        }
-        let count = cursor - begin
-        let hash = KeyCache.hash(begin, count: count)
-        if let known = knownKeys.find(begin, count: count, hash: hash) {
-            cursor += 1
-            return ParsedKey(string: known, hash: hash)
-        }
-        let string = try makeString(from: begin, count: count, isASCII: run.isASCII)
-        knownKeys.remember(string, bytes: begin, count: count, hash: hash)
+        guard run.isComplete else { return try parseEscapedKey(from: begin, isASCII: run.isASCII, in: &container) }
+        guard builder.key(plainString(from: begin, isASCII: run.isASCII), in: &container) else { throw illFormed(from: begin, to: cursor) }
         cursor += 1
-        return ParsedKey(string: string, hash: hash)
     }
 
     /// Moves on to the next quote or backslash, eight bytes at a time.
@@ -76,17 +66,42 @@ extension JSONParser {
         throw failure(.unexpectedEnd, at: end)
     }
 
+    /// The string from `begin` to the cursor.
     @inline(__always)
-    private func makeString(from begin: UnsafePointer<UInt8>, count: Int, isASCII: Bool) throws(JSONParsingError) -> String {
-        let bytes = UnsafeBufferPointer(start: begin, count: count)
-        if isASCII { return String(decoding: bytes, as: UTF8.self) }
-        if let string = String(validating: bytes, as: UTF8.self) { return string }
-        throw failure(.invalidUTF8, at: begin + firstIllFormedIndex(in: bytes))
+    private func plainString(from begin: UnsafePointer<UInt8>, isASCII: Bool) -> ParsedString {
+        let bytes = UnsafeBufferPointer(start: begin, count: cursor - begin)
+        return ParsedString(bytes: bytes, offset: begin - start, length: bytes.count, isASCII: isASCII, hasEscapes: false)
     }
 
-    /// Goes on after the first run of a string, which ended at a backslash.
-    private mutating func parseEscapedString(from begin: UnsafePointer<UInt8>, isASCII: Bool) throws(JSONParsingError) -> String {
-        unescaped.removeAll(keepingCapacity: true)
+    private func illFormed(from begin: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>) -> JSONParsingError {
+        failure(.invalidUTF8, at: begin + firstIllFormedIndex(in: UnsafeBufferPointer(start: begin, count: end - begin)))
+    }
+
+    private mutating func parseEscapedString(from begin: UnsafePointer<UInt8>, isASCII: Bool) throws(JSONParsingError) -> Builder.Value {
+        let isASCII = try resolveEscapes(from: begin, isASCII: isASCII)
+        let length = cursor - begin - 1
+        let value = unescaped.withUnsafeBufferPointer { bytes in
+            builder.string(ParsedString(bytes: bytes, offset: begin - start, length: length, isASCII: isASCII, hasEscapes: true))
+        }
+        guard let value else { throw illFormed(from: begin, to: cursor - 1) }
+        return value
+    }
+
+    private mutating func parseEscapedKey(
+        from begin: UnsafePointer<UInt8>, isASCII: Bool, in container: inout Builder.Container
+    ) throws(JSONParsingError) {
+        let isASCII = try resolveEscapes(from: begin, isASCII: isASCII)
+        let length = cursor - begin - 1
+        let isWellFormed = unescaped.withUnsafeBufferPointer { bytes in
+            builder.key(ParsedString(bytes: bytes, offset: begin - start, length: length, isASCII: isASCII, hasEscapes: true), in: &container)
+        }
+        guard isWellFormed else { throw illFormed(from: begin, to: cursor - 1) }
+    }
+
+    /// Goes on after the first run of a string, which ended at a backslash, and consumes its closing quote.
+    /// - Returns: whether all that was copied is ASCII. Escapes are written as UTF-8 by this parser; only what was copied needs checking.
+    private mutating func resolveEscapes(from begin: UnsafePointer<UInt8>, isASCII: Bool) throws(JSONParsingError) -> Bool {
+        if unescaped.isEmpty { unescaped.reserveCapacity(128) } else { unescaped.removeAll(keepingCapacity: true) }
         var runStart = begin
         var isASCII = isASCII
         while true {
@@ -97,11 +112,7 @@ extension JSONParser {
             let run = try scanPlainBytes()
             isASCII = isASCII && run.isASCII
         }
-        let end = cursor
         cursor += 1
-        // Escapes are written as UTF-8 by this parser; only what was copied needs checking.
-        guard !isASCII else { return String(decoding: unescaped, as: UTF8.self) }
-        if let string = String(validating: unescaped, as: UTF8.self) { return string }
-        throw failure(.invalidUTF8, at: begin + firstIllFormedIndex(in: UnsafeBufferPointer(start: begin, count: end - begin)))
+        return isASCII
     }
 }

@@ -32,12 +32,13 @@ extension JSONValue {
         self = try text.withUTF8 { Self.parse(UnsafeRawBufferPointer($0), maximumDepth: maximumDepth) }.get()
     }
 
+    /// Deeper values would risk the thread's stack when they are compared or freed.
+    static let depthCeiling = 1024
+
     private static func parse(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int) -> Result<JSONValue, JSONParsingError> {
-        guard let start = bytes.baseAddress else { return .failure(JSONParsingError(reason: .unexpectedEnd, offset: 0)) }
-        return bytes.withMemoryRebound(to: UInt8.self) { _ in
-            var parser = JSONParser(start: start.assumingMemoryBound(to: UInt8.self), count: bytes.count, maximumDepth: maximumDepth)
+        bytes.withMemoryRebound(to: UInt8.self) { bytes in
             do throws(JSONParsingError) {
-                return .success(try parser.parse())
+                return .success(try JSONTreeBuilder.tree(of: bytes, maximumDepth: maximumDepth))
             } catch {
                 return .failure(error)
             }

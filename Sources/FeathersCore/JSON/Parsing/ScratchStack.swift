@@ -4,30 +4,41 @@
 /// reference is counted.
 struct ScratchStack<Element>: ~Copyable {
     private(set) var count = 0
-    private var base: UnsafeMutablePointer<Element>
-    private var capacity: Int
+    /// Nothing is allocated before the first element comes: strings and numbers stand alone, too.
+    private var base: UnsafeMutablePointer<Element>?
+    private var capacity = 0
+    private let minimumCapacity: Int
 
     init(minimumCapacity: Int) {
-        base = .allocate(capacity: minimumCapacity)
-        capacity = minimumCapacity
+        self.minimumCapacity = minimumCapacity
     }
 
     deinit {
-        base.deinitialize(count: count)
-        base.deallocate()
+        base?.deinitialize(count: count)
+        base?.deallocate()
     }
+
+    /// Where the elements are; there is none before the first one has come.
+    @inline(__always)
+    private var elements: UnsafeMutablePointer<Element> { base.unsafelyUnwrapped }
 
     @inline(__always)
     mutating func push(_ element: consuming Element) {
         if count == capacity { grow() }
-        (base + count).initialize(to: element)
+        (elements + count).initialize(to: element)
         count &+= 1
     }
 
     /// The element at an index below `count`.
     @inline(__always)
     func peek(_ index: Int) -> Element {
-        base[index]
+        elements[index]
+    }
+
+    /// Changes the element at an index below `count`.
+    @inline(__always)
+    mutating func change(_ index: Int, _ body: (inout Element) -> Void) {
+        body(&elements[index])
     }
 
     /// Gives up every element from `index` on: whoever gets the pointer has to move `count - index` elements out of it before
@@ -35,14 +46,16 @@ struct ScratchStack<Element>: ~Copyable {
     @inline(__always)
     mutating func giveUp(from index: Int) -> UnsafeMutablePointer<Element> {
         count = index
-        return base + index
+        return elements + index
     }
 
     private mutating func grow() {
-        let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
-        larger.moveInitialize(from: base, count: count)
-        base.deallocate()
+        let larger = UnsafeMutablePointer<Element>.allocate(capacity: max(capacity * 2, minimumCapacity))
+        if let base {
+            larger.moveInitialize(from: base, count: count)
+            base.deallocate()
+        }
         base = larger
-        capacity *= 2
+        capacity = max(capacity * 2, minimumCapacity)
     }
 }

@@ -1,9 +1,13 @@
 /// Where the first ill-formed UTF-8 sequence begins, or `count` if there is none (Unicode, table 3-7).
-///
-/// Only asked to explain a string that the standard library has rejected.
 func firstIllFormedIndex(in bytes: UnsafeBufferPointer<UInt8>) -> Int {
     var index = 0
+    let raw = UnsafeRawBufferPointer(bytes)
     while index < bytes.count {
+        // Most of a text that is not ASCII is.
+        if index + 8 <= bytes.count, raw.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
+            index += 8
+            continue
+        }
         let length: Int
         // The second byte's range is what rules out overlong forms, surrogates and values above U+10FFFF.
         let second: ClosedRange<UInt8>

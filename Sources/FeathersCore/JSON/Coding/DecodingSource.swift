@@ -1,0 +1,93 @@
+/// A value to decode: of a tree, or one that still stands in its text.
+enum DecodingSource {
+    case tree(JSONValue)
+    /// The decoding's ``DecodingOptions`` keep the text.
+    case text(JSONPlace)
+
+    @inline(__always)
+    var isNull: Bool {
+        switch self {
+        case .tree(let value): value.isNull
+        case .text(let place): place.kind == .null
+        }
+    }
+
+    @inline(__always)
+    var bool: Bool? {
+        switch self {
+        case .tree(.bool(let bool)): bool
+        case .text(let place) where place.kind == .bool: place.mark.pointee.bool
+        default: nil
+        }
+    }
+
+    @inline(__always)
+    var string: String? {
+        switch self {
+        case .tree(.string(let string)): string
+        case .text(let place): place.string
+        default: nil
+        }
+    }
+
+    /// An integer that was written as one.
+    @inline(__always)
+    var integer: Int64? {
+        switch self {
+        case .tree(.integer(let integer)): integer
+        case .text(let place) where place.kind == .integer: place.mark.pointee.integer
+        default: nil
+        }
+    }
+
+    /// A number that was not written as an integer, or as one that does not fit.
+    @inline(__always)
+    var number: Double? {
+        switch self {
+        case .tree(.number(let number)): number
+        case .text(let place) where place.kind == .number: place.mark.pointee.number
+        default: nil
+        }
+    }
+
+    /// An array of nothing but strings, the commonest of all that are not of objects: it needs no container.
+    var strings: [String]? {
+        guard let elements else { return nil }
+        var strings: [String] = []
+        var position = elements.firstPosition
+        while let element = elements.element(at: position) {
+            guard let string = element.string else { return nil }
+            strings.append(string)
+            position = elements.position(after: position)
+        }
+        return strings
+    }
+
+    /// The value as a tree.
+    var json: JSONValue {
+        switch self {
+        case .tree(let value): value
+        case .text(let place): place.json
+        }
+    }
+
+    /// The members of an object; nil for any other value.
+    @inline(__always)
+    var members: DecodingMembers? {
+        switch self {
+        case .tree(.object(let object)): .tree(object)
+        case .text(let place) where place.kind == .object: .text(object: place)
+        default: nil
+        }
+    }
+
+    /// The elements of an array; nil for any other value.
+    @inline(__always)
+    var elements: DecodingElements? {
+        switch self {
+        case .tree(.array(let array)): .tree(array)
+        case .text(let place) where place.kind == .array: .text(array: place)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import FeathersREST
+import FeathersTesting
+import Foundation
+import Testing
+
+@testable import FeathersCore
+
+@Suite("Results that nobody looks at before they become models")
+struct ResultTextTests {
+    private struct Message: Codable, Sendable, Equatable {
+        var id: Int
+        var text: String
+    }
+
+    private static let page = #"{"total":2,"limit":10,"skip":0,"data":[{"id":1,"text":"a"},{"text":"b","id":2}]}"#
+
+    private func url() throws -> URL { try #require(URL(string: "http://localhost")) }
+
+    private func service(_ body: String, _ hooks: Hooks = Hooks(), status: Int = 200) async throws -> TypedService<Message> {
+        let app = FeathersApp(transport: .rest(try url(), httpClient: SeamHTTPClient(status: status, body: body)))
+        await app.service("messages").addHooks(hooks)
+        return app.service("messages", of: Message.self)
+    }
+
+    /// Notes what an around hook finds after the call, without looking at the result itself.
+    private func observing(_ seen: Locked<[Bool]>) -> Hooks {
+        Hooks(around: [
+            { context, next in
+                try await next(&context)
+                if case .text? = context.callResult { seen.withLock { $0.append(true) } } else { seen.withLock { $0.append(false) } }
+            }
+        ])
+    }
+
+    @Test("stay texts through hooks that do not look")
+    func staysText() async throws {
+        let seen = Locked<[Bool]>([])
+        let messages = try await service(#"{"id":1,"text":"a"}"#, observing(seen))
+        #expect(try await messages.get(1) == Message(id: 1, text: "a"))
+        #expect(seen.withLock { $0 } == [true])
+        // Whoever calls without a model has asked for the tree.
+        #expect(try await messages.untyped.get(1) == ["id": 1, "text": "a"])
+        #expect(seen.withLock { $0 } == [true, false])
+    }
+
+    @Test("are a tree for hooks that look, and what a hook makes of it counts")
+    func hooksLook() async throws {
+        let ids = Locked<[JSONValue?]>([])
+        let messages = try await service(
+            #"{"id":1,"text":"a"}"#,
+            Hooks(after: [
+                { context in ids.withLock { $0.append(context.result?["id"]) } },
+                { context in context.result?["text"] = "changed" },
+            ]))
+        #expect(try await messages.get(1) == Message(id: 1, text: "changed"))
+        #expect(ids.withLock { $0 } == [1])
+    }
+
+    @Test("become pages, lists and whatever else a method gives")
+    func shapes() async throws {
+        let paged = try await service(Self.page).find()
+        #expect(paged == Paginated(data: [Message(id: 1, text: "a"), Message(id: 2, text: "b")], total: 2, limit: 10, skip: 0))
+        let list = try await service(#"[{"id":1,"text":"a"}]"#)
+        #expect(try await list.find() == Paginated(data: [Message(id: 1, text: "a")]))
+        #expect(try await list.create(contentsOf: [Message(id: 1, text: "a")]) == [Message(id: 1, text: "a")])
+        #expect(try await list.patchAll(matching: Query(), with: ["text": "a"]) == [Message(id: 1, text: "a")])
+        #expect(try await list.removeAll(matching: Query()) == [Message(id: 1, text: "a")])
+        let one = try await service(#"{"id":1,"text":"a"}"#)
+        let message = Message(id: 1, text: "a")
+        #expect(try await one.create(message) == message)
+        #expect(try await one.update(1, with: message) == message)
+        #expect(try await one.patch(1, with: ["text": "a"]) == message)
+        #expect(try await one.remove(1) == message)
+        #expect(try await one.call("echo", with: message, returning: JSONValue.self) == ["id": 1, "text": "a"])
+        #expect(try await service("3").call("count", with: message, returning: Int.self) == 3)
+    }
+
+    @Test("keep repeated keys as JavaScript reads them")
+    func repeatedKeys() async throws {
+        #expect(try await service(#"{"id":1,"text":"a","id":2}"#).get(1) == Message(id: 2, text: "a"))
+    }
+
+    @Test("are inside their envelopes")
+    func rootKeys() async throws {
+        let app = FeathersApp(transport: .rest(try url(), httpClient: SeamHTTPClient(body: #"{"data":{"id":1,"text":"a"}}"#)))
+        #expect(try await app.service("messages", of: Message.self, rootKeys: ["data"]).get(1) == Message(id: 1, text: "a"))
+    }
+
+    @Test(
+        "fail with the service, the model and the place",
+        arguments: [
+            (#"{"id":1}"#, "A result of service 'messages' is no Message: 'text' is missing at the top"),
+            (#"{"id":"1","text":"a"}"#, "A result of service 'messages' is no Message: no Int but a string at 'id'"), ("", "Message"),
+            ("{", "The server answered 200 with a body that is no JSON"),
+        ])
+    func failures(body: String, message: String) async throws {
+        let error = await #expect(throws: FeathersError.self) { try await service(body).get(1) }
+        #expect(error?.message.contains(message) == true, "\(String(describing: error))")
+    }
+
+    @Test("name the place inside the record of a page")
+    func placesInPages() async throws {
+        let error = await #expect(throws: FeathersError.self) { try await service(#"{"data":[{"id":1,"text":"a"},{"id":2}]}"#).find() }
+        #expect(error?.message == "A result of service 'messages' is no Message: 'text' is missing at the top")
+        await #expect(throws: FeathersError.self) { try await service(#"{"total":1}"#).find() }
+    }
+
+    @Test("are refused by the server as ever")
+    func refusals() async throws {
+        let messages = try await service(#"{"name":"NotFound","message":"No record","code":404,"className":"not-found"}"#, status: 404)
+        let error = await #expect(throws: FeathersError.self) { try await messages.get(1) }
+        #expect(error?.code == .notFound)
+    }
+}
