@@ -77,6 +77,11 @@ struct CallTable<Waiter> {
         return (frames, oversized)
     }
 
+    /// Who waits for the answer to a call that was sent.
+    func waiter(for id: Int) -> Waiter? {
+        calls[id].flatMap { $0.unsent == nil ? $0.waiter : nil }
+    }
+
     /// Takes the call a server has answered; nil for an id nobody waits for, or one that was never sent.
     mutating func acknowledged(_ id: Int) -> Waiter? {
         guard let index = calls.index(forKey: id), calls.values[index].unsent == nil else { return nil }

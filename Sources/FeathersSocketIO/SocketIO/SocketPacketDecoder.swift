@@ -26,6 +26,9 @@ struct SocketPacketDecoder: Sendable {
         self.limits = limits
     }
 
+    /// Whether a text of that many bytes may come now.
+    func permits(textOf size: Int) -> Bool { unfinished == nil && size <= limits.bytes }
+
     /// - Returns: the packet; nil while its attachments are to come.
     mutating func received(_ text: String) throws(SocketPacketError) -> SocketPacket? {
         guard unfinished == nil else { throw SocketPacketError(.textInsteadOfAttachment) }

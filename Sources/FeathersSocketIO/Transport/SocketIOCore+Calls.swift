@@ -12,6 +12,8 @@ struct OutgoingCall: Sendable {
     var isVolatile: Bool
     /// The connection it belongs to: it goes out at once over that one, or not at all.
     var link: Link?
+    /// Where the result's text may be left, in place of its tree.
+    var resultText: ResultText?
     /// Whether a task of the call's own sees to its deadline.
     var keepsTime = false
 }
@@ -32,7 +34,7 @@ extension SocketIOCore {
     func call(_ request: ServiceRequest, over link: Link? = nil) async throws -> JSONValue {
         try await call(
             CallArguments.array(of: request), timeout: request.params.timeout ?? options.callTimeout,
-            isVolatile: link != nil || request.params.isVolatile, over: link)
+            isVolatile: link != nil || request.params.isVolatile, over: link, resultText: request.resultText)
     }
 
     /// Sends an event with these arguments and waits for its acknowledgement.
@@ -40,8 +42,11 @@ extension SocketIOCore {
     ///   - timeout: how long it may take, waiting for a connection included; nil for as long as it takes.
     ///   - isVolatile: whether it is given up where it cannot be sent now.
     ///   - link: the connection it belongs to; nil for whichever stands, or comes.
+    ///   - resultText: where the result's text may be left, in place of its tree.
     /// - Returns: the result of the acknowledgement.
-    func call(_ arguments: JSONValue, timeout: Duration?, isVolatile: Bool, over link: Link? = nil) async throws -> JSONValue {
+    func call(
+        _ arguments: JSONValue, timeout: Duration?, isVolatile: Bool, over link: Link? = nil, resultText: ResultText? = nil
+    ) async throws -> JSONValue {
         try Task.checkCancellation()
         let id = nextID.wrappingAdd(1, ordering: .relaxed).oldValue
         let frame: EngineFrame
@@ -52,7 +57,8 @@ extension SocketIOCore {
             throw FeathersError.refused("The call cannot be written as JSON: \(error)")
         }
         let now = timebase.now
-        let call = OutgoingCall(id: id, frame: frame, madeAt: now, deadline: timeout.map { now + $0 }, isVolatile: isVolatile, link: link)
+        let call = OutgoingCall(
+            id: id, frame: frame, madeAt: now, deadline: timeout.map { now + $0 }, isVolatile: isVolatile, link: link, resultText: resultText)
         guard let deadline = call.deadline, !isRunning else { return try await wait(for: call) }
         return try await waitKeepingTime(for: call, until: deadline)
     }
@@ -82,8 +88,8 @@ extension SocketIOCore {
 
     private func wait(for call: OutgoingCall) async throws -> JSONValue {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                begin(call, waiter)
+            try await withCheckedThrowingContinuation { continuation in
+                begin(call, Waiter(continuation: continuation, resultText: call.resultText))
                 // A cancellation before the registration found nobody to wake.
                 if Task.isCancelled { cancel(call.id) }
             }

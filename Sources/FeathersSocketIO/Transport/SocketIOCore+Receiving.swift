@@ -7,6 +7,7 @@ extension SocketIOCore {
         do throws(SocketPacketError) {
             switch packet {
             case .message(let text):
+                if let answer = AnswerText(in: text, namespace: options.namespace), take(answer, of: text.utf8.count, over: link) { return }
                 // Decoding needs no lock of the calls, which other threads want.
                 let socketPacket = try link.decoder.withLock { decoder throws(SocketPacketError) in try decoder.received(text) }
                 if let socketPacket { received(socketPacket, over: link) }
@@ -18,6 +19,19 @@ extension SocketIOCore {
         } catch {
             violated("\(error)", over: link)
         }
+    }
+
+    /// Hands a call's result on as its text, where its caller wants that.
+    /// - Returns: false, with nothing done, where the packet is to be read as any other.
+    private func take(_ answer: AnswerText, of size: Int, over link: Link) -> Bool {
+        let isWanted = state.withLock { state in
+            state.link === link && state.session.isJoined && state.calls.waiter(for: answer.id)?.resultText != nil
+        }
+        guard isWanted, link.decoder.withLock({ $0.permits(textOf: size) }), let text = answer.marked() else { return false }
+        guard let waiter = state.withLock({ $0.calls.acknowledged(answer.id) }) else { return false }
+        waiter.resultText?.leave(text)
+        waiter.resume(with: .success(.null))
+        return true
     }
 
     private func receivedControl(_ packet: EnginePacket, over link: Link) {

@@ -7,7 +7,15 @@ import Synchronization
 /// State machines decide under one lock; continuations, frames and events go out after it is released. Frames are handed to the connection by
 /// one thread at a time, which keeps their order, see `drain`.
 final class SocketIOCore: Sendable {
-    typealias Waiter = CheckedContinuation<JSONValue, any Error>
+    /// Who waits for a call's answer.
+    struct Waiter: Sendable {
+        let continuation: CheckedContinuation<JSONValue, any Error>
+        /// Where the result's text may be left, in place of its tree.
+        let resultText: ResultText?
+
+        func resume(with result: Result<JSONValue, any Error>) { continuation.resume(with: result) }
+        func resume(throwing error: any Error) { continuation.resume(throwing: error) }
+    }
 
     enum Life: Sendable {
         /// Nobody has asked for a connection, or it was ended on this side.

@@ -7,7 +7,7 @@ public import Foundation
 /// One transport is one connection, shared by every service of an app. It connects when told to, with ``run()`` or
 /// ``connect()``, and connects again as its policy says. Calls are sent in the order they are made; those made without a connection
 /// wait for one. Every call ends: with its answer, its deadline, its cancellation, or the loss of the connection it was sent over.
-public final class SocketIOTransport: RealTimeTransport {
+public final class SocketIOTransport: RealTimeTransport, TextTransport {
     let core: SocketIOCore
     /// The one task that is nobody's child: what ``connect()`` began. It holds the core, never the transport or an app.
     private let task = Locked<Task<Void, Never>?>(nil)

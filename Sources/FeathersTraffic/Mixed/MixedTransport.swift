@@ -12,7 +12,7 @@ public import FeathersCore
 /// Both lead to the same server, which pushes the events of all changes over the connection, those of REST calls included. While no connection
 /// stands, calls do what ``TransportRoutes/fallback`` says: reads go over REST. No call is made twice unless it only reads or was never sent.
 /// Where REST fails too, its error is the call's.
-public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandoningTransport {
+public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandoningTransport, TextTransport {
     private let realTime: any RealTimeTransport
     private let rest: any Transport
     private let routes: TransportRoutes
@@ -41,7 +41,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandon
     public func send(_ request: ServiceRequest) async throws -> JSONValue {
         let connectionCall = request.params[ConnectionCall.self]
         guard routes.way(of: request) == .realTime else { return try await sendBeside(request, connectionCall) }
-        guard connectionCall != nil || routes.permitsFallback(request) else { return try await realTime.send(request) }
+        guard connectionCall != nil || routes.permitsFallback(request) else { return try await realTime.sendWithText(request) }
         guard case .connected = realTime.status else {
             report(request)
             return try await sendBeside(request, connectionCall)
@@ -52,7 +52,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandon
         // What the connection can not take at once goes the other way, rather than wait.
         attempt.params.isVolatile = true
         do {
-            return try await realTime.send(attempt)
+            return try await realTime.sendWithText(attempt)
         } catch let error as FeathersError where error.code == .unavailable && error.permitsAnotherWay(request) {
             var request = request
             if let start, let timeout = request.params.timeout {
@@ -74,8 +74,8 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandon
     private func sendBeside(_ request: ServiceRequest, _ connectionCall: ConnectionCall?) async throws -> JSONValue {
         connectionCall?.goesBeside()
         // Calls over the connection end with it.
-        guard let abandonment = request.params[CallAbandonment.self] else { return try await rest.send(request) }
-        return try await abandonment.run { [rest] in try await rest.send(request) }
+        guard let abandonment = request.params[CallAbandonment.self] else { return try await rest.sendWithText(request) }
+        return try await abandonment.run { [rest] in try await rest.sendWithText(request) }
     }
 }
 
@@ -121,5 +121,15 @@ extension FeathersError {
         case .mayHaveExecuted: request.isSafeToRepeat
         case .answered: false
         }
+    }
+}
+
+extension Transport {
+    /// Sends a request that may ask for its result's text, which transports other than our own know nothing of.
+    fileprivate func sendWithText(_ request: ServiceRequest) async throws -> JSONValue {
+        if request.resultText == nil || self is any TextTransport { return try await send(request) }
+        var request = request
+        request.resultText = nil
+        return try await send(request)
     }
 }

@@ -1,0 +1,132 @@
+import FeathersNetworking
+import FeathersTesting
+import Foundation
+import Testing
+
+@testable import FeathersCore
+@testable import FeathersSocketIO
+
+@Suite("Large results over Socket.IO", .timeLimit(.minutes(10)))
+struct ResultTextTests {
+    private struct Message: Codable, Sendable, Equatable {
+        var id: Int
+        var text: String
+    }
+
+    private static let message = Message(id: 1, text: String(repeating: "Zürich ", count: 50))
+
+    /// What a typed call gives for an answer, and whether its result was still a text after the call's hooks.
+    private func get(answer: String, by hook: @escaping Hook = { _ in }) async throws -> (result: Result<Message, any Error>, wasText: Bool) {
+        let wasText = Locked(false)
+        let result = try await Scene().connected { scene, socket async throws in
+            let app = FeathersApp(transport: scene.transport)
+            let messages = app.service("messages", of: Message.self)
+            await messages.addHooks(
+                Hooks(
+                    around: [
+                        { context, next in
+                            try await next(&context)
+                            if case .text? = context.callResult { wasText.withLock { $0 = true } }
+                        }
+                    ], after: [hook]))
+            async let result = Self.outcome { try await messages.get(1) }
+            _ = try await socket.sent.next()
+            socket.deliver(answer)
+            return await result
+        }
+        return (result, wasText.withLock { $0 })
+    }
+
+    private static func outcome(_ call: @Sendable () async throws -> Message) async -> Result<Message, any Error> {
+        do { return .success(try await call()) } catch { return .failure(error) }
+    }
+
+    private static func json() throws -> String {
+        String(decoding: try JSONValueEncoder().encode(message).serialized(), as: UTF8.self)
+    }
+
+    @Test("become models without a tree")
+    func staysText() async throws {
+        let (result, wasText) = try await get(answer: "430[null,\(Self.json())]")
+        #expect(try result.get() == Self.message)
+        #expect(wasText)
+    }
+
+    @Test("are trees for hooks that look")
+    func hooksLook() async throws {
+        let (result, wasText) = try await get(answer: "430[null,\(Self.json())]") { $0.result?["id"] = 2 }
+        #expect(try result.get().id == 2)
+        #expect(!wasText)
+    }
+
+    @Test(
+        "are read as any other where a text does not do",
+        arguments: ["{\"id\":0,\"id\":1,\"te\\u0078t\":", "{\"id\":1,\"id\":1,\"text\":", "{\"id\":1,\"\\u0074ext\":"])
+    func oddObjects(start: String) async throws {
+        let text = String(decoding: try JSONValue.string(Self.message.text).serialized(), as: UTF8.self)
+        let (result, wasText) = try await get(answer: "430[null,\(start)\(text)}]")
+        #expect(try result.get() == Self.message)
+        #expect(!wasText)
+    }
+
+    @Test("come beside arguments that FeathersJS does not send")
+    func moreArguments() async throws {
+        let (result, wasText) = try await get(answer: "430[null,\(Self.json()),{\"more\":true}]")
+        #expect(try result.get() == Self.message)
+        #expect(!wasText)
+    }
+
+    @Test("end the connection where they are no JSON", arguments: ["", "}]", ",]", " 1]"])
+    func damaged(end: String) async throws {
+        let (result, _) = try await get(answer: "430[null,\(Self.json())\(end)")
+        let error = #expect(throws: FeathersError.self) { try result.get() }
+        #expect(error?.code == .unavailable)
+    }
+
+    @Test("of calls nobody waits for any more are reported, and nothing else")
+    func unknown() async throws {
+        try await Scene().connected { scene, socket async throws in
+            let app = FeathersApp(transport: scene.transport)
+            let messages = app.service("messages", of: Message.self)
+            socket.deliver("437[null,\(try Self.json())]")
+            #expect(try await scene.diagnostics.next() == .unknownAcknowledgement)
+            async let result = messages.get(1)
+            _ = try await socket.sent.next()
+            socket.deliver("430[null,\(try Self.json())]")
+            #expect(try await result == Self.message)
+        }
+    }
+
+    @Test("of untyped calls are trees")
+    func untyped() async throws {
+        try await Scene().connected { scene, socket async throws in
+            async let result = scene.get(1)
+            _ = try await socket.sent.next()
+            socket.deliver("430[null,\(try Self.json())]")
+            #expect(try await result["id"] == 1)
+        }
+    }
+}
+
+@Suite("Texts of answers")
+struct AnswerTextTests {
+    private static let filler = String(repeating: "x", count: 300)
+
+    @Test("are found behind the id and the null")
+    func found() throws {
+        let answer = try #require(AnswerText(in: "342[null,\"\(Self.filler)\"]", namespace: "/"))
+        #expect(answer.id == 42)
+        #expect(answer.marked()?.json == .string(Self.filler))
+        #expect(AnswerText(in: "3/chat,7[null,\"\(Self.filler)\"]", namespace: "/chat")?.id == 7)
+    }
+
+    @Test(
+        "are not found in other packets",
+        arguments: [
+            "2[\"messages created\",\"F\"]", "3[null,\"F\"]", "31[{\"name\":\"F\"}]", "31[0,\"F\"]", "31[null,\"F\"", "3/chat,1[null,\"F\"]",
+            "399999999999999999999[null,\"F\"]", "61-1[null,\"F\"]", "31[null]F", "31[null,1]",
+        ])
+    func others(packet: String) {
+        #expect(AnswerText(in: packet.replacing("F", with: Self.filler), namespace: "/") == nil)
+    }
+}
