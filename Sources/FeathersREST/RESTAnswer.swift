@@ -14,15 +14,12 @@ enum RESTAnswer {
         }
     }
 
-    /// The same, with the result's text left where its caller wants that.
-    static func result(of response: HTTPResponse, leftIn resultText: ResultText) throws(FeathersError) -> JSONValue {
-        guard try hasResult(response) else { return .null }
+    /// The same, as the text it came in where that serves.
+    static func callResult(of response: HTTPResponse) throws(FeathersError) -> CallResult {
+        guard try hasResult(response) else { return .value(.null) }
         do {
-            if let text = try JSONText.marking(response.body) {
-                resultText.leave(text)
-                return .null
-            }
-            return try JSONValue(parsing: response.body)
+            if let text = try JSONText.marking(response.body) { return .text(text) }
+            return .value(try JSONValue(parsing: response.body))
         } catch {
             throw unreadable(response, error)
         }

@@ -37,7 +37,12 @@ public struct RESTTransport: Transport, TextTransport {
         }
         if let read = ConditionalRead.of(request) { return try RESTAnswer.result(of: response, to: read) }
         guard let resultText = request.resultText else { return try RESTAnswer.result(of: response) }
-        return try RESTAnswer.result(of: response, leftIn: resultText)
+        switch try RESTAnswer.callResult(of: response) {
+        case .value(let value): return value
+        case .text(let text):
+            resultText.leave(text)
+            return .null
+        }
     }
 }
 

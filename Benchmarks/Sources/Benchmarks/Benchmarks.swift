@@ -53,6 +53,7 @@ struct Benchmarks {
     private static func measureAll(_ arguments: Arguments) async throws -> Results {
         var groups = try await [CallBenchmarks.hooks(), CallBenchmarks.memory(), DiagnosticBenchmarks.group(), TrafficBenchmarks.group()]
         groups += try JSONBenchmarks.groups()
+        groups.append(try await ModelBenchmarks.group())
         groups += JSONAPIBenchmarks.groups()
         groups += try [QueryBenchmarks.group(), RESTBenchmarks.group()]
         groups += try await CachingBenchmarks.groups()

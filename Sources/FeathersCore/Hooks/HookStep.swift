@@ -28,7 +28,7 @@ extension HookStep {
                 case .step(let step): try await step.run(&context)
                 case .method(let implementation) where context.callResult == nil:
                     context.type = .around
-                    if context.acceptsText, let service = implementation as? TransportService {
+                    if context.acceptsText, let service = implementation as? any TextService {
                         context.callResult = try await service.result(of: context.request)
                     } else {
                         context.callResult = .value(try await implementation.respond(to: context.request))

@@ -13,8 +13,8 @@ final class CallPlan: Sendable {
         self.implementation = implementation
         self.pipeline = pipeline
         self.event = event
-        mayCallOthers = pipeline.first != nil || !(implementation is TransportService || implementation is MemoryService)
-        givesText = (implementation as? TransportService)?.givesText ?? false
+        mayCallOthers = pipeline.first != nil || !(implementation is any TextService || implementation is MemoryService)
+        givesText = (implementation as? any TextService)?.givesText ?? false
     }
 }
 

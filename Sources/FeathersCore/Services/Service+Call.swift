@@ -34,7 +34,7 @@ extension Service {
         }
         let made = request
         let result: CallResult =
-            if acceptsText, let service = plan.implementation as? TransportService {
+            if acceptsText, let service = plan.implementation as? any TextService {
                 try await service.result(of: made)
             } else if isInside {
                 .value(try await plan.implementation.respond(to: made))

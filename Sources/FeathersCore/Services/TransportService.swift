@@ -8,7 +8,7 @@ public struct TransportService: ServiceProtocol {
         case service(CallAbandonment)
     }
 
-    private let transport: any Transport
+    let transport: any Transport
     private let ending: Ending
 
     /// A service that hands its calls to a transport.
@@ -29,9 +29,6 @@ public struct TransportService: ServiceProtocol {
             case (let gate?, _): .service(CallAbandonment(gate: gate))
             }
     }
-
-    /// Whether results can be had as the texts they came in.
-    var givesText: Bool { transport is any TextTransport }
 
     public func respond(to request: ServiceRequest) async throws -> JSONValue {
         switch ending {

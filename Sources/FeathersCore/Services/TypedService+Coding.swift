@@ -16,7 +16,7 @@ extension TypedService {
 
     /// Decodes a record without an envelope: one of a page, or an event's.
     package func decodeRecord(_ json: JSONValue, _ params: Params) throws -> Model {
-        try decode(unwrapped: json, as: Model.self, codec(for: params))
+        try decode(unwrapped: json, codec(for: params))
     }
 
     /// The records of a result of `find`, not decoded yet.
@@ -36,7 +36,7 @@ extension TypedService {
                 }
             }
         }
-        return try page(result.json).map { try decode(unwrapped: $0, as: Model.self, codec) }
+        return try page(result.json).map { try decode(unwrapped: $0, codec) }
     }
 
     func decodeList(_ result: CallResult, _ params: Params) throws -> [Model] {
@@ -44,14 +44,11 @@ extension TypedService {
     }
 
     func decode<Value: Decodable>(_ result: CallResult, as type: Value.Type = Model.self, _ codec: any JSONCodec) throws -> Value {
-        if rootKeys.isEmpty, case .text(let text) = result, let options = codec as? CodingOptions {
-            return try named(type) { try JSONValueDecoder(options).decode(type, from: text) }
-        }
-        return try decode(unwrapped: unwrap(result.json), as: type, codec)
+        try named(type) { try result.decode(type, at: rootKeys, codec) }
     }
 
-    private func decode<Value: Decodable>(unwrapped json: JSONValue, as type: Value.Type, _ codec: any JSONCodec) throws -> Value {
-        try named(type) { try codec.decode(type, from: json) }
+    private func decode(unwrapped json: JSONValue, _ codec: any JSONCodec) throws -> Model {
+        try named(Model.self) { try codec.decode(Model.self, from: json) }
     }
 
     /// What is inside the envelope.

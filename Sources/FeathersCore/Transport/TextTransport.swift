@@ -16,9 +16,18 @@ package final class ResultText: Sendable {
     var left: JSONText? { text.withLock { $0 } }
 }
 
-extension TransportService {
-    /// The method's result, as its text where the transport leaves one.
-    func result(of request: ServiceRequest) async throws -> CallResult {
+/// A service that can give a result as the text it came in.
+package protocol TextService: ServiceProtocol {
+    var givesText: Bool { get }
+
+    /// The method's result, as its text where there is one.
+    func result(of request: ServiceRequest) async throws -> CallResult
+}
+
+extension TransportService: TextService {
+    package var givesText: Bool { transport is any TextTransport }
+
+    package func result(of request: ServiceRequest) async throws -> CallResult {
         let resultText = ResultText()
         var request = request
         request.resultText = resultText

@@ -6,7 +6,7 @@ import Foundation
 struct EndpointReading<Response: Sendable>: Sendable {
     let kind: EndpointAnswerKind
     /// Makes the response of the hooks' result and the answer as it came.
-    let response: @Sendable (_ result: JSONValue, _ answer: HTTPResponse, _ codec: any JSONCodec) throws -> Response
+    let response: @Sendable (_ result: CallResult, _ answer: HTTPResponse, _ codec: any JSONCodec) throws -> Response
 }
 
 /// What of an answer is wanted, and with it what hooks see as `result`.
@@ -36,7 +36,7 @@ extension EndpointReading where Response: Decodable {
             if Response.self == [UInt8].self { return known(.bytes) { try bytes($0, $1) } }
         }
         return EndpointReading(kind: .json) { result, _, codec in
-            try codec.decode(Response.self, from: result.unwrapped(by: rootKeys))
+            try result.decode(Response.self, at: rootKeys, codec)
         }
     }
 
@@ -45,7 +45,7 @@ extension EndpointReading where Response: Decodable {
         -> EndpointReading
     {
         EndpointReading(kind: kind) { result, answer, _ in
-            guard let response = try value(result, answer) as? Response else {
+            guard let response = try value(result.json, answer) as? Response else {
                 throw FeathersError(.generalError, "The answer is no \(Response.self)")
             }
             return response
@@ -57,7 +57,7 @@ extension EndpointReading {
     static func raw(_ decode: @escaping @Sendable (HTTPResponse) throws -> Response) -> EndpointReading {
         EndpointReading(kind: .bytes) { result, answer, _ in
             var answer = answer
-            answer.body = try bytes(result, answer)
+            answer.body = try bytes(result.json, answer)
             return try decode(answer)
         }
     }
@@ -73,6 +73,7 @@ extension EndpointReading<DownloadedFile> {
     static func file(_ destination: URL) -> EndpointReading {
         EndpointReading(kind: .file(destination)) { result, _, _ in
             // A hook's result is the file then, as if the server had sent it.
+            let result = result.json
             if !result.isNull { try Data(result.asBytes()).write(to: destination, options: .atomic) }
             return DownloadedFile(url: destination)
         }

@@ -3,7 +3,7 @@ import FeathersNetworking
 import Foundation
 
 /// The innermost of an endpoint's call, where hooks know a service's method: sends the request and reads the answer.
-struct EndpointService: ServiceProtocol {
+struct EndpointService: TextService {
     /// What hooks see as the method of every endpoint's call.
     static let method: ServiceMethod = "request"
 
@@ -12,7 +12,13 @@ struct EndpointService: ServiceProtocol {
     let call: EndpointCall
     let progress: (@Sendable (TransferProgress) -> Void)?
 
+    var givesText: Bool { true }
+
     func respond(to request: ServiceRequest) async throws -> JSONValue {
+        try await result(of: request).json
+    }
+
+    func result(of request: ServiceRequest) async throws -> CallResult {
         guard request.method == Self.method else { throw FeathersError.unsupported(request.method) }
         let builder = EndpointRequestBuilder(endpoint: endpoint, transport: transport.builder)
         let (httpRequest, body) = try builder.request(data: request.data, params: request.params)
@@ -25,9 +31,9 @@ struct EndpointService: ServiceProtocol {
         call.response = response
         try EndpointValidation(endpoint).check(response, accept: httpRequest.headers["Accept"])
         switch endpoint.kind {
-        case .json: return try RESTAnswer.result(of: response)
-        case .text: return .string(String(decoding: response.body, as: UTF8.self))
-        case .bytes, .nothing, .file: return .null
+        case .json: return try RESTAnswer.callResult(of: response)
+        case .text: return .value(.string(String(decoding: response.body, as: UTF8.self)))
+        case .bytes, .nothing, .file: return .value(.null)
         }
     }
 

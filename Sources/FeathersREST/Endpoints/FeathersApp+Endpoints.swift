@@ -53,7 +53,7 @@ extension FeathersApp {
         let name = EndpointAddress.name(of: endpoint.path)
         let request = ServiceRequest(path: name, method: EndpointService.method, data: try endpoint.data(codec), params: params)
         let service = EndpointService(endpoint: blueprint, transport: transport, call: call, progress: progress)
-        let result = try await perform(request, by: service)
+        let result = try await answer(request, by: service)
         // A hook that answers in the server's place answers well, also after a refusal.
         let answer = try call.response.flatMap { $0.isSuccess ? $0 : nil } ?? HTTPResponse(status: 200, url: builder.url(for: params))
         let value: Response
