@@ -9,7 +9,7 @@ import Foundation
 /// The server prints its port, and serves (`http`, or `socket` for `socketio` and `events`) until its input ends; valgrind cannot start it. The
 /// difference between two runs of N and 2 N times is what N cost, without what is done once.
 enum Profile: String, CaseIterable {
-    case rest, socketio, events, hooks, live, memory, readers, atOnce, decoding
+    case rest, socketio, events, hooks, live, memory, readers, atOnce, decoding, typed
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -51,6 +51,9 @@ enum Profile: String, CaseIterable {
         case .atOnce:
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             try await concurrently(times, each: 1) { _ = try await service.get(1) }
+        case .typed:
+            let service = try ModelBenchmarks.messages()
+            for _ in 0..<times { _ = try await service.find() }
         case .decoding:
             let text = try JSONBenchmarks.pageOfTen()
             for _ in 0..<times { _ = try JSONValueDecoder().decode(JSONBenchmarks.Page.self, parsing: text) }

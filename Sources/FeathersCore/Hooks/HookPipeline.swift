@@ -12,10 +12,13 @@
 struct HookPipeline: Sendable {
     /// The outermost step, or nil where there is no hook at all: such a call needs no context, since nobody would look at it.
     let first: HookStep?
+    /// Whether there are hooks whose purpose is to look at results.
+    let looksAtResults: Bool
 
     init(app: Hooks, service: Hooks, method: ServiceMethod, implementation: any ServiceProtocol) {
         let inner = Self.steps(of: service, for: method, around: nil, implementation)
         let hooked = Self.steps(of: app, for: method, around: inner, implementation)
+        looksAtResults = [app, service].contains { !$0.after[.all].isEmpty || !$0.after[.method(method)].isEmpty }
         var diagnostics = app.diagnostics
         diagnostics.append(service.diagnostics)
         guard !diagnostics.isEmpty else {

@@ -6,7 +6,7 @@ final class CallPlan: Sendable {
     let event: EventName?
     /// Whether a call may make others before it ends, from its hooks or its service.
     let mayCallOthers: Bool
-    /// Whether results can be had as the texts they came in.
+    /// Whether results are had as the texts they came in, where the caller takes one.
     let givesText: Bool
 
     init(implementation: any ServiceProtocol, pipeline: HookPipeline, event: EventName?) {
@@ -14,7 +14,7 @@ final class CallPlan: Sendable {
         self.pipeline = pipeline
         self.event = event
         mayCallOthers = pipeline.first != nil || !(implementation is any TextService || implementation is MemoryService)
-        givesText = (implementation as? any TextService)?.givesText ?? false
+        givesText = !pipeline.looksAtResults && (implementation as? any TextService)?.givesText ?? false
     }
 }
 

@@ -58,7 +58,8 @@ extension SocketIOCore {
         }
         let now = timebase.now
         let call = OutgoingCall(
-            id: id, frame: frame, madeAt: now, deadline: timeout.map { now + $0 }, isVolatile: isVolatile, link: link, resultText: resultText)
+            id: id, frame: frame, madeAt: now, deadline: timeout.map { now + $0 }, isVolatile: isVolatile, link: link,
+            resultText: resultText)
         guard let deadline = call.deadline, !isRunning else { return try await wait(for: call) }
         return try await waitKeepingTime(for: call, until: deadline)
     }

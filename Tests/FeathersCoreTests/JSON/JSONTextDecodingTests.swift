@@ -49,7 +49,9 @@ struct JSONTextDecodingTests {
 
     @Test("have every kind of value and container")
     func everyKind() throws {
-        func text(_ model: some Encodable) throws -> String { String(decoding: try JSONValueEncoder().encode(model).serialized(), as: UTF8.self) }
+        func text(_ model: some Encodable) throws -> String {
+            String(decoding: try JSONValueEncoder().encode(model).serialized(), as: UTF8.self)
+        }
         try expectSame(Scalars.self, text(Scalars()))
         try expectSame(Nested.self, text(Nested()))
         let dog = try JSONValueDecoder().decode(Dog.self, parsing: Array(text(Dog()).utf8))
@@ -59,8 +61,10 @@ struct JSONTextDecodingTests {
     @Test(
         "fail as from the tree",
         arguments: [
-            #"{}"#, #"{"id":"1","tags":[]}"#, #"{"id":1,"tags":[1]}"#, #"{"id":1,"tags":["a",null]}"#, #"{"id":1,"tags":{}}"#, #"[]"#, #"1"#, #"null"#,
-            #"{"id":1.5,"tags":[]}"#, #"{"id":9223372036854775808,"tags":[]}"#, #"{"id":1,"tags":[],"inner":{"id":1}}"#, #"{"id":1,"tags":[],"inner":[]}"#,
+            #"{}"#, #"{"id":"1","tags":[]}"#, #"{"id":1,"tags":[1]}"#, #"{"id":1,"tags":["a",null]}"#, #"{"id":1,"tags":{}}"#, #"[]"#,
+            #"1"#, #"null"#,
+            #"{"id":1.5,"tags":[]}"#, #"{"id":9223372036854775808,"tags":[]}"#, #"{"id":1,"tags":[],"inner":{"id":1}}"#,
+            #"{"id":1,"tags":[],"inner":[]}"#,
             #"{"id":1,"tags":[],"score":"x"}"#, #"{"id":null,"tags":null}"#, #"{"id":1,"tags":["a","#,
         ])
     func failures(text: String) throws {

@@ -56,6 +56,34 @@ struct ResultTextTests {
         #expect(ids.withLock { $0 } == [1])
     }
 
+    @Test("are a tree for around hooks that look, and what one makes of it counts")
+    func aroundHooksLook() async throws {
+        let ids = Locked<[JSONValue?]>([])
+        let messages = try await service(
+            #"{"id":1,"text":"a"}"#,
+            Hooks(around: [
+                { context, next in
+                    try await next(&context)
+                    ids.withLock { $0.append(context.result?["id"]) }
+                    if context.id == 2 { context.result?["text"] = "changed" }
+                }
+            ]))
+        #expect(try await messages.get(1) == Message(id: 1, text: "a"))
+        #expect(try await messages.get(2) == Message(id: 1, text: "changed"))
+        #expect(ids.withLock { $0 } == [1, 1])
+    }
+
+    @Test("are a tree at once where after hooks will look")
+    func afterHooks() async throws {
+        let seen = Locked<[Bool]>([])
+        let messages = try await service(#"{"id":1,"text":"a"}"#, observing(seen))
+        await messages.addHooks(Hooks(after: [.find: [{ _ in }]]))
+        _ = try await messages.get(1)
+        messages.untyped.app.addHooks(Hooks(after: [{ _ in }]))
+        _ = try await messages.get(1)
+        #expect(seen.withLock { $0 } == [true, false])
+    }
+
     @Test("become pages, lists and whatever else a method gives")
     func shapes() async throws {
         let paged = try await service(Self.page).find()

@@ -16,19 +16,20 @@ struct ResultTextTests {
     private static let message = Message(id: 1, text: String(repeating: "Zürich ", count: 50))
 
     /// What a typed call gives for an answer, and whether its result was still a text after the call's hooks.
-    private func get(answer: String, by hook: @escaping Hook = { _ in }) async throws -> (result: Result<Message, any Error>, wasText: Bool) {
+    private func get(answer: String, by hook: @escaping Hook = { _ in }) async throws -> (result: Result<Message, any Error>, wasText: Bool)
+    {
         let wasText = Locked(false)
         let result = try await Scene().connected { scene, socket async throws in
             let app = FeathersApp(transport: scene.transport)
             let messages = app.service("messages", of: Message.self)
             await messages.addHooks(
-                Hooks(
-                    around: [
-                        { context, next in
-                            try await next(&context)
-                            if case .text? = context.callResult { wasText.withLock { $0 = true } }
-                        }
-                    ], after: [hook]))
+                Hooks(around: [
+                    { context, next in
+                        try await next(&context)
+                        try await hook(&context)
+                        if case .text? = context.callResult { wasText.withLock { $0 = true } }
+                    }
+                ]))
             async let result = Self.outcome { try await messages.get(1) }
             _ = try await socket.sent.next()
             socket.deliver(answer)
@@ -123,7 +124,8 @@ struct AnswerTextTests {
     @Test(
         "are not found in other packets",
         arguments: [
-            "2[\"messages created\",\"F\"]", "3[null,\"F\"]", "31[{\"name\":\"F\"}]", "31[0,\"F\"]", "31[null,\"F\"", "3/chat,1[null,\"F\"]",
+            "2[\"messages created\",\"F\"]", "3[null,\"F\"]", "31[{\"name\":\"F\"}]", "31[0,\"F\"]", "31[null,\"F\"",
+            "3/chat,1[null,\"F\"]",
             "399999999999999999999[null,\"F\"]", "61-1[null,\"F\"]", "31[null]F", "31[null,1]",
         ])
     func others(packet: String) {

@@ -13,7 +13,8 @@ extension DecodingNode {
 
     /// An integer, also where it was written as `1.0`.
     @inline(__always)
-    func integer<T: FixedWidthInteger>(from source: DecodingSource, as type: T.Type, at step: @autoclosure () -> CodingPathStep) throws -> T {
+    func integer<T: FixedWidthInteger>(from source: DecodingSource, as type: T.Type, at step: @autoclosure () -> CodingPathStep) throws -> T
+    {
         if let integer = source.integer, let exact = T(exactly: integer) { return exact }
         return try integerOffTheFastPath(from: source.json, as: type, at: step())
     }

@@ -8,6 +8,9 @@ protocol JSONBuilder: ~Copyable {
     /// What is known of a value that has been read.
     associatedtype Value
 
+    /// Whether strings are wanted with their escapes resolved; else these are only checked.
+    static var resolvesEscapes: Bool { get }
+
     /// Nothing, in the place of a container: what is around the outermost value.
     var outside: Container { get }
 
@@ -36,7 +39,7 @@ enum JSONContainerKind {
 
 /// A string as it was found.
 struct ParsedString {
-    /// What it means: its escapes are resolved.
+    /// What it means, or, where a builder resolves no escapes, how it is written.
     let bytes: UnsafeBufferPointer<UInt8>
     /// Where it begins in the text, after its quote.
     let offset: Int

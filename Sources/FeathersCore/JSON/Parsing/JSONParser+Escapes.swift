@@ -17,6 +17,22 @@ extension JSONParser where Builder: ~Copyable {
         }
     }
 
+    /// Checks the escape at the cursor, and passes it.
+    mutating func skipEscape() throws(JSONParsingError) {
+        let backslash = cursor
+        guard end - cursor >= 2 else { throw failure(.unexpectedEnd, at: end) }
+        let kind = cursor[1]
+        cursor += 2
+        switch kind {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "t"), UInt8(ascii: "n"),
+            UInt8(ascii: "f"),
+            UInt8(ascii: "r"):
+            break
+        case UInt8(ascii: "u"): _ = try parseHexDigits(startingAt: backslash)
+        default: throw failure(.invalidEscape, at: backslash)
+        }
+    }
+
     /// Reads the digits after `\u`, and a second escape where the first is half of a surrogate pair.
     private mutating func parseUnicodeEscape(startingAt backslash: UnsafePointer<UInt8>) throws(JSONParsingError) {
         let unit = try parseHexDigits(startingAt: backslash)

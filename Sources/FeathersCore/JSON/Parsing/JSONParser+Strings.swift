@@ -78,36 +78,44 @@ extension JSONParser where Builder: ~Copyable {
     }
 
     private mutating func parseEscapedString(from begin: UnsafePointer<UInt8>, isASCII: Bool) throws(JSONParsingError) -> Builder.Value {
-        let isASCII = try resolveEscapes(from: begin, isASCII: isASCII)
-        let length = cursor - begin - 1
-        let value = unescaped.withUnsafeBufferPointer { bytes in
-            builder.string(ParsedString(bytes: bytes, offset: begin - start, length: length, isASCII: isASCII, hasEscapes: true))
+        let isASCII = try passEscapes(from: begin, isASCII: isASCII)
+        guard let value = withEscapedString(from: begin, isASCII: isASCII, { builder, string in builder.string(string) }) else {
+            throw illFormed(from: begin, to: cursor - 1)
         }
-        guard let value else { throw illFormed(from: begin, to: cursor - 1) }
         return value
     }
 
     private mutating func parseEscapedKey(
         from begin: UnsafePointer<UInt8>, isASCII: Bool, in container: inout Builder.Container
     ) throws(JSONParsingError) {
-        let isASCII = try resolveEscapes(from: begin, isASCII: isASCII)
-        let length = cursor - begin - 1
-        let isWellFormed = unescaped.withUnsafeBufferPointer { bytes in
-            builder.key(ParsedString(bytes: bytes, offset: begin - start, length: length, isASCII: isASCII, hasEscapes: true), in: &container)
+        let isASCII = try passEscapes(from: begin, isASCII: isASCII)
+        guard withEscapedString(from: begin, isASCII: isASCII, { builder, key in builder.key(key, in: &container) }) else {
+            throw illFormed(from: begin, to: cursor - 1)
         }
-        guard isWellFormed else { throw illFormed(from: begin, to: cursor - 1) }
+    }
+
+    /// Hands the string that ends before the cursor, escapes and all, to the builder.
+    private mutating func withEscapedString<Result>(
+        from begin: UnsafePointer<UInt8>, isASCII: Bool, _ body: (inout Builder, ParsedString) -> Result
+    ) -> Result {
+        let (offset, written) = (begin - start, UnsafeBufferPointer(start: begin, count: cursor - begin - 1))
+        func string(_ bytes: UnsafeBufferPointer<UInt8>) -> ParsedString {
+            ParsedString(bytes: bytes, offset: offset, length: written.count, isASCII: isASCII, hasEscapes: true)
+        }
+        guard Builder.resolvesEscapes else { return body(&builder, string(written)) }
+        return unescaped.withUnsafeBufferPointer { body(&builder, string($0)) }
     }
 
     /// Goes on after the first run of a string, which ended at a backslash, and consumes its closing quote.
-    /// - Returns: whether all that was copied is ASCII. Escapes are written as UTF-8 by this parser; only what was copied needs checking.
-    private mutating func resolveEscapes(from begin: UnsafePointer<UInt8>, isASCII: Bool) throws(JSONParsingError) -> Bool {
-        if unescaped.isEmpty { unescaped.reserveCapacity(128) } else { unescaped.removeAll(keepingCapacity: true) }
+    /// - Returns: whether all that is no escape is ASCII. What escapes mean is written as UTF-8 by this parser; only the rest needs checking.
+    private mutating func passEscapes(from begin: UnsafePointer<UInt8>, isASCII: Bool) throws(JSONParsingError) -> Bool {
+        if unescaped.isEmpty, Builder.resolvesEscapes { unescaped.reserveCapacity(128) } else { unescaped.removeAll(keepingCapacity: true) }
         var runStart = begin
         var isASCII = isASCII
         while true {
-            unescaped.append(contentsOf: UnsafeBufferPointer(start: runStart, count: cursor - runStart))
+            if Builder.resolvesEscapes { unescaped.append(contentsOf: UnsafeBufferPointer(start: runStart, count: cursor - runStart)) }
             if cursor.pointee == UInt8(ascii: "\"") { break }
-            try parseEscape()
+            if Builder.resolvesEscapes { try parseEscape() } else { try skipEscape() }
             runStart = cursor
             let run = try scanPlainBytes()
             isASCII = isASCII && run.isASCII

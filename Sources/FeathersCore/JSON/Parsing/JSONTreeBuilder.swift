@@ -34,6 +34,8 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
         let hash: UInt64
     }
 
+    static var resolvesEscapes: Bool { true }
+
     var outside: Container { Container(firstValue: 0, firstKey: 0) }
 
     @inline(__always)

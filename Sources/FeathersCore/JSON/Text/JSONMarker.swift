@@ -38,6 +38,8 @@ struct JSONMarker: JSONBuilder, ~Copyable {
         return taken
     }
 
+    static var resolvesEscapes: Bool { false }
+
     var outside: Container { Container(place: 0) }
 
     @inline(__always)
@@ -57,7 +59,8 @@ struct JSONMarker: JSONBuilder, ~Copyable {
     @inline(__always)
     mutating func string(_ string: ParsedString) -> Void? {
         guard string.isASCII || string.isWellFormed else { return nil }
-        marks.push(JSONMark(string.hasEscapes ? .escapedString : .string, at: string.offset, word: UInt64(truncatingIfNeeded: string.length)))
+        marks.push(
+            JSONMark(string.hasEscapes ? .escapedString : .string, at: string.offset, word: UInt64(truncatingIfNeeded: string.length)))
         return ()
     }
 
