@@ -1,0 +1,14 @@
+/// Where a transport leaves the text of a result, in place of its tree, for a caller who makes a model of it.
+///
+/// Such a transport returns JSON null then. One request has one of its own, so that no two answers meet in it.
+package final class ResultText: Sendable {
+    private let text = Locked<JSONText?>(nil)
+
+    package init() {}
+
+    package func leave(_ text: JSONText) {
+        self.text.withLock { $0 = text }
+    }
+
+    var left: JSONText? { text.withLock { $0 } }
+}
