@@ -25,7 +25,7 @@ struct LiveQueryPlan: Sendable {
         selection = try QuerySelection(query, keeping: id)
         skip = try Self.count("$skip", in: query) ?? 0
         limit = try Self.count("$limit", in: query)
-        headroom = limit.map { min(max($0 / 2, 1), 25) } ?? 0
+        headroom = limit.map { min(max($0 / 2, 1), 25, .max - $0) } ?? 0
 
         var request = query
         if let limit, limit > 0 { request.json["$limit"] = .integer(Int64(limit + headroom)) }
@@ -44,7 +44,7 @@ struct LiveQueryPlan: Sendable {
 
     private static func count(_ name: String, in query: Query) throws(FeathersError) -> Int? {
         guard let value = query.json[name] else { return nil }
-        let count = value.integer.map { Int($0) } ?? value.string.flatMap { Int($0) }
+        let count = value.integer.map { Int(clamping: $0) } ?? value.string.flatMap { Int($0) }
         guard let count, count >= 0 else {
             throw FeathersError(.badRequest, "A live query needs a \(name) that is a whole number, 0 or more", execution: .neverSent)
         }

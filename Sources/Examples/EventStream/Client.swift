@@ -17,6 +17,11 @@ final class Client: Sendable {
 
     init(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        #if canImport(Darwin)
+            // Writing to a peer that is gone is to fail, and no signal; elsewhere each write says so.
+            var yes: Int32 = 1
+            setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
+        #endif
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
         let (bytes, continuation) = AsyncStream.makeStream(of: [UInt8].self)
         self.bytes = bytes

@@ -55,7 +55,7 @@ struct PrivateFile {
         do {
             defer { close(file) }
             try write(Array(text.utf8), to: file)
-            guard fsync(file) == 0 else { throw failure("can not be written") }
+            guard flush(file) else { throw failure("can not be written") }
         } catch {
             unlink(draft)
             throw error
@@ -94,7 +94,15 @@ struct PrivateFile {
         guard folder >= 0 else { return }
         defer { close(folder) }
         // Some file systems can not; the file itself has been flushed.
-        _ = fsync(folder)
+        _ = flush(folder)
+    }
+
+    private func flush(_ descriptor: CInt) -> Bool {
+        #if canImport(Darwin)
+            // There fsync leaves the bytes in the drive's own memory; where this is not known, it is the best there is.
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+        #endif
+        return fsync(descriptor) == 0
     }
 
     private func failure(_ what: String, because reason: String? = nil) -> FeathersError {

@@ -62,6 +62,10 @@ struct OpenFile: ~Copyable {
 
     /// Waits until the bytes are on the disk.
     func synchronize() throws {
+        #if canImport(Darwin)
+            // There fsync leaves the bytes in the drive's own memory; where this is not known, it is the best there is.
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        #endif
         guard fsync(descriptor) == 0 else { throw DiskCacheError("fsync", errno) }
     }
 

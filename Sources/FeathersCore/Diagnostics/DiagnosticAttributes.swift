@@ -111,5 +111,5 @@ extension DiagnosticAttributes.Value: ExpressibleByStringInterpolation, Expressi
 }
 
 extension Duration {
-    package var wholeMilliseconds: Int { Int((self / .milliseconds(1)).rounded()) }
+    package var wholeMilliseconds: Int { Int(clamping: Int64((self / .milliseconds(1)).rounded())) }
 }

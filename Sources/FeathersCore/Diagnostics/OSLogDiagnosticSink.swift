@@ -1,5 +1,5 @@
 #if canImport(OSLog)
-    public import OSLog
+    import os
 
     /// A sink that writes to the system's log, each domain as a category of its own.
     ///

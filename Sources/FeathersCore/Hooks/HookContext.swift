@@ -22,6 +22,7 @@ public struct HookContext: Sendable {
             defer { callResult = value.map(CallResult.value) }
             yield &value
         }
+        set { callResult = newValue.map(CallResult.value) }
     }
 
     /// The result as it came: a text stays one until somebody looks.

@@ -18,7 +18,7 @@ struct HookPipeline: Sendable {
     init(app: Hooks, service: Hooks, method: ServiceMethod, implementation: any ServiceProtocol) {
         let inner = Self.steps(of: service, for: method, around: nil, implementation)
         let hooked = Self.steps(of: app, for: method, around: inner, implementation)
-        looksAtResults = [app, service].contains { !$0.after[.all].isEmpty || !$0.after[.method(method)].isEmpty }
+        looksAtResults = [app, service].contains { $0.looksAtResults || !$0.after[.all].isEmpty || !$0.after[.method(method)].isEmpty }
         var diagnostics = app.diagnostics
         diagnostics.append(service.diagnostics)
         guard !diagnostics.isEmpty else {

@@ -16,6 +16,8 @@ public struct Hooks: Sendable {
     var deadlines: HookMap<Deadline>
     /// What is done to the requests where they meet the method, inside of all hooks.
     package var stages: HookMap<any RequestStage>
+    /// Whether an around hook is sure to look at results, so that these had better be trees from the start; after hooks are.
+    package var looksAtResults = false
     /// Who hears of the calls; see ``Hooks/logging(levels:redaction:verbosity:to:)``.
     var diagnostics = Diagnostics()
 
@@ -54,6 +56,7 @@ public struct Hooks: Sendable {
         error.append(other.error)
         deadlines.append(other.deadlines)
         stages.append(other.stages)
+        looksAtResults = looksAtResults || other.looksAtResults
         diagnostics.append(other.diagnostics)
     }
 }

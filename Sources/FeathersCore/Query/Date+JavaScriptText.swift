@@ -8,7 +8,7 @@ extension Date {
     package var javaScriptText: String? {
         let milliseconds = (timeIntervalSince1970 * 1000).rounded()
         guard milliseconds.magnitude <= 8.64e15 else { return nil }
-        let (day, time) = Self.floorDivision(Int(milliseconds), by: 86_400_000)
+        let (day, time) = Self.floorDivision(Int64(milliseconds), by: 86_400_000)
         let (year, month, dayOfMonth) = Self.civilDate(daysSince1970: day)
 
         var text: [UInt8] = []
@@ -36,7 +36,7 @@ extension Date {
     }
 
     /// Days since 1970 as a date of the Gregorian calendar, counted in eras of 400 years that begin on 1 March.
-    private static func civilDate(daysSince1970: Int) -> (year: Int, month: Int, day: Int) {
+    private static func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = floorDivision(daysSince1970 + 719_468, by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -46,13 +46,13 @@ extension Date {
         return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
     }
 
-    private static func floorDivision(_ value: Int, by divisor: Int) -> (quotient: Int, remainder: Int) {
+    private static func floorDivision(_ value: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 
-    private static func append(_ value: Int, digits: Int, to text: inout [UInt8]) {
-        var divisor = 1
+    private static func append(_ value: Int64, digits: Int, to text: inout [UInt8]) {
+        var divisor: Int64 = 1
         for _ in 1..<digits { divisor *= 10 }
         while divisor > 0 {
             text.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))

@@ -6,15 +6,16 @@ final class CallPlan: Sendable {
     let event: EventName?
     /// Whether a call may make others before it ends, from its hooks or its service.
     let mayCallOthers: Bool
-    /// Whether results are had as the texts they came in, where the caller takes one.
-    let givesText: Bool
+    /// The implementation where it gives results as the texts they came in, and no hook is there to look at them.
+    let textService: (any TextService)?
 
     init(implementation: any ServiceProtocol, pipeline: HookPipeline, event: EventName?) {
         self.implementation = implementation
         self.pipeline = pipeline
         self.event = event
-        mayCallOthers = pipeline.first != nil || !(implementation is any TextService || implementation is MemoryService)
-        givesText = !pipeline.looksAtResults && (implementation as? any TextService)?.givesText ?? false
+        mayCallOthers = pipeline.first != nil || !(implementation is TransportService || implementation is MemoryService)
+        let textService = pipeline.looksAtResults ? nil : implementation as? any TextService
+        self.textService = textService?.givesText == true ? textService : nil
     }
 }
 

@@ -19,10 +19,10 @@ extension Service {
         guard app.gate.enter() else { throw FeathersError.shuttingDown(request.method, path) }
         defer { app.gate.leave() }
         let plan = registration.plan(for: request.method, in: app)
-        let acceptsText = acceptsText && plan.givesText
+        let textService = acceptsText ? plan.textService : nil
         let isInside = !plan.mayCallOthers || CallGate.entered === app.gate
         if let pipeline = plan.pipeline.first {
-            var context = HookContext(service: self, request: request, event: plan.event, acceptsText: acceptsText)
+            var context = HookContext(service: self, request: request, event: plan.event, acceptsText: textService != nil)
             if isInside {
                 try await pipeline.run(&context)
             } else {
@@ -34,11 +34,11 @@ extension Service {
         }
         let made = request
         let result: CallResult =
-            if acceptsText, let service = plan.implementation as? any TextService {
-                try await service.result(of: made)
-            } else if isInside {
-                .value(try await plan.implementation.respond(to: made))
-            } else {
+            switch (textService, isInside) {
+            case (let service?, true): try await service.result(of: made)
+            case (let service?, false): try await CallGate.$entered.withValue(app.gate) { try await service.result(of: made) }
+            case (nil, true): .value(try await plan.implementation.respond(to: made))
+            case (nil, false):
                 .value(try await CallGate.$entered.withValue(app.gate) { try await plan.implementation.respond(to: made) })
             }
         if let event = plan.event { emit(event, of: result) }

@@ -17,7 +17,7 @@ struct DeadlineTimer: @unchecked Sendable {
 
     /// Fires at this moment, and no longer at the one set before.
     func schedule(at deadline: ContinuousClock.Instant) {
-        source.schedule(deadline: .now() + ContinuousClock.now.duration(to: deadline).dispatchInterval)
+        source.schedule(deadline: .now() + ContinuousClock.now.duration(to: deadline).clamped.seconds)
     }
 
     func cancel() {

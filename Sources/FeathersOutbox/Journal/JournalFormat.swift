@@ -61,8 +61,8 @@ enum JournalFormat {
                 if rest.allSatisfy({ $0 == 0 }) { return contents }
                 throw .damaged(offset: offset)
             }
-            let payload = rest.dropFirst(recordHeaderLength).prefix(Int(number(in: bytes, at: offset)))
-            guard payload.count == Int(number(in: bytes, at: offset)) else { return contents }
+            let payload = rest.dropFirst(recordHeaderLength).prefix(Int(clamping: number(in: bytes, at: offset)))
+            guard payload.count == number(in: bytes, at: offset) else { return contents }
             guard CRC32.checksum(of: payload) == number(in: bytes, at: offset + 8) else { throw .damaged(offset: offset) }
             contents.records.append(Contents.Record(offset: offset, payload: Array(payload)))
             contents.length += recordHeaderLength + payload.count

@@ -86,6 +86,9 @@ final class SystemDisk: JournalDisk {
         let descriptor = Foundation.open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw JournalDiskError.last }
         defer { close(descriptor) }
+        #if canImport(Darwin)
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        #endif
         // EINVAL is how file systems say that their folders need none.
         guard fsync(descriptor) == 0 || errno == EINVAL else { throw JournalDiskError.last }
     }

@@ -15,10 +15,23 @@ struct EndpointService: TextService {
     var givesText: Bool { true }
 
     func respond(to request: ServiceRequest) async throws -> JSONValue {
-        try await result(of: request).json
+        let response = try await response(to: request)
+        if case .json = endpoint.kind { return try RESTAnswer.result(of: response) }
+        return read(response)
     }
 
     func result(of request: ServiceRequest) async throws -> CallResult {
+        let response = try await response(to: request)
+        if case .json = endpoint.kind { return try RESTAnswer.callResult(of: response) }
+        return .value(read(response))
+    }
+
+    /// The body of an answer that is not read as JSON.
+    private func read(_ response: HTTPResponse) -> JSONValue {
+        if case .text = endpoint.kind { .string(String(decoding: response.body, as: UTF8.self)) } else { .null }
+    }
+
+    private func response(to request: ServiceRequest) async throws -> HTTPResponse {
         guard request.method == Self.method else { throw FeathersError.unsupported(request.method) }
         let builder = EndpointRequestBuilder(endpoint: endpoint, transport: transport.builder)
         let (httpRequest, body) = try builder.request(data: request.data, params: request.params)
@@ -30,11 +43,7 @@ struct EndpointService: TextService {
         }
         call.response = response
         try EndpointValidation(endpoint).check(response, accept: httpRequest.headers["Accept"])
-        switch endpoint.kind {
-        case .json: return try RESTAnswer.callResult(of: response)
-        case .text: return .value(.string(String(decoding: response.body, as: UTF8.self)))
-        case .bytes, .nothing, .file: return .value(.null)
-        }
+        return response
     }
 
     /// Streams what comes from files or goes into one, and what somebody watches; the rest is quicker in memory.

@@ -36,7 +36,7 @@ struct EngineHandshake: Sendable, Hashable {
         guard let upgrades = json["upgrades"]?.array else { throw EngineHandshakeError(member: "upgrades") }
         self.init(
             sid: sid, upgrades: upgrades.compactMap(\.string), pingInterval: try Self.milliseconds(json, "pingInterval"),
-            pingTimeout: try Self.milliseconds(json, "pingTimeout"), maxPayload: Int(try Self.positive(json, "maxPayload")))
+            pingTimeout: try Self.milliseconds(json, "pingTimeout"), maxPayload: Int(clamping: try Self.positive(json, "maxPayload")))
     }
 
     private static func milliseconds(_ json: JSONValue, _ member: String) throws(EngineHandshakeError) -> Duration {

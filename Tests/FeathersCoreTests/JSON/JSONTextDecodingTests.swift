@@ -98,12 +98,65 @@ struct JSONTextDecodingTests {
         }
     }
 
+    @Test("may keep values as deep as a text may be")
+    func depth() throws {
+        struct Keeping: Codable, Equatable {
+            var any: JSONValue
+            var object: JSONObject?
+        }
+        let deep = String(repeating: "[", count: 510) + String(repeating: "]", count: 510)
+        try expectSame(Keeping.self, #"{"any":\#(deep)}"#)
+        try expectSame(Keeping.self, #"{"any":{"a":[1,{"b":"\u00e9"}],"c":null},"object":{"z":1,"a":{"z":2}}}"#)
+        try expectSame(Keeping.self, #"{"any":1,"object":[]}"#)
+    }
+
+    @Test("are counted once, however often a loop asks")
+    func counting() throws {
+        struct Counting: Codable, Equatable {
+            var numbers: [Int] = []
+
+            init(from decoder: any Decoder) throws {
+                var container = try decoder.unkeyedContainer()
+                while container.currentIndex < container.count ?? 0 { numbers.append(try container.decode(Int.self)) }
+            }
+        }
+        let numbers = Array(0..<20_000)
+        let decoded = try JSONValueDecoder().decode(Counting.self, parsing: Array("\(numbers)".utf8))
+        #expect(decoded.numbers == numbers)
+    }
+
+    @Test("try one kind after the other, as unions do")
+    func unions() throws {
+        enum Union: Codable, Equatable {
+            case number(Double)
+            case text(String)
+            case list([Union])
+            case record([String: Union])
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                if let number = try? container.decode(Double.self) {
+                    self = .number(number)
+                } else if let text = try? container.decode(String.self) {
+                    self = .text(text)
+                } else if let list = try? container.decode([Union].self) {
+                    self = .list(list)
+                } else {
+                    self = .record(try container.decode([String: Union].self))
+                }
+            }
+        }
+        try expectSame(Union.self, #"[1,"a",[2.5,{"b":[3,"\n"],"c":{}}],{"d":"e"}]"#)
+        try expectSame(Union.self, "[true]")
+    }
+
     @Test("are those of the tree for any text", arguments: 0..<10)
     func anyText(seed: UInt64) throws {
         var generator = RandomJSON(random: SeededGenerator(seed: 500 + seed))
         for _ in 0..<100 {
             let text = String(decoding: try generator.damagedText(), as: UTF8.self)
             try expectSame(JSONValue.self, text)
+            try expectSame([JSONValue].self, "[\(text)]")
             try expectSame([String: JSONValue].self, text)
             try expectSame([Double?].self, text)
             try expectSame([String].self, text)

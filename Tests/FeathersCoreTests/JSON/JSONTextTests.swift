@@ -30,11 +30,16 @@ struct JSONTextTests {
                 let tree = try JSONValue(parsing: bytes)
                 if let text = try JSONText.marking(bytes) { #expect(text.json == tree) }
             } catch {
-                refused += 1
-                #expect(throws: error) { try JSONText.marking(bytes) }
+                // Given up before the fault was reached, a text is left to the tree, which finds it.
+                do {
+                    #expect(try JSONText.marking(bytes) == nil)
+                } catch let own {
+                    refused += 1
+                    #expect(own == error)
+                }
             }
         }
-        #expect(refused > 20)
+        #expect(refused > 10)
     }
 
     @Test(

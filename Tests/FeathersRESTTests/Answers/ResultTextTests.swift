@@ -1,5 +1,4 @@
 import FeathersREST
-import FeathersTesting
 import Foundation
 import Testing
 

@@ -13,7 +13,7 @@ final class CallGate: Sendable {
         var isFinished = false
     }
 
-    private static let closed = 1 << 62
+    private static let closed = 1 << (Int.bitWidth - 2)
 
     /// How many calls are under way, with the highest bit set once the gate is closed: every call asks, so that asking must cost next to nothing.
     private let count = Atomic<Int>(0)

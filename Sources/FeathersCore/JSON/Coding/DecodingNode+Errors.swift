@@ -7,7 +7,7 @@ extension DecodingNode {
                 type, DecodingError.Context(codingPath: path, debugDescription: "Expected \(type) but found null instead."))
         }
         return .typeMismatch(
-            type, DecodingError.Context(codingPath: path, debugDescription: "Expected \(type) but found \(source.json.kindName) instead."))
+            type, DecodingError.Context(codingPath: path, debugDescription: "Expected \(type) but found \(source.kindName) instead."))
     }
 
     /// The error for a value of the right kind that does not fit.

@@ -28,7 +28,8 @@ extension DecodingNode {
     }
 
     private func findElsewhere(_ key: String, _ lookUp: Int, in members: DecodingMembers) -> Int? {
-        guard let parent else { return members.position(of: key) }
+        // What is inside an object has siblings of other kinds.
+        guard let parent, parent.members == nil else { return members.position(of: key) }
         let positions = parent.positionsInside
         if lookUp < positions.count, members.hasMember(key, at: positions[lookUp]) { return positions[lookUp] }
         guard let position = members.position(of: key) else { return nil }

@@ -16,7 +16,8 @@ extension DecodingNode {
     func integer<T: FixedWidthInteger>(from source: DecodingSource, as type: T.Type, at step: @autoclosure () -> CodingPathStep) throws -> T
     {
         if let integer = source.integer, let exact = T(exactly: integer) { return exact }
-        return try integerOffTheFastPath(from: source.json, as: type, at: step())
+        guard let value = source.scalar else { throw mismatch(type, source, at: step()) }
+        return try integerOffTheFastPath(from: value, as: type, at: step())
     }
 
     private func integerOffTheFastPath<T: FixedWidthInteger>(
@@ -42,7 +43,7 @@ extension DecodingNode {
     }
 
     private func nonFinite<T: BinaryFloatingPoint>(from source: DecodingSource, as type: T.Type, at step: CodingPathStep) throws -> T {
-        guard let number = options.coding.nonConformingFloats.number(in: source.json) else { throw mismatch(type, source, at: step) }
+        guard let number = source.scalar.flatMap(options.coding.nonConformingFloats.number) else { throw mismatch(type, source, at: step) }
         return T(number)
     }
 

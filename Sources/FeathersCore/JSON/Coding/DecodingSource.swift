@@ -63,6 +63,18 @@ enum DecodingSource {
         return strings
     }
 
+    /// What kind of value this is, for messages that must not show the value itself.
+    var kindName: String {
+        guard case .text(let place) = self else { return json.kindName }
+        return place.kind == .object ? "an object" : place.kind == .array ? "an array" : place.json.kindName
+    }
+
+    /// The value, where it is neither an array nor an object, whose trees nobody needs to be told that they are no number.
+    var scalar: JSONValue? {
+        if case .text(let place) = self, place.mark.pointee.isContainer { return nil }
+        return json
+    }
+
     /// The value as a tree.
     var json: JSONValue {
         switch self {

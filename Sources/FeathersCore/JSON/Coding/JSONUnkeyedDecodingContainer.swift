@@ -4,15 +4,17 @@ struct JSONUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     private let elements: DecodingElements
     private var position: Int
     private(set) var currentIndex = 0
+    let count: Int?
 
     init(node: DecodingNode, elements: DecodingElements) {
         self.node = node
         self.elements = elements
         position = elements.firstPosition
+        // Once, since loops ask again and again.
+        count = elements.count
     }
 
     var codingPath: [any CodingKey] { node.codingPath }
-    var count: Int? { elements.count }
     var isAtEnd: Bool { elements.element(at: position) == nil }
 
     /// Reads the current element and moves on, unless that throws.

@@ -21,10 +21,16 @@ public struct JSONValueDecoder: Sendable {
         return try DecodingNode(source: .tree(value), options: DecodingOptions(options)).decodeWhole(type)
     }
 
-    /// Decodes a model from a JSON text, without building the tree of values in between.
+    /// Decodes a model from a JSON text.
     ///
-    /// - Throws: `JSONParsingError` where the bytes are no JSON; else what ``decode(_:from:)`` throws.
+    /// The tree of values is not built in between, unless an object has repeated, escaped or more than 32 keys.
+    /// - Parameters:
+    ///   - type: the model.
+    ///   - bytes: the whole text in UTF-8, without a byte order mark.
+    /// - Throws: `JSONParsingError` where the bytes are no JSON, or nested deeper than ``JSONValue/defaultMaximumDepth``; else what
+    ///   ``decode(_:from:)`` throws.
     public func decode<T: Decodable>(_ type: T.Type = T.self, parsing bytes: [UInt8]) throws -> T {
+        if type == JSONValue.self, let value = try JSONValue(parsing: bytes) as? T { return value }
         guard let text = try JSONText.marking(bytes) else { return try decode(type, from: JSONValue(parsing: bytes)) }
         return try decode(type, from: text)
     }

@@ -27,7 +27,8 @@ protocol JSONBuilder: ~Copyable {
     mutating func key(_ key: ParsedString, in container: inout Container) -> Bool
     /// Takes the next value of a container.
     mutating func add(_ value: consuming Value)
-    mutating func close(_ kind: JSONContainerKind, _ container: consuming Container) -> Value
+    /// - Parameter end: the offset behind the closing bracket.
+    mutating func close(_ kind: JSONContainerKind, _ container: consuming Container, endingAt end: Int) -> Value
 }
 
 enum JSONContainerKind {
@@ -45,7 +46,7 @@ struct ParsedString {
     let offset: Int
     /// How many bytes it has in the text.
     let length: Int
-    /// Whether all bytes are ASCII, so that nothing remains to be checked.
+    /// Whether nothing remains to be checked: all bytes are ASCII, or come of escapes.
     let isASCII: Bool
     let hasEscapes: Bool
 }

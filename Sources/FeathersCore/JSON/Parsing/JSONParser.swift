@@ -97,7 +97,7 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
     /// Ends the innermost container, which becomes a value of the one around it.
     @inline(__always)
     private mutating func close(_ container: inout OpenContainer) -> Builder.Value {
-        let value = builder.close(container.kind, container.content)
+        let value = builder.close(container.kind, container.content, endingAt: offset)
         container = openContainers.giveUp(from: openContainers.count - 1).move()
         return value
     }

@@ -64,7 +64,7 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     }
 
     @inline(__always)
-    mutating func close(_ kind: JSONContainerKind, _ container: consuming Container) -> JSONValue {
+    mutating func close(_ kind: JSONContainerKind, _ container: consuming Container, endingAt end: Int) -> JSONValue {
         kind == .object ? .object(takeObject(of: container)) : .array(takeArray(of: container))
     }
 

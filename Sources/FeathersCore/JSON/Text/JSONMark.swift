@@ -23,7 +23,7 @@ struct JSONMark: Sendable {
     /// - Parameters:
     ///   - offset: where the value begins in the text; of strings what comes after the quote.
     ///   - depth: how many arrays and objects are around it, itself included; only keys and containers tell.
-    ///   - word: a scalar's value, a string's length, or how many marks an array or object has, with its own.
+    ///   - word: a scalar's value or a string's length; an array or object is told when it ends.
     @inline(__always)
     init(_ kind: Kind, at offset: Int, depth: Int = 0, word: UInt64 = 0) {
         head = UInt64(truncatingIfNeeded: offset) << 16 | UInt64(truncatingIfNeeded: depth) << 4 | kind.rawValue
@@ -43,15 +43,18 @@ struct JSONMark: Sendable {
     var integer: Int64 { Int64(bitPattern: word) }
     @inline(__always)
     var number: Double { Double(bitPattern: word) }
-    /// How many bytes a string has in the text.
     @inline(__always)
-    var length: Int { Int(truncatingIfNeeded: word) }
+    var isContainer: Bool { kind.rawValue >= Kind.array.rawValue }
+    /// How many bytes a string, an array or an object has in the text.
+    @inline(__always)
+    var length: Int { Int(truncatingIfNeeded: word & 0xFFFF_FFFF) }
     /// How many marks there are to the one after this value and all that is in it.
     @inline(__always)
-    var stride: Int { kind.rawValue < Kind.array.rawValue ? 1 : Int(truncatingIfNeeded: word) }
+    var stride: Int { isContainer ? Int(truncatingIfNeeded: word >> 32) : 1 }
 
-    /// Sets how many marks an array or object has, with its own.
-    mutating func close(stride: Int) {
-        word = UInt64(truncatingIfNeeded: stride)
+    /// Says where an array or object ends: how many marks it has, with its own, and the offset behind its bracket.
+    @inline(__always)
+    mutating func close(stride: Int, endingAt end: Int) {
+        word = UInt64(truncatingIfNeeded: stride) << 32 | UInt64(truncatingIfNeeded: end - offset)
     }
 }

@@ -24,11 +24,19 @@ struct JSONMarker: JSONBuilder, ~Copyable {
         of bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int
     ) throws(JSONParsingError) -> UnsafeMutableBufferPointer<JSONMark>? {
         guard let start = bytes.baseAddress else { throw JSONParsingError(reason: .unexpectedEnd, offset: 0) }
+        // What a mark has room for; larger texts are for downloads.
+        guard bytes.count <= UInt32.max else { return nil }
         // Feathers' records have a key or a value in a dozen bytes.
         let builder = JSONMarker(capacity: bytes.count / 12 + 8)
         var parser = JSONParser(start: start, count: bytes.count, maximumDepth: maximumDepth, builder: builder)
-        try parser.parse()
-        return parser.builder.isPlain ? parser.builder.takeMarks() : nil
+        do throws(JSONParsingError) {
+            try parser.parse()
+            return parser.builder.takeMarks()
+        } catch {
+            // Given up, rather than refused: whoever builds the tree finds out what else there is.
+            if !parser.builder.isPlain { return nil }
+            throw error
+        }
     }
 
     private mutating func takeMarks() -> UnsafeMutableBufferPointer<JSONMark> {
@@ -75,10 +83,10 @@ struct JSONMarker: JSONBuilder, ~Copyable {
     func add(_ value: Void) {}
 
     @inline(__always)
-    mutating func close(_ kind: JSONContainerKind, _ container: consuming Container) {
+    mutating func close(_ kind: JSONContainerKind, _ container: consuming Container, endingAt end: Int) {
         depth &-= 1
         let stride = marks.count - container.place
-        marks.change(container.place) { $0.close(stride: stride) }
+        marks.change(container.place) { $0.close(stride: stride, endingAt: end) }
     }
 
     @inline(__always)
@@ -87,6 +95,7 @@ struct JSONMarker: JSONBuilder, ~Copyable {
         container.keyCount &+= 1
         if key.hasEscapes || container.keyCount > JSONObject.indexingThreshold { isPlain = false }
         if isPlain { note(key, in: &container) }
+        guard isPlain else { return false }
         marks.push(JSONMark(.key, at: key.offset, depth: depth, word: UInt64(truncatingIfNeeded: key.length)))
         return true
     }

@@ -61,16 +61,17 @@ extension JSONPlace {
     /// The tree of the value.
     var json: JSONValue {
         let mark = mark.pointee
+        // By the parser, which is quicker than the marks are, and needs no more of the stack the deeper a value is.
+        if mark.isContainer {
+            let text = UnsafeBufferPointer(start: bytes + mark.offset, count: mark.length)
+            return (try? JSONTreeBuilder.tree(of: text, maximumDepth: JSONValue.depthCeiling)) ?? .null
+        }
         switch mark.kind {
         case .bool: return .bool(mark.bool)
         case .integer: return .integer(mark.integer)
         case .number: return .number(mark.number)
-        case .string, .key, .escapedString: return .string(string ?? "")
-        case .array: return .array(children.map(\.json))
-        case .object:
-            return .object(
-                JSONObject(uniqueEntries: children.map { JSONObject.Entry(key: $0.string ?? "", value: $0.advanced(by: 1).json) }))
-        default: return .null
+        case .null: return .null
+        default: return .string(string ?? "")
         }
     }
 }

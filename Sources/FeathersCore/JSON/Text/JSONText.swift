@@ -37,12 +37,12 @@ package final class JSONText: @unchecked Sendable {
 
     /// The text's tree, read the first time somebody asks for it.
     package var json: JSONValue {
-        tree.withLock { tree in
-            if let tree { return tree }
-            // From the text, which is quicker than from the marks; it was found to be good.
-            let read = (try? JSONValue(parsing: bytes)) ?? .null
-            tree = read
-            return read
+        if let tree = tree.withLock({ $0 }) { return tree }
+        // From the text, which is quicker than from the marks; it was found to be good. Outside the lock, so that nobody waits for it long.
+        let read = (try? JSONValue(parsing: bytes)) ?? .null
+        return tree.withLock { tree in
+            if tree == nil { tree = read }
+            return tree ?? read
         }
     }
 }

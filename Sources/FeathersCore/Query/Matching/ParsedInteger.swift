@@ -6,7 +6,7 @@ struct ParsedInteger {
 
     init(_ json: JSONValue) {
         switch json {
-        case .integer(let integer): value = Int(integer)
+        case .integer(let integer): value = Int(clamping: integer)
         case .number(let number): value = Int(exactly: number.rounded(.towardZero))
         case .string(let string): value = Self.leadingInteger(of: string)
         case .null, .bool, .array, .object: value = nil
