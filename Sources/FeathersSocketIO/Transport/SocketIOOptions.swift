@@ -34,11 +34,7 @@ extension SocketIOTransport {
         ///
         /// With polling first, a session moves to a WebSocket as soon as one stands, provided it is listed too. On watchOS, which lets apps have no
         /// WebSockets unless they play sound or make calls (Apple's TN3135), it is polling alone unless said.
-        #if os(watchOS)
-            public var transports: [EngineTransport] = [.polling]
-        #else
-            public var transports: [EngineTransport] = [.webSocket, .polling]
-        #endif
+        public var transports: [EngineTransport] = Options.usualTransports
         /// The payload sent when a connection is made (`auth`), asked for on every attempt; never printed.
         public var auth: (@Sendable () async throws -> JSONObject)?
         /// Header fields of every request that opens or is part of a connection, asked for on every attempt; never printed.
@@ -71,5 +67,11 @@ extension SocketIOTransport {
 
         /// Options as they are unless set.
         public init() {}
+
+        #if os(watchOS)
+            private static let usualTransports: [EngineTransport] = [.polling]
+        #else
+            private static let usualTransports: [EngineTransport] = [.webSocket, .polling]
+        #endif
     }
 }
