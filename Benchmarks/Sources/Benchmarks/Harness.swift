@@ -16,9 +16,8 @@ struct Harness {
         // Round 0 warms up and does not count.
         for round in 0...rounds {
             for (index, benchmark) in group.benchmarks.enumerated() {
-                // Kept apart from the report, which goes to standard output.
-                FileHandle.standardError.write(Data("\r\u{1B}[K\(group.name), round \(round) of \(rounds): \(benchmark.name)".utf8))
-                defer { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+                Self.show("\(group.name), round \(round) of \(rounds): \(benchmark.name)")
+                defer { Self.show("") }
                 let cost = try await cost(of: benchmark)
                 if round > 0 { samples[index].append(cost) }
             }
@@ -36,6 +35,12 @@ struct Harness {
                 reference: benchmark.reference, ratio: reference.map { medians[$0].elapsed / median.elapsed },
                 cpuRatio: reference.map { medians[$0].cpu / median.cpu })
         }
+    }
+
+    /// Tells people who watch what is being done, apart from the report; a log has no use for it.
+    private static func show(_ progress: String) {
+        guard isatty(STDERR_FILENO) == 1 else { return }
+        FileHandle.standardError.write(Data("\r\u{1B}[K\(progress)".utf8))
     }
 
     private func cost(of benchmark: Benchmark) async throws -> Cost {

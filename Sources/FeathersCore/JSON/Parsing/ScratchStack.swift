@@ -5,8 +5,7 @@
 struct ScratchStack<Element>: ~Copyable {
     private(set) var count = 0
     /// Nothing is allocated before the first element comes: strings and numbers stand alone, too.
-    private var base: UnsafeMutablePointer<Element>?
-    private var capacity = 0
+    private var memory = UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
     private let minimumCapacity: Int
 
     init(minimumCapacity: Int) {
@@ -14,17 +13,17 @@ struct ScratchStack<Element>: ~Copyable {
     }
 
     deinit {
-        base?.deinitialize(count: count)
-        base?.deallocate()
+        memory.baseAddress?.deinitialize(count: count)
+        memory.deallocate()
     }
 
     /// Where the elements are; there is none before the first one has come.
     @inline(__always)
-    private var elements: UnsafeMutablePointer<Element> { base.unsafelyUnwrapped }
+    private var elements: UnsafeMutablePointer<Element> { memory.baseAddress.unsafelyUnwrapped }
 
     @inline(__always)
     mutating func push(_ element: consuming Element) {
-        if count == capacity { grow() }
+        if count == memory.count { grow() }
         (elements + count).initialize(to: element)
         count &+= 1
     }
@@ -35,10 +34,11 @@ struct ScratchStack<Element>: ~Copyable {
         elements[index]
     }
 
-    /// Changes the element at an index below `count`.
+    /// Puts an element in the place of the one at an index below `count`.
     @inline(__always)
-    mutating func change(_ index: Int, _ body: (inout Element) -> Void) {
-        body(&elements[index])
+    mutating func replace(_ index: Int, with element: consuming Element) {
+        // A change in place of what an unwrapped pointer points to is too much for the compiler with the thread sanitizer.
+        (elements + index).update(repeating: element, count: 1)
     }
 
     /// Gives up every element from `index` on: whoever gets the pointer has to move `count - index` elements out of it before
@@ -50,12 +50,9 @@ struct ScratchStack<Element>: ~Copyable {
     }
 
     private mutating func grow() {
-        let larger = UnsafeMutablePointer<Element>.allocate(capacity: max(capacity * 2, minimumCapacity))
-        if let base {
-            larger.moveInitialize(from: base, count: count)
-            base.deallocate()
-        }
-        base = larger
-        capacity = max(capacity * 2, minimumCapacity)
+        let larger = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(memory.count * 2, minimumCapacity))
+        if let elements = memory.baseAddress { larger.baseAddress?.moveInitialize(from: elements, count: count) }
+        memory.deallocate()
+        memory = larger
     }
 }

@@ -85,8 +85,9 @@ struct JSONMarker: JSONBuilder, ~Copyable {
     @inline(__always)
     mutating func close(_ kind: JSONContainerKind, _ container: consuming Container, endingAt end: Int) {
         depth &-= 1
-        let stride = marks.count - container.place
-        marks.change(container.place) { $0.close(stride: stride, endingAt: end) }
+        var mark = marks.peek(container.place)
+        mark.close(stride: marks.count - container.place, endingAt: end)
+        marks.replace(container.place, with: mark)
     }
 
     @inline(__always)
