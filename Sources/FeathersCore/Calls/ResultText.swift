@@ -1,6 +1,7 @@
 /// Where a transport leaves the text of a result, in place of its tree, for a caller who makes a model of it.
 ///
-/// Such a transport returns JSON null then. One request has one of its own, so that no two answers meet in it.
+/// Such a transport returns JSON null then, and leaves nothing where it fails. One request of a service has one of its own, so that no two answers
+/// meet in it.
 package final class ResultText: Sendable {
     private let text = Locked<JSONText?>(nil)
 

@@ -2,7 +2,7 @@ import FeathersCore
 
 /// Where the result stands in the acknowledgement of a call that succeeded, `3<id>[null,<result>]`, found without reading the result.
 struct AnswerText {
-    /// Smaller ones are read as quickly as they are kept.
+    /// How many bytes a packet has at least; smaller ones are read as any other, without a look at who waits for them.
     static let minimumSize = 256
 
     let id: Int

@@ -41,7 +41,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandon
     public func send(_ request: ServiceRequest) async throws -> JSONValue {
         let connectionCall = request.params[ConnectionCall.self]
         guard routes.way(of: request) == .realTime else { return try await sendBeside(request, connectionCall) }
-        guard connectionCall != nil || routes.permitsFallback(request) else { return try await realTime.sendWithText(request) }
+        guard connectionCall != nil || routes.permitsFallback(request) else { return try await realTime.passOn(request) }
         guard case .connected = realTime.status else {
             report(request)
             return try await sendBeside(request, connectionCall)
@@ -52,7 +52,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandon
         // What the connection can not take at once goes the other way, rather than wait.
         attempt.params.isVolatile = true
         do {
-            return try await realTime.sendWithText(attempt)
+            return try await realTime.passOn(attempt)
         } catch let error as FeathersError where error.code == .unavailable && error.permitsAnotherWay(request) {
             var request = request
             if let start, let timeout = request.params.timeout {
@@ -74,8 +74,8 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandon
     private func sendBeside(_ request: ServiceRequest, _ connectionCall: ConnectionCall?) async throws -> JSONValue {
         connectionCall?.goesBeside()
         // Calls over the connection end with it.
-        guard let abandonment = request.params[CallAbandonment.self] else { return try await rest.sendWithText(request) }
-        return try await abandonment.run { [rest] in try await rest.sendWithText(request) }
+        guard let abandonment = request.params[CallAbandonment.self] else { return try await rest.passOn(request) }
+        return try await abandonment.run { [rest] in try await rest.passOn(request) }
     }
 }
 
@@ -125,8 +125,9 @@ extension FeathersError {
 }
 
 extension Transport {
-    /// Sends a request that may ask for its result's text, which transports other than our own know nothing of.
-    fileprivate func sendWithText(_ request: ServiceRequest) async throws -> JSONValue {
+    /// Sends a request, which asks for its result's text only where the transport knows what that is: another one could keep, or share, the null it
+    /// would get in the result's place.
+    fileprivate func passOn(_ request: ServiceRequest) async throws -> JSONValue {
         if request.resultText == nil || self is any TextTransport { return try await send(request) }
         var request = request
         request.resultText = nil

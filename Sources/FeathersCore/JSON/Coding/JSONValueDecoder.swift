@@ -40,32 +40,3 @@ public struct JSONValueDecoder: Sendable {
         try DecodingNode(source: .text(text.root), options: DecodingOptions(options, text: text)).decodeWhole(type)
     }
 }
-
-/// Decodes records of one text one by one, each as if it stood alone.
-struct JSONListDecoder {
-    /// Around the records, which look alike mostly: it remembers where they have what.
-    private let list: DecodingNode
-
-    init(_ options: CodingOptions, text: JSONText) {
-        list = DecodingNode(source: .text(text.root), options: DecodingOptions(options, text: text))
-    }
-
-    func decode<T: Decodable>(_ type: T.Type, from record: DecodingSource) throws -> T {
-        try DecodingNode(source: record, parent: list, step: .root).decodeWhole(type)
-    }
-}
-
-/// What every node of one decoding shares.
-final class DecodingOptions {
-    let coding: CodingOptions
-    /// nil where keys stay as they are.
-    let keys: CodedKeys?
-    /// What the nodes' places point into.
-    private let text: JSONText?
-
-    init(_ coding: CodingOptions, text: JSONText? = nil) {
-        self.coding = coding
-        self.text = text
-        keys = coding.keys.converts ? CodedKeys(coding.keys) : nil
-    }
-}
