@@ -20,7 +20,8 @@ let package = Package(
         .library(
             name: "Feathers",
             targets: [
-                "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking",
+                "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSON", "FeathersLive",
+                "FeathersNetworking",
                 "FeathersOutbox", "FeathersREST", "FeathersSocketIO", "FeathersTraffic",
             ]),
         .library(name: "FeathersJSONAPI", targets: ["FeathersJSONAPI"]),
@@ -34,7 +35,11 @@ let package = Package(
                 "FeathersREST", "FeathersSocketIO", "FeathersTraffic",
             ],
             swiftSettings: settings),
-        .target(name: "FeathersCore", swiftSettings: settings),
+        // JSON: values, text, parser, serializer and Codable. Imports nothing of this package.
+        .target(name: "FeathersJSON", swiftSettings: settings),
+        // Locks, promises, clocks and files: what several rooms need and none owns.
+        .target(name: "FeathersSupport", swiftSettings: settings),
+        .target(name: "FeathersCore", dependencies: ["FeathersJSON", "FeathersSupport"], swiftSettings: settings),
         // Declares the libcurl that FoundationNetworking brings along on Linux; empty elsewhere.
         .target(name: "CCurl"),
         // epoll for the WebSockets on Linux; empty elsewhere.
@@ -42,21 +47,22 @@ let package = Package(
         .target(
             name: "FeathersNetworking",
             dependencies: [
-                "FeathersCore",
+                "FeathersCore", "FeathersSupport",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
                 .target(name: "CLinuxIO", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings
         ),
-        .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
-        .target(name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
-        .target(name: "FeathersJSONAPI", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
-        .target(name: "FeathersLive", dependencies: ["FeathersCore"], swiftSettings: settings),
-        .target(name: "FeathersCaching", dependencies: ["FeathersCore"], swiftSettings: settings),
-        .target(name: "FeathersOutbox", dependencies: ["FeathersCore"], swiftSettings: settings),
-        .target(name: "FeathersAuthentication", dependencies: ["FeathersCore"], swiftSettings: settings),
-        .target(name: "FeathersTraffic", dependencies: ["FeathersCore"], swiftSettings: settings),
-        .target(name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersNetworking"], swiftSettings: settings),
+        .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"], swiftSettings: settings),
+        .target(
+            name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"], swiftSettings: settings),
+        .target(name: "FeathersJSONAPI", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"], swiftSettings: settings),
+        .target(name: "FeathersLive", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
+        .target(name: "FeathersCaching", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
+        .target(name: "FeathersOutbox", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
+        .target(name: "FeathersAuthentication", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
+        .target(name: "FeathersTraffic", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
+        .target(name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
         .executableTarget(
             name: "EventStream", dependencies: ["Feathers", "Signals"], path: "Sources/Examples/EventStream", swiftSettings: settings),
@@ -70,62 +76,77 @@ let package = Package(
 
         // Starts the Python server the integration suites talk to.
         .target(name: "TestBackend", dependencies: ["FeathersNetworking"], path: "Tests/TestBackend", swiftSettings: settings),
-        .testTarget(name: "FeathersCoreTests", dependencies: ["FeathersCore", "FeathersTesting"], swiftSettings: settings),
+        .testTarget(name: "FeathersJSONTests", dependencies: ["FeathersJSON", "FeathersTesting"], swiftSettings: settings),
         .testTarget(
-            name: "FeathersNetworkingTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersTesting", "TestBackend"],
+            name: "FeathersCoreTests", dependencies: ["FeathersCore", "FeathersSupport", "FeathersTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "FeathersNetworkingTests",
+            dependencies: ["FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
-            name: "FeathersRESTTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "TestBackend"],
+            name: "FeathersRESTTests",
+            dependencies: ["FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersSocketIOTests",
-            dependencies: ["FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"],
+            dependencies: ["FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
-            name: "FeathersTestingTests", dependencies: ["FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting"],
+            name: "FeathersTestingTests",
+            dependencies: ["FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting"],
             swiftSettings: settings),
         .testTarget(
-            name: "FeathersLiveTests", dependencies: ["Feathers", "FeathersCore", "FeathersLive", "FeathersTesting", "TestBackend"],
+            name: "FeathersLiveTests",
+            dependencies: ["FeathersSupport", "Feathers", "FeathersCore", "FeathersLive", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersCachingTests",
-            dependencies: ["FeathersCaching", "FeathersCore", "FeathersREST", "FeathersTesting", "TestBackend", "CacheWriter"],
+            dependencies: [
+                "FeathersSupport", "FeathersCaching", "FeathersCore", "FeathersREST", "FeathersTesting", "TestBackend", "CacheWriter",
+            ],
             swiftSettings: settings),
         // Writes into a disk cache until it is killed.
         .executableTarget(
             name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/CacheWriter", swiftSettings: settings),
         .testTarget(
-            name: "FeathersTrafficTests", dependencies: ["Feathers", "FeathersCore", "FeathersTesting", "FeathersTraffic", "TestBackend"],
+            name: "FeathersTrafficTests",
+            dependencies: ["FeathersSupport", "Feathers", "FeathersCore", "FeathersTesting", "FeathersTraffic", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersOutboxTests",
-            dependencies: ["Feathers", "FeathersCore", "FeathersOutbox", "FeathersTesting", "TestBackend", "OutboxWriter"],
+            dependencies: [
+                "FeathersSupport", "Feathers", "FeathersCore", "FeathersOutbox", "FeathersTesting", "TestBackend", "OutboxWriter",
+            ],
             swiftSettings: settings),
         // Writes into an outbox and sends from it until it is killed.
         .executableTarget(name: "OutboxWriter", dependencies: ["Feathers"], path: "Tests/OutboxWriter", swiftSettings: settings),
         .testTarget(
-            name: "FeathersAuthenticationTests", dependencies: ["Feathers", "FeathersAuthentication", "FeathersTesting", "TestBackend"],
+            name: "FeathersAuthenticationTests",
+            dependencies: ["FeathersSupport", "Feathers", "FeathersAuthentication", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersJSONAPITests",
             dependencies: [
-                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSONAPI", "FeathersNetworking", "FeathersREST",
+                "FeathersSupport", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSONAPI", "FeathersNetworking",
+                "FeathersREST",
                 "FeathersTesting", "TestBackend",
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend"],
+            name: "ConformanceTests", dependencies: ["FeathersSupport", "Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests",
-            dependencies: ["Chat", "EventStream", "Hello", "JobWorker", "Notes", "Feathers", "FeathersTesting", "TestBackend"],
+            dependencies: [
+                "FeathersSupport", "Chat", "EventStream", "Hello", "JobWorker", "Notes", "Feathers", "FeathersTesting", "TestBackend",
+            ],
             swiftSettings: settings),
         // What the tests of an app look like: on the test kit alone, without a server.
         .testTarget(name: "ChatViewsTests", dependencies: ["ChatViews", "Feathers", "FeathersTesting"], swiftSettings: settings),
         // Compiles what the documentation shows.
         .testTarget(
-            name: "DocumentationTests", dependencies: ["Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend"],
+            name: "DocumentationTests", dependencies: ["FeathersSupport", "Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
     ]
 )

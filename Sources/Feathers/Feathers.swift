@@ -2,6 +2,7 @@
 @_exported public import FeathersAuthentication
 @_exported public import FeathersCaching
 @_exported public import FeathersCore
+@_exported public import FeathersJSON
 @_exported public import FeathersLive
 @_exported public import FeathersNetworking
 @_exported public import FeathersOutbox

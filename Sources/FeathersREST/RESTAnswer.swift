@@ -18,7 +18,7 @@ enum RESTAnswer {
     static func callResult(of response: HTTPResponse) throws(FeathersError) -> CallResult {
         guard try hasResult(response) else { return .value(.null) }
         do {
-            if let text = try JSONText.marking(response.body) { return .text(text) }
+            if let text = try JSONTape.marking(response.body) { return .text(text) }
             return .value(try JSONValue(parsing: response.body))
         } catch {
             throw unreadable(response, error)

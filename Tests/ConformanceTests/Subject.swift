@@ -85,7 +85,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
     static let batched = Subject(testDescription: "REST with limits, shared reads and batches", keepsTimeouts: true) {
         let app = FeathersApp(transport: .rest(try await TestBackend.url()))
         app.addHooks(.limiting(to: 4))
-        app.addHooks(.sharingReads())
+        app.addHooks(.coalescingReads())
         app.addHooks(.batching(over: "batch", methods: Set(ServiceMethod.standard), window: .milliseconds(1)))
         return app
     }

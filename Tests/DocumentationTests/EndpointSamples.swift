@@ -25,7 +25,7 @@ private func answers(_ app: FeathersApp) async throws {
 
 private func transports(_ app: FeathersApp) async throws {
     app.endpointTransport = .rest(URL(string: "https://api.example.com")!)
-    try await app.request(Endpoint<IgnoreBody>(.post, "ping"), over: .rest(URL(string: "https://status.example.com")!))
+    try await app.request(Endpoint<EmptyResponse>(.post, "ping"), over: .rest(URL(string: "https://status.example.com")!))
 }
 
 private func paths() {
@@ -36,10 +36,10 @@ private func paths() {
 
 private func bodies(_ photo: URL) {
     let rename = Endpoint<Profile>(.patch, "users/me", body: .json(["name": "Ada"]))
-    let note = Endpoint<IgnoreBody>(.post, "notes", body: .text("- item", contentType: "text/markdown"))
+    let note = Endpoint<EmptyResponse>(.post, "notes", body: .text("- item", contentType: "text/markdown"))
     let login = Endpoint<Session>(.post, "login", body: .form([URLQueryItem(name: "user", value: "ada")]))
-    let avatar = Endpoint<IgnoreBody>(.post, "avatar", body: .multipart([.file("avatar", at: photo), .field("crop", "1:1")]))
-    let archive = Endpoint<IgnoreBody>(.put, "archive", body: .file(photo))
+    let avatar = Endpoint<EmptyResponse>(.post, "avatar", body: .multipart([.file("avatar", at: photo), .field("crop", "1:1")]))
+    let archive = Endpoint<EmptyResponse>(.put, "archive", body: .file(photo))
     _ = (rename, note, login, avatar, archive)
 }
 

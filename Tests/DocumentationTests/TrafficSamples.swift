@@ -24,7 +24,7 @@ private func waits(_ url: URL) -> FeathersApp {
 private func traffic(_ app: FeathersApp) async {
     app.addHooks(.retrying(attempts: 4))
     app.addHooks(.limiting(to: 6))
-    app.addHooks(.sharingReads())
+    app.addHooks(.coalescingReads())
     app.addHooks(.batching(over: "batch", services: ["messages", "users"]))
 
     app.addHooks(.limiting(to: 6, waiting: 200))

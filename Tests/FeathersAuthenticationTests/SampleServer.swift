@@ -1,5 +1,6 @@
 import FeathersAuthentication
 import FeathersCore
+import FeathersSupport
 import FeathersTesting
 
 /// A server of which only the answers matter: it signs in whoever asks, and answers every other call with the header it came with.

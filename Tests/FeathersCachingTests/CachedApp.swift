@@ -1,5 +1,6 @@
 import FeathersCaching
 import FeathersCore
+import FeathersSupport
 import FeathersTesting
 import Foundation
 

@@ -1,4 +1,5 @@
 import Feathers
+import FeathersSupport
 import FeathersTesting
 import Testing
 
@@ -28,7 +29,7 @@ struct TrafficStressTests {
         let server = Server()
         let app = FeathersApp(transport: server.transport())
         app.addHooks(.limiting(to: 3))
-        app.addHooks(.sharingReads())
+        app.addHooks(.coalescingReads())
         app.addHooks(.batching(over: "batch", services: ["batched"], window: .milliseconds(1), limit: 8))
         var random = SeededGenerator(seed: seed)
         let plans = (0..<400).map { _ in

@@ -22,7 +22,7 @@ enum TrafficBenchmarks {
         let services: [(String, Service)] = [
             ("nothing", service()),
             ("a limit nobody waits for", service(hooks: .limiting(to: 8))),
-            ("shared reads", service(hooks: .sharingReads())),
+            ("shared reads", service(hooks: .coalescingReads())),
             ("retries", service(hooks: .retrying())),
             ("a mixed transport, beside the connection", service(mixed)),
         ]

@@ -9,5 +9,5 @@
     #include "CCurlOptions.h"
     #include "CCurlResults.h"
     #include "CCurlFunctions.h"
-    #include "CCurlDoors.h"
+    #include "CCurlShims.h"
 #endif

@@ -17,7 +17,7 @@ struct Notebook: Sendable {
     init(_ transport: any Transport, service: String = "messages", outbox file: URL, book: String) async throws {
         app = FeathersApp(transport: transport)
         app.addHooks(.limiting(to: 4))
-        app.addHooks(.sharingReads())
+        app.addHooks(.coalescingReads())
         outbox = try await Outbox(file: file)
         try app.useOutbox(outbox)
         notes = app.service(service, of: Note.self)

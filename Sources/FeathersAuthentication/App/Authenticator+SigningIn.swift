@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// What an app asks for itself.
 extension Authenticator {

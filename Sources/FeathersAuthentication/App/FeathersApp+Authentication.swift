@@ -1,4 +1,5 @@
 public import FeathersCore
+import FeathersSupport
 
 /// Where an app keeps what signs it in.
 private enum InstalledAuthenticator: AppSetting { typealias Value = Authenticator }

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// The hook around every call.
 extension Authenticator {

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// What is done on every connection of a real-time transport.
 extension Authenticator {

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// The opening of connections, and their end.
 extension Authenticator {

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// Keeps tokens for as long as it lives, and no longer.
 public final class InMemoryTokenStorage: TokenStorage, CustomReflectable {

@@ -1,11 +1,12 @@
 import FeathersCore
+import FeathersSupport
 
 /// The stored tokens of one app. They are written one after the other, and never in another order than was decided.
 final class StoredTokens: Sendable {
     private let storage: any TokenStorage
     private let key: String
     private let refreshKey: String
-    private let turnstile = Turnstile()
+    private let turnstile = AsyncMutex()
     /// The number of the last decision made, and of the last one carried out.
     private let decisions = Locked((made: 0, done: 0))
 

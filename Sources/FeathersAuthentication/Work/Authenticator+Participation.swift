@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// Taking part in shared work: waiting for it, and doing it where nobody else does.
 extension Authenticator {

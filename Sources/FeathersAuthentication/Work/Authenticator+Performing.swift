@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// Doing shared work.
 extension Authenticator {

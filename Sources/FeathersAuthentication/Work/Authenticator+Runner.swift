@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 extension Authenticator {
     /// Shared work for the app's background.

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// Signs an app in, keeps it signed in and lets its calls wait for that: the session's rules put into practice.
 ///
@@ -42,15 +43,15 @@ final class Authenticator: Sendable {
 
     let options: AuthenticationOptions
     let storage: StoredTokens
-    let timebase: Timebase
+    let timebase: RelativeClock
     let state: Locked<State>
-    let updates = ReplayedValue(AuthenticationState.signedOut)
+    let updates = CurrentValue(AuthenticationState.signedOut)
 
     init(_ options: AuthenticationOptions, keepsConnection: Bool) {
         self.options = options
         storage = StoredTokens(
             options.storage, key: options.storageKey, refreshKey: options.refreshStorageKey ?? "\(options.storageKey)-refresh")
-        timebase = Timebase(options.clock)
+        timebase = RelativeClock(options.clock)
         state = Locked(State(session: AuthenticationSession(keepsConnection: keepsConnection)))
     }
 

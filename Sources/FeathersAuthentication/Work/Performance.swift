@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// One try at a sign-in or a refresh: the requests it takes, in their order.
 struct Performance: Sendable {

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// What a cache does beside a running app: refreshes, and the removal of what events invalidated.
 final class CacheBackground: Sendable {

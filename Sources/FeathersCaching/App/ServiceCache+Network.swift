@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 extension ServiceCache {
     /// Asks the network, or waits for the identical read that does, and keeps the answer if `writes`.

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 extension ServiceCache {
     /// What the storage has for a read; nil where it has nothing, where what it has was invalidated, and where it fails.

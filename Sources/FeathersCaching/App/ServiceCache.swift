@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// Keeps what services answered to `find` and `get`, and answers from it as a policy says.
 ///
@@ -16,7 +17,7 @@ public final class ServiceCache: Sendable {
     let options: CacheOptions
     let storage: any CacheStorage
     let invalidation = Locked(CacheInvalidation())
-    let inFlight: SharedRequests<InFlightRead, JSONValue>
+    let inFlight: SingleFlight<InFlightRead, JSONValue>
     let background = CacheBackground()
     private let services: Locked<[String: ServiceCacheOptions]>
     /// The names of the header fields that are part of a key, in lower case.
@@ -40,7 +41,7 @@ public final class ServiceCache: Sendable {
         self.expiration = expiration
         self.options = options
         keyHeaders = Set(options.keyHeaders.map { $0.lowercased() })
-        inFlight = SharedRequests(onWaiting: options.onWaiting)
+        inFlight = SingleFlight(onWaiting: options.onWaiting)
         services = Locked([:])
     }
 

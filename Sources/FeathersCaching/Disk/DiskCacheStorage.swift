@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 public import Foundation
 
 /// Keeps answers in files, which outlive the process.

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import Foundation
 
 /// Changes the directory of a disk cache, one change at a time among all tasks and processes.

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// What a stream of cached results tells the cache's hook with one call, and what the hook tells the stream.
 final class CachedExchange: ParamsKey, Sendable {

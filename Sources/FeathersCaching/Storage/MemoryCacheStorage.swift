@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials

@@ -2,7 +2,7 @@
 public typealias BackgroundWork = @Sendable (FeathersApp) async -> Void
 
 /// The background work of an app, and the lives it is done in.
-struct BackgroundWorks: Sendable {
+struct BackgroundTasks: Sendable {
     private var works: [BackgroundWork] = []
     private var lives: [Int: AsyncStream<BackgroundWork>.Continuation] = [:]
     /// The number of the life that began last.

@@ -1,3 +1,5 @@
+@_exported public import FeathersJSON
+import FeathersSupport
 import Synchronization
 
 /// A Feathers application: services by path, hooks around all of them, settings, and a life cycle.
@@ -17,7 +19,7 @@ public final class FeathersApp: Sendable {
 
     let registry = ServiceRegistry()
     let gate = CallGate()
-    let healthBoard = HealthBoard()
+    let healthMonitor = HealthMonitor()
     private let state = Locked(State())
     private let generation = Atomic<Int>(0)
 
@@ -26,7 +28,7 @@ public final class FeathersApp: Sendable {
         var lifecycle = LifecycleHooks()
         var phase = Phase.idle
         var settings: [ObjectIdentifier: any Sendable] = [:]
-        var background = BackgroundWorks()
+        var background = BackgroundTasks()
         /// Whether the background work reports the connection.
         var reportsConnection = false
         /// Where calls are counted; nil until somebody asks for it.

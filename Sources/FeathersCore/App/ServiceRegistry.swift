@@ -1,3 +1,5 @@
+import FeathersSupport
+
 /// The services of an app by path, in the order they were registered.
 final class ServiceRegistry: Sendable {
     /// A registration and the app whose hooks it runs: the app itself, or the sub-app it was mounted from.

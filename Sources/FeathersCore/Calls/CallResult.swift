@@ -1,7 +1,7 @@
 /// What a call came to: a value, or the text that says it, which nobody has read yet.
 package enum CallResult: Sendable {
     case value(JSONValue)
-    case text(JSONText)
+    case text(JSONTape)
 
     package var json: JSONValue {
         switch self {

@@ -1,3 +1,4 @@
+import FeathersSupport
 public import Foundation
 
 /// A sink that writes one line of text for every event.

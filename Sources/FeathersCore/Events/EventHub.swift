@@ -1,3 +1,4 @@
+import FeathersSupport
 import Synchronization
 
 /// Hands the events of one service to every subscriber's own buffer.

@@ -1,3 +1,5 @@
+import FeathersSupport
+
 /// One reader's place at an event hub: its names, its bounded buffer, its count of what it missed.
 ///
 /// The hub holds it while the reader's sequence lives; dropping or cancelling the reader ends it.

@@ -1,3 +1,5 @@
+import FeathersSupport
+
 extension Hooks {
     /// Repeats calls that failed because the server was not available or busy, when repeating them is safe.
     ///
@@ -17,7 +19,7 @@ extension Hooks {
         attempts: Int = 3, pause: Duration = .milliseconds(200), longestPause: Duration = .seconds(30), refusedWrites: Bool = false,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> Hooks {
-        let timebase = Timebase(clock)
+        let timebase = RelativeClock(clock)
         return Hooks(around: [
             { context, next in
                 let start = timebase.now

@@ -1,3 +1,5 @@
+import FeathersSupport
+
 /// What an app keeps of a service: the implementation, its hooks, its event hub, and the compiled pipelines.
 ///
 /// It knows no app, so that an app and its services can be released; a ``Service`` joins the two.

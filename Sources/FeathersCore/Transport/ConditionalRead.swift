@@ -1,3 +1,5 @@
+import FeathersSupport
+
 /// A read whose caller may still hold the answer, so that the server need not send it again (HTTP's `ETag` and `If-None-Match`).
 ///
 /// It travels in ``Params`` under its own type. A transport that can, asks with the held answer's tag, gives that answer where the server says it

@@ -1,3 +1,5 @@
+import FeathersSupport
+
 /// A call that concerns the connection: it signs in, or out, whoever the server takes the connection for.
 ///
 /// It travels in ``Params`` under its own type. A transport with a way beside its connection sends such a call there where no connection

@@ -1,3 +1,5 @@
+import FeathersSupport
+
 #if os(Linux)
     import FeathersCore
     import CCurl

@@ -1,5 +1,6 @@
 import Dispatch
 import FeathersCore
+import FeathersSupport
 import Foundation
 
 #if canImport(FoundationNetworking)

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 public import Foundation
 
 extension Outbox {

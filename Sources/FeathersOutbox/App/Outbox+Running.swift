@@ -1,4 +1,5 @@
 public import FeathersCore
+import FeathersSupport
 
 extension Outbox {
     /// Sends until the task is cancelled; does nothing where it is done already.

@@ -1,4 +1,5 @@
 public import FeathersCore
+import FeathersSupport
 public import Foundation
 
 /// Keeps writes in a file until the server has them: made offline they are sent later, in order, also by another process.
@@ -22,7 +23,7 @@ public final class Outbox: Sendable {
     }
 
     let options: OutboxOptions
-    let timebase: Timebase
+    let timebase: RelativeClock
     let journal: JournalWriter
     private let contents: Locked<State>
     private let subscribers = Subscribers<Void>()
@@ -47,7 +48,7 @@ public final class Outbox: Sendable {
         options.services = Dictionary(
             options.services.map { (FeathersApp.stripSlashes($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
         self.options = options
-        timebase = Timebase(options.clock)
+        timebase = RelativeClock(options.clock)
         journal = JournalWriter(on: disk, name: name, path: path)
         var queue = OutboxQueue(limit: options.concurrentLanes, retry: options.retry)
         var results: [UUID: Promise<JSONValue>] = [:]

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// Appends to a journal off the shared threads. What is asked for while the disk is busy goes to it in one piece.
 actor JournalWriter {

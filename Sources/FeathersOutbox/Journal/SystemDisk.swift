@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import Foundation
 
 /// The system's files. The lock is one of the system's own, which takes it back should the process die.

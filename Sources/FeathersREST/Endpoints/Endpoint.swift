@@ -10,7 +10,7 @@ public import Foundation
 /// ```
 ///
 /// A value: keep it, change it, send it as often as you like. What a response can be: a `Decodable` model or ``JSONValue`` read from JSON; `Data`,
-/// `[UInt8]` and `String`, which are the body itself (with root keys they are read from JSON); ``IgnoreBody``; ``DownloadedFile``; anything
+/// `[UInt8]` and `String`, which are the body itself (with root keys they are read from JSON); ``EmptyResponse``; ``DownloadedFile``; anything
 /// you decode yourself.
 public struct Endpoint<Response: Sendable>: Sendable {
     /// The HTTP method.
@@ -65,7 +65,7 @@ public struct Endpoint<Response: Sendable>: Sendable {
 }
 
 extension Endpoint where Response: Decodable {
-    /// An endpoint whose answer is a model, `Data`, `[UInt8]`, `String` or ``IgnoreBody``.
+    /// An endpoint whose answer is a model, `Data`, `[UInt8]`, `String` or ``EmptyResponse``.
     /// - Parameters:
     ///   - method: the HTTP method.
     ///   - path: below the base URL, or an absolute URL.

@@ -1,5 +1,6 @@
 public import FeathersCore
 public import FeathersNetworking
+import FeathersSupport
 public import Foundation
 
 /// What hooks can learn of a call of an endpoint, besides what every call has: `context.endpoint`.

@@ -29,7 +29,7 @@ enum EndpointAnswerKind: Sendable {
 
 extension EndpointReading where Response: Decodable {
     static func decoding(_ rootKeys: [RootKey]) -> EndpointReading {
-        if Response.self == IgnoreBody.self { return known(.nothing) { _, _ in IgnoreBody() } }
+        if Response.self == EmptyResponse.self { return known(.nothing) { _, _ in EmptyResponse() } }
         if rootKeys.isEmpty {
             if Response.self == String.self { return known(.text) { result, _ in result.asText } }
             if Response.self == Data.self { return known(.bytes) { Data(try bytes($0, $1)) } }

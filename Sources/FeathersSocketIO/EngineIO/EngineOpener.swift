@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 
 /// Opens sessions: tries the transports in their order until one opens.
 struct EngineOpener: Sendable {
@@ -10,7 +11,7 @@ struct EngineOpener: Sendable {
     let makeClient: @Sendable () -> any HTTPClient
     /// How many bytes a message may have.
     let limit: Int
-    let timebase: Timebase
+    let timebase: RelativeClock
 
     /// How long a server gives a probe (`upgradeTimeout`).
     private static let probeTimeout = Duration.seconds(10)

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 
 extension PollingConnection {
     /// Polls one GET after the other.

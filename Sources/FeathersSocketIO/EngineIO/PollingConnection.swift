@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 
 /// An Engine.IO session over HTTP long-polling: at most one GET waits and at most one POST is under way.
 final class PollingConnection: EngineConnection {

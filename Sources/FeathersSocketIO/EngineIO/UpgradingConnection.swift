@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 
 /// A session that begins with polling and moves to a WebSocket as soon as one stands.
 final class UpgradingConnection: EngineConnection {

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 
 /// An Engine.IO session over a WebSocket: one packet in each frame.
 final class WebSocketEngineConnection: EngineConnection {

@@ -26,9 +26,9 @@ struct AnswerText {
     }
 
     /// The result, checked and marked; nil where it is no JSON, or its tree serves better.
-    func marked() -> JSONText? {
+    func marked() -> JSONTape? {
         var packet = packet
-        return packet.withUTF8 { bytes in try? JSONText.marking(UnsafeBufferPointer(rebasing: bytes[result])) }
+        return packet.withUTF8 { bytes in try? JSONTape.marking(UnsafeBufferPointer(rebasing: bytes[result])) }
     }
 }
 

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 
 /// One connection of a transport, from the moment it opens to its end.
 final class Link: Sendable {

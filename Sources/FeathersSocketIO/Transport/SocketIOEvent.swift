@@ -1,4 +1,5 @@
 public import FeathersCore
+import FeathersSupport
 public import Foundation
 
 /// Anything the server sent as an event, of a service or not.

@@ -1,5 +1,6 @@
 public import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 public import Foundation
 
 /// Carries service requests over a Socket.IO connection and brings the server's events, as FeathersJS' Socket.IO client does.
@@ -8,7 +9,7 @@ public import Foundation
 /// ``connect()``, and connects again as its policy says. Calls are sent in the order they are made; those made without a connection
 /// wait for one. Every call ends: with its answer, its deadline, its cancellation, or the loss of the connection it was sent over.
 public final class SocketIOTransport: RealTimeTransport, TextTransport {
-    let core: SocketIOCore
+    let core: SocketIOClient
     /// The one task that is nobody's child: what ``connect()`` began. It holds the core, never the transport or an app.
     private let task = Locked<Task<Void, Never>?>(nil)
 
@@ -17,7 +18,7 @@ public final class SocketIOTransport: RealTimeTransport, TextTransport {
     ///   - url: where the server is; scheme, host and port count, and a query is sent with the first requests. Its path does not.
     ///   - options: how to connect, call and listen.
     public init(_ url: URL, options: Options = Options()) {
-        let timebase = Timebase(options.clock)
+        let timebase = RelativeClock(options.clock)
         let opener = Result { () throws(FeathersError) in
             EngineOpener(
                 address: try EngineAddress(url, path: options.path), transports: options.transports,
@@ -25,7 +26,7 @@ public final class SocketIOTransport: RealTimeTransport, TextTransport {
                 makeClient: { [client = options.httpClient] in client ?? PlatformHTTPClient.make() },
                 limit: options.maximumMessageSize, timebase: timebase)
         }
-        core = SocketIOCore(opener: opener, options: options, timebase: timebase)
+        core = SocketIOClient(opener: opener, options: options, timebase: timebase)
     }
 
     deinit {

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 extension StubConnection {
     /// Sends a call as soon as a connection stands, and waits for its answer.

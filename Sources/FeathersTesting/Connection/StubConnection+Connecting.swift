@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 extension StubConnection {
     /// Waits for the connection that ``start()`` has begun, or that somebody else has.

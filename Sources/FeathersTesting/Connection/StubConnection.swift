@@ -3,16 +3,16 @@ import FeathersCore
 /// The connection of a stub transport: opens, prepares and ends it as a real one would be.
 final class StubConnection: Sendable {
     let line = ObservedState(StubLine())
-    let book: StubBook<ServiceRequest, JSONValue>
+    let book: StubRegistry<ServiceRequest, JSONValue>
     /// Whether the server tells of changes that calls have made.
-    let pushes: @Sendable (StubBook<ServiceRequest, JSONValue>.Taken) -> Bool
+    let pushes: @Sendable (StubRegistry<ServiceRequest, JSONValue>.Taken) -> Bool
     /// How long a call may take unless it says otherwise.
     let callTimeout: Duration?
     let clock: any Clock<Duration>
 
     init(
-        book: StubBook<ServiceRequest, JSONValue>, callTimeout: Duration?, clock: any Clock<Duration>,
-        pushes: @escaping @Sendable (StubBook<ServiceRequest, JSONValue>.Taken) -> Bool
+        book: StubRegistry<ServiceRequest, JSONValue>, callTimeout: Duration?, clock: any Clock<Duration>,
+        pushes: @escaping @Sendable (StubRegistry<ServiceRequest, JSONValue>.Taken) -> Bool
     ) {
         self.book = book
         self.callTimeout = callTimeout

@@ -23,7 +23,7 @@ struct StubLine: Sendable {
 
     /// A call that has arrived at the server, and the connection it came by.
     struct Arrival: Sendable {
-        let taken: StubBook<ServiceRequest, JSONValue>.Taken
+        let taken: StubRegistry<ServiceRequest, JSONValue>.Taken
         let link: Int
     }
 

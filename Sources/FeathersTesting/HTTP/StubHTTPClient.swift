@@ -12,12 +12,12 @@ public import FeathersNetworking
 /// ```
 ///
 /// It follows redirects and keeps deadlines and size limits as the request says. Two of them never meet.
-public final class StubHTTPClient: HTTPClient, Stubbed {
-    public let book: StubBook<HTTPRequest, HTTPResponse>
+public final class StubHTTPClient: HTTPClient, StubHost {
+    public let book: StubRegistry<HTTPRequest, HTTPResponse>
     private let clock: any Clock<Duration>
 
     private init(fallback: HTTPStub, clock: any Clock<Duration>) {
-        book = StubBook(fallback: fallback)
+        book = StubRegistry(fallback: fallback)
         self.clock = clock
     }
 

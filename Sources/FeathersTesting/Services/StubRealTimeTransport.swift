@@ -1,4 +1,5 @@
 public import FeathersCore
+import FeathersSupport
 
 /// A real-time transport without a server: answers with stubs, pushes events, and loses its connection when told to.
 ///
@@ -15,8 +16,8 @@ public import FeathersCore
 /// It behaves as a Socket.IO connection does: calls wait in order for a connection that plugins have prepared, those under way fail when
 /// it is lost, and a connection that comes back begins with a gap. After a successful `create`, `update`, `patch` or `remove` the
 /// server pushes the event, unless told otherwise. When it comes back is the test's to say, with no delay in between.
-public final class StubRealTimeTransport: RealTimeTransport, Stubbed {
-    public let book: StubBook<ServiceRequest, JSONValue>
+public final class StubRealTimeTransport: RealTimeTransport, StubHost {
+    public let book: StubRegistry<ServiceRequest, JSONValue>
     let connection: StubConnection
     private let passedThrough: (any RealTimeTransport)?
     /// The one task that is nobody's child: what ``connect()`` began. It holds the connection, never the transport or an app.
@@ -26,7 +27,7 @@ public final class StubRealTimeTransport: RealTimeTransport, Stubbed {
         fallback: ServiceStub, pushesEvents: Bool, callTimeout: Duration?, clock: any Clock<Duration>,
         passedThrough: (any RealTimeTransport)? = nil
     ) {
-        book = StubBook(fallback: fallback)
+        book = StubRegistry(fallback: fallback)
         // What a real server has answered, it tells of itself.
         let isPushedElsewhere = passedThrough != nil
         connection = StubConnection(book: book, callTimeout: callTimeout, clock: clock) {

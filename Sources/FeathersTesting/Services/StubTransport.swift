@@ -10,15 +10,15 @@ public import FeathersCore
 ///
 /// It keeps no connection, as REST does not: the app itself emits the events of its own calls. ``StubRealTimeTransport`` is the one that
 /// connects and pushes. Each stub is its own: two of them never meet.
-public final class StubTransport: Transport, Stubbed {
+public final class StubTransport: Transport, StubHost {
     /// Answers a call with a result, or throws an error.
     public typealias Answer = @Sendable (ServiceRequest) async throws -> JSONValue
 
-    public let book: StubBook<ServiceRequest, JSONValue>
+    public let book: StubRegistry<ServiceRequest, JSONValue>
     private let clock: any Clock<Duration>
 
     private init(fallback: ServiceStub, clock: any Clock<Duration>) {
-        book = StubBook(fallback: fallback)
+        book = StubRegistry(fallback: fallback)
         self.clock = clock
     }
 

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 extension Stub {
     /// Answers with each of the stubs in turn, in the order the calls come, and begins anew after the last.

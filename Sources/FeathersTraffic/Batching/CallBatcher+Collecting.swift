@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// Collecting a batch and sending it, which is for the caller to do who opened it.
 extension CallBatcher {

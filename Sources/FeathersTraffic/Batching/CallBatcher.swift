@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// Gathers calls that are made at the same time into one call of the batch service.
 final class CallBatcher: RequestStage {
@@ -24,7 +25,7 @@ final class CallBatcher: RequestStage {
     let place = RequestStagePlace.batching
     let path: String
     private let services: Set<String>?
-    let timebase: Timebase
+    let timebase: RelativeClock
     private let onJoining: @Sendable (Int) -> Void
     let state: Locked<State>
 
@@ -36,7 +37,7 @@ final class CallBatcher: RequestStage {
         self.path = FeathersApp.stripSlashes(path)
         self.services = services.map { Set($0.map(FeathersApp.stripSlashes)) }
         self.onJoining = onJoining
-        timebase = Timebase(clock)
+        timebase = RelativeClock(clock)
         state = Locked(State(queue: BatchQueue(limit: limit, window: window)))
     }
 

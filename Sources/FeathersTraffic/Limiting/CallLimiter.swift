@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// Lets so many calls go at once and the others wait for their turn, in order.
 final class CallLimiter: RequestStage {
@@ -16,7 +17,7 @@ final class CallLimiter: RequestStage {
     private let limit: Int
     private let capacity: Int
     private let longestWait: Duration?
-    private let timebase: Timebase
+    private let timebase: RelativeClock
     private let onWaiting: @Sendable (Int) -> Void
     private let state: Locked<State>
 
@@ -26,7 +27,7 @@ final class CallLimiter: RequestStage {
     ) {
         (self.limit, self.capacity, self.longestWait) = (max(limit, 1), max(capacity, 0), longestWait)
         self.onWaiting = onWaiting
-        timebase = Timebase(clock)
+        timebase = RelativeClock(clock)
         state = Locked(State(queue: TurnQueue(limit: max(limit, 1), capacity: max(capacity, 0))))
     }
 

@@ -1,4 +1,5 @@
 public import FeathersCore
+import FeathersSupport
 
 /// A connection and REST in one app: calls go the way their routes say, events come over the connection.
 ///
@@ -16,7 +17,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandon
     private let realTime: any RealTimeTransport
     private let rest: any Transport
     private let routes: TransportRoutes
-    private let timebase: Timebase
+    private let timebase: RelativeClock
 
     /// A connection and a way beside it; `.mixed(realTime:rest:)` is the short way.
     /// - Parameters:
@@ -31,7 +32,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandon
         self.realTime = realTime
         self.rest = rest
         self.routes = routes
-        timebase = Timebase(clock)
+        timebase = RelativeClock(clock)
     }
 
     public var components: [any Transport] { [realTime, rest] }

@@ -1,4 +1,5 @@
 public import FeathersCore
+import FeathersSupport
 
 extension Hooks {
     /// Lets identical reads that are under way at the same time share one request.
@@ -8,14 +9,14 @@ extension Hooks {
     /// was the one that made the request, the next one makes it anew, and with the last caller the request ends. A failure is everybody's.
     ///
     /// An answer is given to those who asked before it came, and to nobody later: nothing is kept. A `ServiceCache` shares its requests by itself.
-    public static func sharingReads() -> Hooks {
-        sharingReads { _ in }
+    public static func coalescingReads() -> Hooks {
+        coalescingReads { _ in }
     }
 
     /// - Parameter onWaiting: hears how many callers wait for one request, whenever one more does.
-    package static func sharingReads(onWaiting: @escaping @Sendable (Int) -> Void) -> Hooks {
+    package static func coalescingReads(onWaiting: @escaping @Sendable (Int) -> Void) -> Hooks {
         var hooks = Hooks()
-        let sharing = ReadSharing(requests: SharedRequests(onWaiting: onWaiting))
+        let sharing = ReadSharing(requests: SingleFlight(onWaiting: onWaiting))
         (hooks.stages[.find], hooks.stages[.get]) = ([sharing], [sharing])
         return hooks
     }

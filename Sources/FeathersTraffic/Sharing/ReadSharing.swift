@@ -1,9 +1,10 @@
 import FeathersCore
+import FeathersSupport
 
 /// Lets identical reads that are under way at the same time share one request.
 struct ReadSharing: RequestStage {
     let place = RequestStagePlace.sharing
-    let requests: SharedRequests<SharedRead, JSONValue>
+    let requests: SingleFlight<SharedRead, JSONValue>
 
     func around(_ next: any ServiceProtocol, at site: RequestSite) -> (any ServiceProtocol)? {
         SharingService(requests: requests, next: next, site: site)
@@ -11,7 +12,7 @@ struct ReadSharing: RequestStage {
 }
 
 private struct SharingService: ServiceProtocol {
-    let requests: SharedRequests<SharedRead, JSONValue>
+    let requests: SingleFlight<SharedRead, JSONValue>
     let next: any ServiceProtocol
     let site: RequestSite
 

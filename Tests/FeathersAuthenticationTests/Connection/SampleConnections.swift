@@ -1,4 +1,5 @@
 import Feathers
+import FeathersSupport
 import FeathersTesting
 
 /// A real-time transport over a sample server, whose connections begin and end as the test says.

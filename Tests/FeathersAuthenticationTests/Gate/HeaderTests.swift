@@ -1,5 +1,6 @@
 import FeathersAuthentication
 import FeathersCore
+import FeathersSupport
 import FeathersTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersREST
+import FeathersSupport
 import FeathersTesting
 import Foundation
 import TestBackend

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import FeathersTesting
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// A sink that keeps what it receives.
 final class Ledger: DiagnosticSink {

@@ -2,6 +2,7 @@ import FeathersCaching
 import FeathersCore
 import FeathersJSONAPI
 import FeathersNetworking
+import FeathersSupport
 import FeathersTesting
 import Foundation
 import TestBackend

@@ -1,6 +1,7 @@
 import FeathersCore
 import FeathersJSONAPI
 import FeathersNetworking
+import FeathersSupport
 import Foundation
 import Testing
 

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersLive
+import FeathersSupport
 import Observation
 
 extension LiveQueryModel {

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import Testing
 
 @testable import FeathersOutbox

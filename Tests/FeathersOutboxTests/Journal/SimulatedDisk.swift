@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 @testable import FeathersOutbox
 

@@ -1,4 +1,5 @@
 import FeathersREST
+import FeathersSupport
 import Foundation
 import Testing
 

@@ -69,7 +69,7 @@ struct EndpointHookTests {
         let client = SeamHTTPClient(status: 503)
         let app = try EndpointRequestTests.app(client)
         app.addHooks(.retrying(attempts: 3, pause: .zero))
-        await #expect { try await app.request(Endpoint<IgnoreBody>(method, "x")) } throws: { FeathersError.Code.unavailable ~= $0 }
+        await #expect { try await app.request(Endpoint<EmptyResponse>(method, "x")) } throws: { FeathersError.Code.unavailable ~= $0 }
         #expect(client.requests.count == attempts)
     }
 
@@ -78,7 +78,7 @@ struct EndpointHookTests {
         let records = Mutex<[String]>([])
         let app = try EndpointRequestTests.app(SeamHTTPClient(status: 204))
         app.addHooks(.logging { call in records.withLock { $0.append("\(call[.method] ?? "-") \(call[.path] ?? "-")") } })
-        try await app.request(Endpoint<IgnoreBody>(.get, "https://user:pass@cdn.example.com:81/a%20b?sig=s3cret#x"))
+        try await app.request(Endpoint<EmptyResponse>(.get, "https://user:pass@cdn.example.com:81/a%20b?sig=s3cret#x"))
         #expect(records.withLock { $0 } == ["request https://cdn.example.com:81/a%20b"])
     }
 
@@ -103,7 +103,7 @@ struct EndpointHookTests {
                     context.params.headers["Authorization"] = "Bearer t"
                 }
             ]))
-        var endpoint = Endpoint<IgnoreBody>(
+        var endpoint = Endpoint<EmptyResponse>(
             .post, path, headers: ["X-Own": "1"], body: .text("a"), baseURL: base.flatMap { URL(string: $0) })
         endpoint.credentials = credentials
         try await app.request(endpoint)
@@ -119,7 +119,7 @@ struct EndpointHookTests {
         let client = SeamHTTPClient(status: 204)
         let app = try EndpointRequestTests.app(client)
         app.addHooks(Hooks(before: [{ $0.params.headers["Authorization"] = "Bearer app" }]))
-        try await app.request(Endpoint<IgnoreBody>(.get, "http://other/x", headers: ["Authorization": "Bearer own"]))
+        try await app.request(Endpoint<EmptyResponse>(.get, "http://other/x", headers: ["Authorization": "Bearer own"]))
         #expect(client.requests.first?.headers["Authorization"] == "Bearer own")
     }
 
@@ -127,7 +127,7 @@ struct EndpointHookTests {
     func services() async throws {
         let app = try EndpointRequestTests.app(SeamHTTPClient(status: 204))
         await app.service("x").addHooks(Hooks(before: [{ _ in Issue.record("a service's hook ran") }]))
-        try await app.request(Endpoint<IgnoreBody>(.get, "x"))
+        try await app.request(Endpoint<EmptyResponse>(.get, "x"))
     }
 
     @Test("need a way to the server, which an app without REST is told of")
@@ -152,7 +152,7 @@ struct EndpointHookTests {
         var params = Params(query: ["a": 2], headers: ["X": "call"], route: ["id": "9"])
         params[Tag.self] = "t"
         try await app.request(
-            Endpoint<IgnoreBody>(.get, ":id", route: ["id": "1"], query: ["a": 1], headers: ["X": "1", "Y": "2"]), params: params)
+            Endpoint<EmptyResponse>(.get, ":id", route: ["id": "1"], query: ["a": 1], headers: ["X": "1", "Y": "2"]), params: params)
         let request = try #require(client.requests.first)
         #expect(request.url.absoluteString == "http://home:3030/api/9?a=2")
         #expect([request.headers["X"], request.headers["Y"]] == ["call", "2"])

@@ -7,7 +7,7 @@ import Testing
 @Suite("An endpoint's request")
 struct EndpointRequestTests {
     struct Case: CustomTestStringConvertible, Sendable {
-        var endpoint: Endpoint<IgnoreBody>
+        var endpoint: Endpoint<EmptyResponse>
         var url: String
         var testDescription: String { url }
 
@@ -60,7 +60,7 @@ struct EndpointRequestTests {
         ])
     func refused(path: String, text: String) async throws {
         let client = SeamHTTPClient()
-        let error = try await #require(throws: FeathersError.self) { try await Self.app(client).request(Endpoint<IgnoreBody>(.get, path)) }
+        let error = try await #require(throws: FeathersError.self) { try await Self.app(client).request(Endpoint<EmptyResponse>(.get, path)) }
         #expect(error.code == .badRequest)
         #expect(error.execution == .neverSent)
         #expect(error.message.contains(text))
@@ -87,7 +87,7 @@ struct EndpointRequestTests {
         ] as [(EndpointBody?, String?, String?)])
     func body(body: EndpointBody?, text: String?, contentType: String?) async throws {
         let client = SeamHTTPClient(status: 204)
-        try await Self.app(client).request(Endpoint<IgnoreBody>(.post, "x", body: body))
+        try await Self.app(client).request(Endpoint<EmptyResponse>(.post, "x", body: body))
         let request = try #require(client.requests.first)
         #expect(request.method == "POST")
         #expect(request.body.map { String(decoding: $0, as: UTF8.self) } == text)
@@ -98,8 +98,8 @@ struct EndpointRequestTests {
     func headers() async throws {
         let client = SeamHTTPClient(status: 204)
         let app = try Self.app(client, headers: ["X-App": "1", "X-Both": "app", "Content-Type": "text/of-the-app"])
-        try await app.request(Endpoint<IgnoreBody>(.post, "x", headers: ["x-both": "endpoint"], body: .json(1)))
-        try await app.request(Endpoint<IgnoreBody>(.post, "x", headers: ["content-type": "application/vnd.api+json"], body: .json(1)))
+        try await app.request(Endpoint<EmptyResponse>(.post, "x", headers: ["x-both": "endpoint"], body: .json(1)))
+        try await app.request(Endpoint<EmptyResponse>(.post, "x", headers: ["content-type": "application/vnd.api+json"], body: .json(1)))
         try await app.request(Endpoint<[Int]?>(.get, "x"))
         #expect(client.requests.map { $0.headers["Content-Type"] } == ["application/json", "application/vnd.api+json", "text/of-the-app"])
         #expect(client.requests.map { $0.headers["X-Both"] } == ["endpoint", "app", "app"])
@@ -127,9 +127,9 @@ struct EndpointRequestTests {
     func timeout() async throws {
         let client = SeamHTTPClient(status: 204)
         let app = try Self.app(client)
-        try await app.request(Endpoint<IgnoreBody>(.get, "x", timeout: .seconds(2)), params: Params(timeout: .seconds(1)))
-        try await app.request(Endpoint<IgnoreBody>(.get, "x", timeout: .seconds(2)))
-        try await app.request(Endpoint<IgnoreBody>(.get, "x"))
+        try await app.request(Endpoint<EmptyResponse>(.get, "x", timeout: .seconds(2)), params: Params(timeout: .seconds(1)))
+        try await app.request(Endpoint<EmptyResponse>(.get, "x", timeout: .seconds(2)))
+        try await app.request(Endpoint<EmptyResponse>(.get, "x"))
         #expect(client.requests.map(\.timeout) == [.seconds(1), .seconds(2), .seconds(60)])
     }
 }

@@ -39,7 +39,7 @@ struct EndpointResponseTests {
         #expect(try await Self.request(Endpoint<String>(.get, "x", rootKeys: ["a"]), #"{"a":"ü"}"#) == "ü")
         #expect(try await Self.request(Endpoint<Data>(.get, "x", rootKeys: ["a"]), #"{"a":"AQI="}"#) == Data([1, 2]))
         #expect(try await Self.request(Endpoint<[UInt8]>(.get, "x", rootKeys: ["a"]), #"{"a":[1,2]}"#) == [1, 2])
-        #expect(try await Self.request(Endpoint<IgnoreBody>(.get, "x"), "no JSON") == IgnoreBody())
+        #expect(try await Self.request(Endpoint<EmptyResponse>(.get, "x"), "no JSON") == EmptyResponse())
     }
 
     @Test("is whatever a function of one's own makes of the answer")
@@ -79,7 +79,7 @@ struct EndpointResponseTests {
     func refusal() async throws {
         let body = #"{"name":"NotFound","message":"No such user","code":404,"className":"not-found","data":{"id":1},"errors":{"a":"b"}}"#
         let error = try await #require(throws: FeathersError.self) {
-            try await Self.request(Endpoint<IgnoreBody>(.get, "x"), body, status: 404)
+            try await Self.request(Endpoint<EmptyResponse>(.get, "x"), body, status: 404)
         }
         #expect((error.code, error.message, error.data, error.errors) == (.notFound, "No such user", ["id": 1], ["a": "b"]))
         let other = try await #require(throws: FeathersError.self) {
@@ -94,11 +94,11 @@ struct EndpointResponseTests {
 
     @Test("is validated by the endpoint's own function first, then by status")
     func validation() async throws {
-        let strict = Endpoint<IgnoreBody>(.get, "x", validate: { if $0.status == 418 || $0.body.isEmpty { throw Refusal() } })
+        let strict = Endpoint<EmptyResponse>(.get, "x", validate: { if $0.status == 418 || $0.body.isEmpty { throw Refusal() } })
         await #expect(throws: Refusal.self) { try await Self.request(strict, "tea", status: 418) }
         await #expect(throws: Refusal.self) { try await Self.request(strict, "") }
         await #expect { try await Self.request(strict, "x", status: 409) } throws: { FeathersError.Code.conflict ~= $0 }
-        #expect(try await Self.request(strict, "x") == IgnoreBody())
+        #expect(try await Self.request(strict, "x") == EmptyResponse())
     }
 
     @Test(

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 import Foundation
 import TestBackend
 import Testing

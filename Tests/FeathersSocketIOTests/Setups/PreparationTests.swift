@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 import FeathersTesting
 import Foundation
 import Testing

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 
 /// The server's end of a WebSocket without a network: the test is the server.
 final class FakeWebSocket: WebSocketConnection {

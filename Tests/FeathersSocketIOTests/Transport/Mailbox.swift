@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 
 /// Values that one side puts in and a test takes out in order, waiting where there is none yet.
 final class Mailbox<Value: Sendable>: Sendable {

@@ -1,4 +1,5 @@
 import FeathersNetworking
+import FeathersSupport
 import FeathersTesting
 import Foundation
 import Testing

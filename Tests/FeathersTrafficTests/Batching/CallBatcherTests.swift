@@ -177,7 +177,7 @@ struct CallBatcherTests {
     func together() async throws {
         let (app, transport) = app()
         app.addHooks(.limiting(to: 1, waiting: 0))
-        app.addHooks(.sharingReads())
+        app.addHooks(.coalescingReads())
         let results = try await withThrowingTaskGroup(of: JSONValue.self) { group in
             for id in [1, 1, 2, 2] { group.addTask { try await app.service("a").get(id) } }
             await waiters.wait(for: 1)

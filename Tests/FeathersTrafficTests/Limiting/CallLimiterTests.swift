@@ -188,7 +188,7 @@ struct CallLimiterTests {
         func used() async throws -> FeathersApp {
             let app = FeathersApp(transport: StubTransport { _ in [] })
             app.addHooks(.limiting(to: 1))
-            app.addHooks(.sharingReads())
+            app.addHooks(.coalescingReads())
             app.addHooks(.batching(limit: 1))
             _ = try await app.service("a").find()
             return app

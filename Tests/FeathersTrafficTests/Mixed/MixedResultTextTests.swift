@@ -1,4 +1,5 @@
 import FeathersREST
+import FeathersSupport
 import FeathersTesting
 import FeathersTraffic
 import Foundation
@@ -56,7 +57,7 @@ struct MixedResultTextTests {
     @Test("are not shared: of identical reads everybody gets the result")
     func shared() async throws {
         let app = FeathersApp(transport: try rest())
-        app.addHooks(.sharingReads())
+        app.addHooks(.coalescingReads())
         let messages = app.service("messages", of: Message.self)
         let found = try await withThrowingTaskGroup(of: Message.self) { group in
             for _ in 0..<20 { group.addTask { try await messages.get(1) } }

@@ -1,4 +1,5 @@
 import Feathers
+import FeathersSupport
 import FeathersTesting
 import Testing
 
@@ -20,7 +21,7 @@ struct ReadSharingTests {
             return .integer(Int64(number))
         }
         let app = FeathersApp(transport: transport)
-        app.addHooks(.sharingReads(onWaiting: waiters.report))
+        app.addHooks(.coalescingReads(onWaiting: waiters.report))
         return (app, transport)
     }
 

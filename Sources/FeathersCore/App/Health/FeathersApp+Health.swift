@@ -2,18 +2,18 @@ extension FeathersApp {
     /// How the app is: whether its calls reach whoever answers them, and since when.
     public var health: AppHealth {
         noteHealth()
-        return healthBoard.current
+        return healthMonitor.current
     }
 
     /// How the app is and then every change of it, while the app lives: during ``run()`` and ``withFeathersApp(_:_:)``.
     public func healthUpdates() -> AsyncStream<AppHealth> {
         noteHealth()
-        return healthBoard.updates()
+        return healthMonitor.updates()
     }
 
     /// - Parameter hasStood: whether the connection stood in the meantime, which may have been too short to be seen by looking.
     func noteHealth(hasStood: Bool = false) {
-        healthBoard.note { last in
+        healthMonitor.note { last in
             let connection = connectionStatus
             return (state(after: hasStood && last == .starting ? .ready : last, connection), connection)
         }

@@ -1,3 +1,5 @@
+import FeathersSupport
+
 /// A call that can be left although it goes on: one of a transport that keeps no connection whose end would fail it.
 final class AbandonableCall: Sendable {
     private struct State {

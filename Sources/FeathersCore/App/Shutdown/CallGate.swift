@@ -1,3 +1,4 @@
+import FeathersSupport
 import Synchronization
 
 /// Counts the calls of an app that are under way, and lets none begin once the app shuts down.
@@ -105,5 +106,5 @@ final class CallGate: Sendable {
 /// Until when calls that are under way may finish.
 struct ShutdownOrder: Sendable {
     let deadline: Duration
-    let timebase: Timebase
+    let timebase: RelativeClock
 }

@@ -1,3 +1,5 @@
+import FeathersSupport
+
 extension FeathersApp {
     /// Ends the app in order: no call begins any more, those under way finish, then the connection closes and ``run()`` returns.
     ///
@@ -20,7 +22,7 @@ extension FeathersApp {
     ///
     /// From a run that has yet to begin, too, the order is not lost.
     public func beginShutdown(within limit: Duration, clock: any Clock<Duration> = ContinuousClock()) {
-        let timebase = Timebase(clock)
+        let timebase = RelativeClock(clock)
         gate.close(ShutdownOrder(deadline: timebase.now + limit, timebase: timebase))
         noteHealth()
     }

@@ -1,3 +1,5 @@
+import FeathersSupport
+
 /// Counts what an app reports.
 final class MetricsRecorder: DiagnosticSink {
     /// What the recorder wants to hear.

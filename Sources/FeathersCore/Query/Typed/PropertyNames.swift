@@ -1,3 +1,5 @@
+import FeathersSupport
+
 /// Finds out what the properties of models are called on the server, by decoding the model and watching what it asks for.
 ///
 /// The model is decoded several times with values that differ at some of its properties; the property a key path leads to is the one

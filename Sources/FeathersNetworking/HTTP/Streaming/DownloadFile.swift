@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import Foundation
 
 /// A file on its way to its place: written beside it, moved when complete, removed otherwise.

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 #if os(Linux)
     extension WebSocketLink {

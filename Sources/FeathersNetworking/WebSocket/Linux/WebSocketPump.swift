@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 #if os(Linux)
     /// One connection as the loop's thread sees it: reads, takes messages apart, delivers them, and ends the connection.

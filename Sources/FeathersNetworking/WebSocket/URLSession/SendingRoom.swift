@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// How much is on its way into URLSession, and who waits for it to become less.
 final class SendingRoom: Sendable {

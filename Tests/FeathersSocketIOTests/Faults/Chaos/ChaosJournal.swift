@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 
 /// What happened while chaos reigned, kept by everybody who saw it.
 final class ChaosJournal: Sendable {

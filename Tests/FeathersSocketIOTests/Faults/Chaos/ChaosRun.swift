@@ -131,7 +131,7 @@ struct ChaosRun {
     /// What must be gone at the end.
     private struct Remains {
         weak var transport: SocketIOTransport?
-        weak var core: SocketIOCore?
+        weak var core: SocketIOClient?
 
         init(_ transport: SocketIOTransport) {
             self.transport = transport

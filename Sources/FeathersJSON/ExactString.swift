@@ -1,0 +1,64 @@
+extension String {
+    /// Whether both strings are the same sequence of UTF-8 bytes.
+    ///
+    /// Swift's own `==` takes a composed and a decomposed "é" for one string; JavaScript compares code units and keeps
+    /// them apart, so JSON keys and strings do too.
+    @inline(__always)
+    package func isExactly(_ other: String) -> Bool {
+        let count = utf8.count
+        guard count == other.utf8.count else { return false }
+        let contiguous = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right in
+                guard let left = left.baseAddress, let right = right.baseAddress else { return true }
+                return haveEqualBytes(left, right, count: count)
+            }
+        }
+        if case .some(.some(let equal)) = contiguous { return equal }
+        return utf8.elementsEqual(other.utf8)
+    }
+
+    /// Feeds the bytes that `isExactly` compares.
+    func hashExactly(into hasher: inout Hasher) {
+        let hashed: Void? = utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        if hashed == nil {
+            Array(utf8).withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+        // Ends the string, so that ["ab", "c"] and ["a", "bc"] hash apart.
+        hasher.combine(0xFF as UInt8)
+    }
+}
+
+/// A string that is equal by its bytes, for use as a dictionary's key.
+package struct ExactString: Hashable, Sendable {
+    package let string: String
+
+    package init(_ string: String) {
+        self.string = string
+    }
+
+    package static func == (left: ExactString, right: ExactString) -> Bool {
+        left.string.isExactly(right.string)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        string.hashExactly(into: &hasher)
+    }
+}
+
+/// Whether `count` bytes are the same in two places, eight at a time.
+@inline(__always)
+func haveEqualBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
+    let left = UnsafeRawPointer(left)
+    let right = UnsafeRawPointer(right)
+    var offset = 0
+    while offset &+ 8 <= count {
+        let word = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        if word != right.loadUnaligned(fromByteOffset: offset, as: UInt64.self) { return false }
+        offset &+= 8
+    }
+    while offset < count {
+        if left.load(fromByteOffset: offset, as: UInt8.self) != right.load(fromByteOffset: offset, as: UInt8.self) { return false }
+        offset &+= 1
+    }
+    return true
+}
