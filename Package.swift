@@ -20,9 +20,8 @@ let package = Package(
         .library(
             name: "Feathers",
             targets: [
-                "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSON", "FeathersLive",
-                "FeathersNetworking",
-                "FeathersOutbox", "FeathersREST", "FeathersSocketIO", "FeathersTraffic",
+                "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSON", "FeathersNetworking",
+                "FeathersREST", "FeathersSocketIO", "FeathersSync", "FeathersTraffic",
             ]),
         .library(name: "FeathersJSONAPI", targets: ["FeathersJSONAPI"]),
         .library(name: "FeathersTesting", targets: ["FeathersTesting"]),
@@ -31,8 +30,8 @@ let package = Package(
         .target(
             name: "Feathers",
             dependencies: [
-                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersLive", "FeathersNetworking", "FeathersOutbox",
-                "FeathersREST", "FeathersSocketIO", "FeathersTraffic",
+                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO",
+                "FeathersSync", "FeathersTraffic",
             ],
             swiftSettings: settings),
         // JSON: values, text, parser, serializer and Codable. Imports nothing of this package.
@@ -47,7 +46,7 @@ let package = Package(
         .target(
             name: "FeathersNetworking",
             dependencies: [
-                "FeathersCore", "FeathersSupport",
+                "FeathersSupport",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
                 .target(name: "CLinuxIO", condition: .when(platforms: [.linux])),
             ],
@@ -56,10 +55,12 @@ let package = Package(
         .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"], swiftSettings: settings),
         .target(
             name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"], swiftSettings: settings),
-        .target(name: "FeathersJSONAPI", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"], swiftSettings: settings),
-        .target(name: "FeathersLive", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
+        .target(
+            name: "FeathersJSONAPI", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking", "FeathersREST"],
+            swiftSettings: settings),
         .target(name: "FeathersCaching", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
-        .target(name: "FeathersOutbox", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
+        // What the app knows without asking: live queries and queued writes.
+        .target(name: "FeathersSync", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
         .target(name: "FeathersAuthentication", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
         .target(name: "FeathersTraffic", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"], swiftSettings: settings),
@@ -77,15 +78,16 @@ let package = Package(
         // Starts the Python server the integration suites talk to.
         .target(name: "TestBackend", dependencies: ["FeathersNetworking"], path: "Tests/TestBackend", swiftSettings: settings),
         .testTarget(name: "FeathersJSONTests", dependencies: ["FeathersJSON", "FeathersTesting"], swiftSettings: settings),
+        .testTarget(name: "FeathersSupportTests", dependencies: ["FeathersSupport", "FeathersTesting"], swiftSettings: settings),
         .testTarget(
             name: "FeathersCoreTests", dependencies: ["FeathersCore", "FeathersSupport", "FeathersTesting"], swiftSettings: settings),
         .testTarget(
             name: "FeathersNetworkingTests",
-            dependencies: ["FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersTesting", "TestBackend"],
+            dependencies: ["FeathersNetworking", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersRESTTests",
-            dependencies: ["FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "TestBackend"],
+            dependencies: ["FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersSocketIOTests",
@@ -94,10 +96,6 @@ let package = Package(
         .testTarget(
             name: "FeathersTestingTests",
             dependencies: ["FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting"],
-            swiftSettings: settings),
-        .testTarget(
-            name: "FeathersLiveTests",
-            dependencies: ["FeathersSupport", "Feathers", "FeathersCore", "FeathersLive", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersCachingTests",
@@ -113,9 +111,9 @@ let package = Package(
             dependencies: ["FeathersSupport", "Feathers", "FeathersCore", "FeathersTesting", "FeathersTraffic", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
-            name: "FeathersOutboxTests",
+            name: "FeathersSyncTests",
             dependencies: [
-                "FeathersSupport", "Feathers", "FeathersCore", "FeathersOutbox", "FeathersTesting", "TestBackend", "OutboxWriter",
+                "FeathersSupport", "Feathers", "FeathersCore", "FeathersSync", "FeathersTesting", "TestBackend", "OutboxWriter",
             ],
             swiftSettings: settings),
         // Writes into an outbox and sends from it until it is killed.

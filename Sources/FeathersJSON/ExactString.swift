@@ -1,8 +1,8 @@
 extension String {
     /// Whether both strings are the same sequence of UTF-8 bytes.
     ///
-    /// Swift's own `==` takes a composed and a decomposed "é" for one string; JavaScript compares code units and keeps
-    /// them apart, so JSON keys and strings do too.
+    /// Swift's own `==` treats a composed and a decomposed "é" as equal. JavaScript compares code units, and so do JSON keys
+    /// and strings here.
     @inline(__always)
     package func isExactly(_ other: String) -> Bool {
         let count = utf8.count
@@ -17,18 +17,18 @@ extension String {
         return utf8.elementsEqual(other.utf8)
     }
 
-    /// Feeds the bytes that `isExactly` compares.
+    /// Hashes the bytes that `isExactly` compares.
     func hashExactly(into hasher: inout Hasher) {
         let hashed: Void? = utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         if hashed == nil {
             Array(utf8).withUnsafeBytes { hasher.combine(bytes: $0) }
         }
-        // Ends the string, so that ["ab", "c"] and ["a", "bc"] hash apart.
+        // A terminator, so that ["ab", "c"] and ["a", "bc"] hash differently.
         hasher.combine(0xFF as UInt8)
     }
 }
 
-/// A string that is equal by its bytes, for use as a dictionary's key.
+/// A string that is compared by its bytes, for use as a dictionary key.
 package struct ExactString: Hashable, Sendable {
     package let string: String
 
@@ -45,7 +45,7 @@ package struct ExactString: Hashable, Sendable {
     }
 }
 
-/// Whether `count` bytes are the same in two places, eight at a time.
+/// Compares `count` bytes, eight at a time.
 @inline(__always)
 func haveEqualBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
     let left = UnsafeRawPointer(left)

@@ -1,44 +1,43 @@
-/// A JSON object: keys in the order they were written, as JavaScript keeps them.
+/// A JSON object, with its keys in the order they were written, as in JavaScript.
 ///
-/// The order is part of what Feathers sends (`$sort`), yet no part of equality. Keys are told apart by their code units, as
-/// in JavaScript: a composed and a decomposed "é" are two keys. Small objects are searched in a line, which beats hashing;
-/// larger ones carry an index.
+/// The order matters to Feathers (`$sort`), but not to equality. Keys are compared by code units, as in JavaScript: a composed
+/// and a decomposed "é" are two keys.
 public struct JSONObject: Sendable {
     public typealias Element = (key: String, value: JSONValue)
 
-    /// A key beside its value: one allocation holds a whole object.
+    /// A key and its value. One allocation holds a whole object.
     struct Entry: Sendable {
         var key: String
         var value: JSONValue
     }
 
     private(set) var entries: [Entry]
-    /// Where each key stands; kept only above `indexingThreshold` keys.
+    /// The position of each key. Nil up to `indexingThreshold` keys: a linear search of a small object is faster than hashing.
     private var positions: [ExactString: Int]?
 
-    /// Up to here a look-up in a line costs no more than hashing the key.
+    /// The number of keys above which objects have an index.
     static let indexingThreshold = 32
 
-    /// An object without members.
+    /// Creates an empty object.
     public init() {
         entries = []
         positions = nil
     }
 
-    /// An empty object with room for `capacity` keys.
+    /// Creates an empty object with room for `capacity` keys.
     public init(minimumCapacity capacity: Int) {
         self.init()
         entries.reserveCapacity(capacity)
     }
 
-    /// An object of entries whose keys are known to differ.
+    /// Creates an object from entries whose keys are known to differ.
     init(uniqueEntries: [Entry]) {
         entries = uniqueEntries
         positions = nil
         indexIfLarge()
     }
 
-    /// An object of entries; of a repeated key the last value wins, at the place of the first.
+    /// Creates an object from entries. The last value of a repeated key wins, at the position of the first.
     init(mergingEntries source: [Entry]) {
         self.init(minimumCapacity: source.count)
         guard source.count > Self.indexingThreshold else {
@@ -47,7 +46,7 @@ public struct JSONObject: Sendable {
         }
         var positions = [ExactString: Int](minimumCapacity: source.count)
         for entry in source {
-            // Looks up and inserts with a single hash.
+            // Finds or inserts with a single hash.
             let next = entries.count
             let position = { (position: inout Int) in position }(&positions[ExactString(entry.key), default: next])
             if position == next { entries.append(entry) } else { entries[position].value = entry.value }
@@ -61,7 +60,7 @@ public struct JSONObject: Sendable {
     /// The values, in the order of their keys.
     public var values: [JSONValue] { entries.map(\.value) }
 
-    /// The value of a key; setting nil removes the key, setting JSON null keeps it.
+    /// The value of a key. Setting nil removes the key; setting JSON null keeps it.
     public subscript(key: String) -> JSONValue? {
         get {
             guard let position = position(of: key) else { return nil }
@@ -76,7 +75,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Sets the value of a key, which takes its place at the end if it is new.
+    /// Sets the value of a key. A new key is appended.
     mutating func updateValue(_ value: JSONValue, forKey key: String) {
         if let position = position(of: key) {
             entries[position].value = value
@@ -85,7 +84,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// The value of a key, or `default` while there is none; for changing values in place.
+    /// The value of a key, or `default` if the key is missing. Use it to change values in place.
     public subscript(key: String, default defaultValue: @autoclosure () -> JSONValue) -> JSONValue {
         get {
             self[key] ?? defaultValue()
@@ -112,7 +111,7 @@ public struct JSONObject: Sendable {
         return removed.value
     }
 
-    /// The value at a place in the order, to be filled in later; the encoder's containers need it.
+    /// Replaces the value at a position. The encoder fills in nested containers this way.
     mutating func setValue(_ value: JSONValue, at position: Int) {
         entries[position].value = value
     }
@@ -133,7 +132,7 @@ public struct JSONObject: Sendable {
         self.positions = positions
     }
 
-    /// Where a key stands in the order.
+    /// The position of a key in the order.
     func position(of key: String) -> Int? {
         if let positions { return positions[ExactString(key)] }
         return entries.withUnsafeBufferPointer { entries in
@@ -144,5 +143,72 @@ public struct JSONObject: Sendable {
             }
             return nil
         }
+    }
+}
+
+extension JSONObject: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { entries.count }
+
+    public subscript(position: Int) -> Element {
+        (entries[position].key, entries[position].value)
+    }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    /// Creates an object from a literal. The last value of a repeated key wins, as in JavaScript.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self.init(mergingEntries: elements.map(Entry.init))
+    }
+}
+
+extension JSONObject: Hashable {
+    public static func == (left: JSONObject, right: JSONObject) -> Bool {
+        guard left.count == right.count else { return false }
+        for (position, entry) in left.entries.enumerated() {
+            // Both sides usually have the same order, which needs no lookup.
+            let other = right.entries[position]
+            if other.key.isExactly(entry.key) {
+                guard other.value == entry.value else { return false }
+            } else {
+                guard right[entry.key] == entry.value else { return false }
+            }
+        }
+        return true
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        // Independent of the order, like equality.
+        var combined = 0
+        for entry in entries {
+            var element = Hasher()
+            entry.key.hashExactly(into: &element)
+            element.combine(entry.value)
+            combined ^= element.finalize()
+        }
+        hasher.combine(combined)
+    }
+}
+
+extension JSONObject {
+    /// Creates an object from keys and values. The last value of a repeated key wins, at the position of the first.
+    public init(_ elements: some Sequence<(String, JSONValue)>) {
+        self.init(mergingEntries: elements.map(Entry.init))
+    }
+}
+
+extension JSONObject: Codable {
+    /// Decodes an object from any decoder, with its keys in the order the decoder lists them.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: JSONKey.self)
+        let keys = container.allKeys
+        self.init(minimumCapacity: keys.count)
+        for key in keys { self[key.stringValue] = try container.decode(JSONValue.self, forKey: key) }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: JSONKey.self)
+        for entry in entries { try container.encode(entry.value, forKey: JSONKey(stringValue: entry.key)) }
     }
 }

@@ -10,3 +10,174 @@ public enum JSONValue: Sendable {
     case array([JSONValue])
     case object(JSONObject)
 }
+
+extension JSONValue {
+    /// Whether this is JSON null.
+    public var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
+    /// The boolean, or nil for any other kind of value.
+    public var bool: Bool? {
+        if case .bool(let bool) = self { bool } else { nil }
+    }
+
+    /// The integer, also when written as `1.0`; nil for any other kind of value.
+    public var integer: Int64? {
+        switch self {
+        case .integer(let integer): integer
+        case .number(let number): Int64(exactly: number)
+        default: nil
+        }
+    }
+
+    /// The number, which may be an integer; nil for any other kind of value.
+    public var number: Double? {
+        switch self {
+        case .integer(let integer): Double(integer)
+        case .number(let number): number
+        default: nil
+        }
+    }
+
+    /// The string, or nil for any other kind of value.
+    public var string: String? {
+        if case .string(let string) = self { string } else { nil }
+    }
+
+    /// The array, or nil for any other kind of value.
+    public var array: [JSONValue]? {
+        if case .array(let array) = self { array } else { nil }
+    }
+
+    /// The object, or nil for any other kind of value.
+    public var object: JSONObject? {
+        if case .object(let object) = self { object } else { nil }
+    }
+
+    /// The value of an object's key.
+    ///
+    /// Reading from anything but an object returns nil. Setting nil removes the key; setting on a value that is not an
+    /// object replaces the value with one.
+    public subscript(key: String) -> JSONValue? {
+        get { object?[key] }
+        set {
+            var object = self.object ?? JSONObject()
+            self = .null
+            object[key] = newValue
+            self = .object(object)
+        }
+    }
+
+    /// The element of an array; nil if this is not an array or the index is out of bounds.
+    public subscript(index: Int) -> JSONValue? {
+        guard case .array(let array) = self, array.indices.contains(index) else { return nil }
+        return array[index]
+    }
+}
+
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
+    public init(nilLiteral: ()) {
+        self = .null
+    }
+
+    public init(booleanLiteral value: Bool) {
+        self = .bool(value)
+    }
+
+    public init(integerLiteral value: Int64) {
+        self = .integer(value)
+    }
+
+    public init(floatLiteral value: Double) {
+        self = .number(value)
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+    public init(stringLiteral value: String) {
+        self = .string(value)
+    }
+}
+
+extension JSONValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+    public init(arrayLiteral elements: JSONValue...) {
+        self = .array(elements)
+    }
+
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(JSONObject(mergingEntries: elements.map(JSONObject.Entry.init)))
+    }
+}
+
+extension JSONValue: Hashable {
+    /// Compares as JavaScript compares parsed values: `1` equals `1.0`, the order of an object's keys does not matter, and
+    /// strings are compared by code units (a composed and a decomposed "é" differ).
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.integer(let integer), .number(let number)), (.number(let number), .integer(let integer)):
+            Int64(exactly: number) == integer
+        case (.string(let left), .string(let right)): left.isExactly(right)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let bool): hasher.combine(bool)
+        case .integer(let integer): hasher.combine(integer)
+        case .number(let number):
+            // An integral number must hash like the integer it equals.
+            if let integer = Int64(exactly: number) { hasher.combine(integer) } else { hasher.combine(number) }
+        case .string(let string): string.hashExactly(into: &hasher)
+        case .array(let array): hasher.combine(array)
+        case .object(let object): hasher.combine(object)
+        }
+    }
+}
+
+extension JSONValue: Codable {
+    /// Decodes any JSON value from any decoder. `JSONValueDecoder` returns its value without calling this.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let string = try? container.decode(String.self) {
+            self = .string(string)
+        } else if let bool = try? container.decode(Bool.self) {
+            self = .bool(bool)
+        } else if let integer = try? container.decode(Int64.self) {
+            self = .integer(integer)
+        } else if let number = try? container.decode(Double.self) {
+            self = .number(number)
+        } else if let object = try? container.decode(JSONObject.self) {
+            self = .object(object)
+        } else {
+            // The error of the last attempt has the coding path of a value that is none of these.
+            self = .array(try container.decode([JSONValue].self))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .object(let object): try object.encode(to: encoder)
+        case .array(let array): try array.encode(to: encoder)
+        default:
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .bool(let bool): try container.encode(bool)
+            case .integer(let integer): try container.encode(integer)
+            case .number(let number): try container.encode(number)
+            case .string(let string): try container.encode(string)
+            default: try container.encodeNil()
+            }
+        }
+    }
+}

@@ -1,6 +1,6 @@
-/// One step of the way through an envelope to what is inside: the key of an object, or the index of an array.
+/// One step into an envelope: the key of an object, or the index of an array.
 ///
-/// Written as literals: `["data", "items", 0]`.
+/// Write root keys as literals: `["data", "items", 0]`.
 public enum RootKey: Hashable, Sendable {
     case key(String)
     case index(Int)
@@ -15,7 +15,7 @@ extension RootKey: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Cust
         self = .index(value)
     }
 
-    /// The step as it stands in messages.
+    /// The key or the index.
     public var description: String {
         switch self {
         case .key(let key): key
@@ -25,8 +25,9 @@ extension RootKey: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Cust
 }
 
 extension JSONValue {
-    /// What stands at the end of root keys; the value itself where there are none.
-    /// - Throws: a text that names the missing key, the way so far, and what was there: the keys of an object or the count of an array, never values.
+    /// The value that root keys lead to; the value itself if there are none.
+    /// - Throws: ``MissingRootKey``, which names the missing key, the path to it, and what is there: an object's keys or an array's count, never
+    ///   values.
     package func unwrapped(by rootKeys: [RootKey]) throws(MissingRootKey) -> JSONValue {
         var value = self
         for (position, step) in rootKeys.enumerated() {
@@ -42,12 +43,12 @@ extension JSONValue {
     }
 }
 
-/// Why root keys lead nowhere.
+/// A root key that the value does not have.
 package struct MissingRootKey: Error, CustomStringConvertible {
     package let description: String
 
-    init(_ step: RootKey, after way: ArraySlice<RootKey>, in value: JSONValue) {
-        let place = way.isEmpty ? "at the top" : "at '\(way.map(\.description).joined(separator: "."))'"
+    init(_ step: RootKey, after path: ArraySlice<RootKey>, in value: JSONValue) {
+        let place = path.isEmpty ? "at the top" : "at '\(path.map(\.description).joined(separator: "."))'"
         let what =
             switch step {
             case .key(let key): "the root key '\(key)'"
@@ -60,7 +61,7 @@ package struct MissingRootKey: Error, CustomStringConvertible {
         switch value {
         case .object(let object) where object.isEmpty: return "an empty object"
         case .object(let object):
-            // Long or many keys are data rather than a form.
+            // Long or many keys are data rather than structure.
             let keys = object.keys.prefix(10).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
             return "an object with the keys \(keys)\(object.count > 10 ? " and \(object.count - 10) more" : "")"
         case .array(let array): return "an array of \(array.count)"

@@ -2,11 +2,11 @@ public import Foundation
 
 /// How secure connections are made where libcurl makes them: ``CurlHTTPClient`` and the WebSocket on Linux.
 ///
-/// The default trusts what the system trusts, and checks that the certificate is for the host that was asked for. TLS 1.2 is the least.
+/// The default trusts what the system trusts, and checks that the certificate is for the host that was asked for. The minimum is TLS 1.2.
 public struct TLSConfiguration: Hashable, Sendable {
-    /// Which authorities may vouch for a server.
+    /// Which certificate authorities are trusted.
     public enum Trust: Hashable, Sendable {
-        /// The system's.
+        /// Those of the system.
         case system
         /// Those in a PEM file, and no others.
         case certificates(in: URL)
@@ -18,18 +18,32 @@ public struct TLSConfiguration: Hashable, Sendable {
         case full
         /// The certificate only: any server with a trusted certificate can pose as this one.
         case dangerouslyIgnoringHostName
-        /// Nothing: anyone on the way can read and change everything, tokens included.
+        /// Nothing: anyone on the network path can read and change everything, tokens included.
         case dangerouslyOff
     }
 
-    /// Whose certificates are believed.
+    /// Which certificate authorities are trusted.
     public var trust: Trust
     /// What is checked of a server's certificate.
     public var verification: Verification
 
-    /// A configuration; the parameters are the properties of the same names.
+    /// Creates a configuration.
+    /// - Parameters:
+    ///   - trust: which certificate authorities are trusted.
+    ///   - verification: what is checked of a server's certificate.
     public init(trust: Trust = .system, verification: Verification = .full) {
         self.trust = trust
         self.verification = verification
     }
+}
+
+/// Which proxy connections go through where libcurl makes them.
+public enum NetworkProxy: Hashable, Sendable {
+    /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` in the environment say, as libcurl reads them.
+    case environment
+    /// No proxy, whatever the environment says.
+    case none
+    /// This one, whatever the environment says: `http://host:port`, also `https`, `socks5` or `socks5h`, credentials included.
+    /// `exceptions` are hosts or domains that are reached directly.
+    case url(String, exceptions: [String] = [])
 }

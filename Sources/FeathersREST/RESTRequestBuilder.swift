@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersNetworking
 import Foundation
 
-/// Turns a service request into an HTTP request: verb, URL, headers and body as FeathersJS' REST client makes them.
+/// Translates a service request to an HTTP request: verb, URL, headers and body as FeathersJS' REST client makes them.
 ///
 /// Everything here fails before anything is sent, as ``FeathersError/Code/badRequest`` or as the query's own refusal.
 struct RESTRequestBuilder: Sendable {
@@ -76,7 +76,7 @@ struct RESTRequestBuilder: Sendable {
             if request.method.isCustom {
                 try fields.set("X-Service-Method", to: request.method.rawValue)
             }
-            if let held = ConditionalRead.of(request)?.held {
+            if let held = request.params.heldAnswer {
                 try fields.set("If-None-Match", to: held.entityTag)
             }
             try fields.merge(request.params.headers)
@@ -84,5 +84,34 @@ struct RESTRequestBuilder: Sendable {
             throw FeathersError(error)
         }
         return fields
+    }
+}
+
+/// The HTTP method a service method travels as.
+enum RESTVerb: String, Sendable {
+    case get = "GET"
+    case post = "POST"
+    case put = "PUT"
+    case patch = "PATCH"
+    case delete = "DELETE"
+
+    init(_ method: ServiceMethod) {
+        self =
+            switch method {
+            case .find, .get: .get
+            case .update: .put
+            case .patch: .patch
+            case .remove: .delete
+            // create, and custom methods, which name themselves in X-Service-Method.
+            default: .post
+            }
+    }
+
+    /// Whether requests with this verb have a body, or could.
+    var carriesData: Bool {
+        switch self {
+        case .post, .put, .patch: true
+        case .get, .delete: false
+        }
     }
 }

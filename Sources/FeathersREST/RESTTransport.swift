@@ -5,7 +5,7 @@ public import Foundation
 /// Carries service requests over HTTP, as FeathersJS' REST client does.
 ///
 /// One transport serves every service of an app, and its endpoints. It holds no state besides its HTTP client's connections.
-public struct RESTTransport: Transport, TextTransport {
+public struct RESTTransport: Transport {
     let builder: RESTRequestBuilder
     let httpClient: any HTTPClient
 
@@ -27,7 +27,7 @@ public struct RESTTransport: Transport, TextTransport {
         self.httpClient = httpClient ?? PlatformHTTPClient.make()
     }
 
-    public func send(_ request: ServiceRequest) async throws -> JSONValue {
+    public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         let httpRequest = try builder.httpRequest(for: request)
         let response: HTTPResponse
         do {
@@ -35,15 +35,10 @@ public struct RESTTransport: Transport, TextTransport {
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }
-        if let read = ConditionalRead.of(request) { return try RESTAnswer.result(of: response, to: read) }
-        guard let resultText = request.resultText else { return try RESTAnswer.result(of: response) }
-        switch try RESTAnswer.callResult(of: response) {
-        case .value(let value): return value
-        case .text(let text):
-            resultText.leave(text)
-            return .null
-        }
+        return try RESTAnswer.response(of: response, to: request)
     }
+
+    public func endCalls() { httpClient.cancelAll() }
 }
 
 extension Transport where Self == RESTTransport {

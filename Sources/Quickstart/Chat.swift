@@ -72,7 +72,7 @@ struct Chat {
         }
     }
 
-    private func read(_ events: ServiceEvents<ServiceEvent>, count: Int) async -> [ServiceEvent] {
+    private func read(_ events: AsyncStream<ServiceEvent>, count: Int) async -> [ServiceEvent] {
         var heard: [ServiceEvent] = []
         for await event in events where event.data["room"]?.string == room {
             heard.append(event)

@@ -19,12 +19,12 @@ enum LocalBackend {
     private struct MessagesService: ServiceProtocol {
         let records = MemoryService(startID: 1, multi: .all, pagination: Pagination(default: 10, max: 50))
 
-        func respond(to request: ServiceRequest) async throws -> JSONValue {
+        func respond(to request: ServiceRequest) async throws -> ServiceResponse {
             guard request.method == "archive" else { return try await records.respond(to: request) }
             guard let id = request.data?["id"].flatMap({ ServiceID($0) }) else {
                 throw FeathersError(.badRequest, "archive needs an id")
             }
-            return ["archived": try await records.patch(id, with: ["archived": true], Params())]
+            return ServiceResponse(["archived": try await records.patch(id, with: ["archived": true], Params())])
         }
     }
 
@@ -40,12 +40,12 @@ enum LocalBackend {
     }
 
     private struct EchoService: ServiceProtocol {
-        func respond(to request: ServiceRequest) async throws -> JSONValue {
+        func respond(to request: ServiceRequest) async throws -> ServiceResponse {
             guard !request.method.isCustom || request.method == "shout" else { throw FeathersError.unsupported(request.method) }
             var answer: JSONObject = ["method": .string(request.method.rawValue), "query": .object(request.params.query.json)]
             if let id = request.id { answer["id"] = id.json }
             if let data = request.data { answer["data"] = data }
-            return .object(answer)
+            return ServiceResponse(.object(answer))
         }
     }
 

@@ -16,17 +16,52 @@ private func strategies(_ app: FeathersApp, _ googleToken: String) async throws 
     try await app.authenticate(AuthenticationCredentials(strategy: "sms", fields: ["phone": "+47 1", "code": "1234"]))
 }
 
-private struct Identity {
+private struct Provider {
     func exchange(_ token: String?) async throws -> (access: String, refresh: String) { ("access", "refresh") }
 }
 
-private func refreshes(_ identity: Identity) -> [TokenRefresh] {
+private func refreshes(_ provider: Provider) -> [TokenRefresh] {
     let byService = TokenRefresh.service("refresh-tokens")
     let byFunction = TokenRefresh.function { result in
-        let pair = try await identity.exchange(result.refreshToken)
+        let pair = try await provider.exchange(result.refreshToken)
         return .tokens(AuthenticationTokens(accessToken: pair.access, refreshToken: pair.refresh))
     }
     return [byService, byFunction]
+}
+
+func knowsUser() -> Hook {
+    let addUser: Hook = { context in
+        let user = context.app.authentication.result?.user
+        context.data?["userId"] = user?["id"]
+    }
+    return addUser
+}
+
+actor Drafts: ServiceProtocol {
+    private var drafts: [String: [JSONValue]] = [:]
+
+    func find(_ params: Params) async throws -> JSONValue {
+        .array(drafts[try owner(params)] ?? [])
+    }
+
+    func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
+        drafts[try owner(params), default: []].append(data)
+        return data
+    }
+
+    private func owner(_ params: Params) throws -> String {
+        guard let user = params[Authentication.self]?.user?["id"] else { throw FeathersError(.notAuthenticated, "Sign in first") }
+        return "\(user)"
+    }
+}
+
+private func identities(_ app: FeathersApp, show: (String?) -> Void) async {
+    for await identity in app.identityUpdates() { show(identity?.name) }
+}
+
+func ownAuthentication(_ app: FeathersApp, _ account: String, _ key: String) {
+    app.setIdentity(Identity(account))
+    app.addHooks(Hooks(before: [{ context in context.params.headers["X-API-Key"] = key }]))
 }
 
 #if canImport(Security)
@@ -48,7 +83,7 @@ private final class Model {
         } catch FeathersError.Code.notAuthenticated {
             message = "Wrong e-mail address or password"
         } catch {
-            message = "The server can not be reached"
+            message = "The server cannot be reached"
         }
     }
 }

@@ -48,7 +48,7 @@ private func hooks(_ app: FeathersApp) {
         Hooks(after: [
             "request": [
                 { context in
-                    if context.endpoint?.answer?.headers["Deprecation"] != nil { print("\(context.path) is deprecated") }
+                    if context.response?[HTTPHead.self]?.headers["Deprecation"] != nil { print("\(context.path) is deprecated") }
                 }
             ]
         ]))

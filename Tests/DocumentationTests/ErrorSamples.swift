@@ -3,7 +3,7 @@ import Feathers
 // The samples of the article about errors, each one as it stands there: `ReadmeTests` compares them.
 
 /// - Returns: what it said.
-func handles(_ messages: Service, _ say: (String) -> Void) async throws {
+func handles(_ messages: UntypedService, _ say: (String) -> Void) async throws {
     do {
         try await messages.create(["text": ""])
     } catch FeathersError.Code.notAuthenticated {
@@ -24,7 +24,7 @@ extension FeathersError.Code {
     static let teapot: Self = 418
 }
 
-func ownCodes(_ service: Service) async throws -> Bool {
+func ownCodes(_ service: UntypedService) async throws -> Bool {
     do {
         _ = try await service.get("coffee")
     } catch FeathersError.Code.teapot {
@@ -33,7 +33,7 @@ func ownCodes(_ service: Service) async throws -> Bool {
     return false
 }
 
-func repeats(_ messages: Service) async throws -> JSONValue {
+func repeats(_ messages: UntypedService) async throws -> JSONValue {
     do {
         return try await messages.create(["text": "Hi"])
     } catch let error as FeathersError where error.execution == .neverSent {

@@ -15,7 +15,7 @@ func gettingStarted(on url: URL) async throws -> String {
     try await withFeathersApp(app) { app in
         let messages = app.service("messages", of: Message.self)
         let created = messages.events(.created)
-        try await messages.create(Message(text: "Hello, everybody"))
+        try await messages.create(Message(text: "Hello, everyone"))
         for await message in created.prefix(1) { print("heard of: \(message.text)") }
     }
     return try await signsIn(overREST(url))
@@ -29,7 +29,7 @@ private func overREST(_ url: URL) -> FeathersApp {
 private func signsIn(_ app: FeathersApp) async throws -> String {
     try app.use(authentication: AuthenticationOptions())
     let result = try await app.authenticate(.local(email: "alice@example.com", password: "p4ssw0rd"))
-    print("signed in as \(result.user?["name"]?.string ?? "somebody")")
+    print("signed in as \(result.user?["name"]?.string ?? "a user")")
     return result.user?["name"]?.string ?? ""
 }
 
@@ -39,6 +39,6 @@ private func catches(_ messages: TypedService<Message>) async throws {
     } catch FeathersError.Code.notFound {
         print("there is no such message")
     } catch FeathersError.Code.unavailable {
-        print("the server can not be reached")
+        print("the server cannot be reached")
     }
 }

@@ -29,6 +29,11 @@ struct GuideTests {
         #expect(try await paramsOfCalls(FeathersApp(transport: transport)) == [])
         let params = transport.requests.first?.params
         #expect(params?.route == ["team": "red"] && params?.timeout == .seconds(3) && params?.query == .limit(5))
+
+        let http = StubHTTPClient()
+        http.stub("/messages", "GET", with: .bytes(Array("[]".utf8), headers: ["X-Total-Pages": "7"]))
+        let site = try #require(URL(string: "https://api.example.com"))
+        #expect(try await wholeResponse(FeathersApp(transport: .rest(site, httpClient: http)).service("messages")) == "7")
     }
 
     @Test("Services: those of one's own, in memory, and of another app")
@@ -69,6 +74,27 @@ struct GuideTests {
         await readyHooks(app, messages)
         #expect(try await messages.create(["text": "Hi"])["sentAt"]?.string != nil)
         await #expect { try await messages.create([:]) } throws: { FeathersError.Code.badRequest ~= $0 }
+    }
+
+    @Test("Authentication: local services find the user in their params, hooks ask the app, and an app may say who it is")
+    func authentication() async throws {
+        let app = FeathersApp()
+        let answer: JSONValue = ["accessToken": "token", "user": ["id": "ada"]]
+        try await app.use(TransportService(StubTransport { _ in answer }), at: "authentication")
+        try app.use(authentication: AuthenticationOptions())
+        let drafts = try await app.use(Drafts(), at: "drafts")
+        await #expect { try await drafts.find() } throws: { FeathersError.Code.notAuthenticated ~= $0 }
+        try await app.authenticate(.local(email: "ada@example.com", password: "p4ssw0rd"))
+        await drafts.addHooks(Hooks(before: [.create: [knowsUser()]]))
+        try await drafts.create(["text": "Hi"])
+        #expect(try await drafts.find() == [["text": "Hi", "userId": "ada"]])
+        #expect(app.identity == Identity("ada"))
+
+        let transport = StubTransport { _ in [] }
+        let other = FeathersApp(transport: transport)
+        ownAuthentication(other, "team", "key")
+        _ = try await other.service("messages").find()
+        #expect(other.identity?.name == "team" && transport.requests.first?.params.headers == ["X-API-Key": "key"])
     }
 
     @Test("Queries: what they are as JSON")

@@ -5,7 +5,7 @@ import Foundation
 
 private func report(_ text: String) {}
 
-func registersHooks(_ app: FeathersApp, _ messages: Service) async {
+func registersHooks(_ app: FeathersApp, _ messages: UntypedService) async {
     await messages.addHooks(
         Hooks(
             around: [.find: [measure]],
@@ -57,7 +57,7 @@ let hideFromEvents: Hook = { context in
     if context.method == .patch { context.event = nil }
 }
 
-func readyHooks(_ app: FeathersApp, _ messages: Service) async {
+func readyHooks(_ app: FeathersApp, _ messages: UntypedService) async {
     await messages.addHooks(
         .validating(.create, .update) { data in
             guard data["text"]?.string != nil else { throw FeathersError(.badRequest, "A message needs text") }

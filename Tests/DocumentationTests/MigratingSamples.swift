@@ -16,8 +16,12 @@ private func calls(_ url: URL) async throws {
     print(found.count)
 }
 
-struct FileService: ServiceProtocol {
-    let folder: URL
+actor FileService: ServiceProtocol {
+    private let folder: URL
+
+    init(folder: URL) {
+        self.folder = folder
+    }
 
     func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
         guard let id = data["id"]?.string else { throw FeathersError(.badRequest, "A file needs an id") }

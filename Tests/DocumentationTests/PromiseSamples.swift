@@ -10,10 +10,11 @@ func explains(_ status: ConnectionStatus) -> String {
     }
 }
 
-struct LoggingTransport: Transport {
+struct LoggingTransport: CompositeTransport {
     let inner: any Transport
+    var components: [any Transport] { [inner] }
 
-    func send(_ request: ServiceRequest) async throws -> JSONValue {
+    func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         print("\(request.method) \(request.path)")
         return try await inner.send(request)
     }

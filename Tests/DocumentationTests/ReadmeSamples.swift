@@ -40,6 +40,21 @@ private func typedServices(_ app: FeathersApp) async throws {
     _ = archived
 }
 
+actor Counter: ServiceProtocol {
+    private var count: Int64 = 0
+
+    func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
+        count += data["by"]?.integer ?? 1
+        return ["count": .integer(count)]
+    }
+}
+
+func readmeOwnService(_ app: FeathersApp) async throws -> JSONValue {
+    let counter = try await app.use(Counter(), at: "counter")
+    let counted = try await counter.create(["by": 2])
+    return counted
+}
+
 func readmeQueries() -> [Query] {
     let adults = Query.where("age", .isAtLeast(18)).where("age", .lessThan(65))
     let team = Query.any(of: [.where("team", "red"), .where("address.city", .isIn(["Rome", "Oslo"]))])
@@ -60,7 +75,7 @@ let measured: AroundHook = { context, next in
     print("\(context.method) took \(start.duration(to: .now))")
 }
 
-func readmeHooks(_ app: FeathersApp, _ messages: Service) async {
+func readmeHooks(_ app: FeathersApp, _ messages: UntypedService) async {
     await messages.addHooks(
         Hooks(
             before: [.create: [requireText]],
@@ -78,8 +93,11 @@ private func events(_ messages: TypedService<Message>) async throws {
     try await messages.create(Message(text: "Hi"))
     print(try await first.text)
 
-    for await event in messages.untyped.events() {
-        print("\(event.name): \(event.data)")
+    for await change in messages.changes() {
+        switch change {
+        case .created(let message), .updated(let message), .patched(let message): print("now: \(message.text)")
+        case .removed(let message): print("removed: \(message.text)")
+        }
     }
 }
 

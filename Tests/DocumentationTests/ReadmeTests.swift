@@ -56,6 +56,7 @@ struct ReadmeTests {
     @Test("The samples that need no server do what they say")
     func run() async throws {
         try await readmeServices()
+        #expect(try await readmeOwnService(FeathersApp()) == ["count": 2])
         #expect(try await readmeTesting() == "from the stub")
         #expect(try typedQuerySamples().first == ["kind": "image"])
         #expect(readmeQueries().map { JSONValue.object($0.json).description }.first == #"{"age":{"$gte":18,"$lt":65}}"#)

@@ -48,33 +48,56 @@ func tellsStatus(_ app: FeathersApp) async {
     }
 }
 
-/// Sequences of events, all of them listening.
+struct Note: Codable, Sendable {
+    var id: Int
+    var text: String
+}
+
+struct Typing: Codable, Sendable {
+    var user: String
+}
+
+/// Streams of events, all of them listening.
 struct Listening {
-    var changes, everything: ServiceEvents<ServiceEvent>
-    var typing: ServiceEvents<JSONValue>
+    var changes: AsyncStream<ServiceChange<Note>>
+    var created: AsyncStream<Note>
+    var typing: AsyncStream<Typing>
+    var everything: AsyncStream<ServiceEvent>
 }
 
-func listens(_ messages: Service) -> Listening {
-    let changes = messages.events([.created, .patched])
-    let typing = messages.events("typing")
-    let everything = messages.allEvents(buffering: 100)
-    return Listening(changes: changes, everything: everything, typing: typing)
+func listens(_ messages: TypedService<Note>) -> Listening {
+    let changes = messages.changes()
+    let created = messages.events(.created)
+    let typing = messages.events("typing", as: Typing.self)
+    let everything = messages.untyped.allEvents(buffering: 100)
+    return Listening(changes: changes, created: created, typing: typing, everything: everything)
 }
 
-func hears(_ everything: ServiceEvents<ServiceEvent>) async {
+func keepsRecords(_ changes: AsyncStream<ServiceChange<Note>>, _ show: ([Int: Note]) -> Void) async {
+    var list: [Int: Note] = [:]
+    for await change in changes {
+        switch change {
+        case .created(let message), .updated(let message), .patched(let message): list[message.id] = message
+        case .removed(let message): list[message.id] = nil
+        }
+        show(list)
+    }
+}
+
+func hears(_ everything: AsyncStream<ServiceEvent>) async {
     for await event in everything {
         print("\(event.name) of \(event.path)")
         if event.name == .removed { break }
     }
 }
 
-func keepsList<Message: Codable>(
-    _ messages: TypedService<Message>, _ created: ServiceEvents<Message>, _ show: ([Message]) -> Void
-) async throws {
-    var list: [Message] = []
-    for await delivery in created.deliveries {
+func keepsList<Message: Codable>(_ messages: TypedService<Message>, _ show: ([Message]) -> Void) async throws {
+    let deliveries = messages.deliveries([.created])
+    var list = try await messages.find().data
+    show(list)
+    for await delivery in deliveries {
         switch delivery {
-        case .event(let message): list.append(message)
+        case .event(let change): list.append(change.record)
         case .gap: list = try await messages.find().data
         }
         show(list)

@@ -39,6 +39,12 @@ func paramsOfCalls(_ app: FeathersApp) async throws -> JSONValue {
     return found
 }
 
+func wholeResponse(_ messages: UntypedService) async throws -> String? {
+    let response = try await messages.respond(to: ServiceRequest(path: "messages", method: .find))
+    let pages = response[HTTPHead.self]?.headers["X-Total-Pages"]
+    return pages
+}
+
 actor Counters: ServiceProtocol {
     private var counts: [String: Int64] = [:]
 

@@ -73,7 +73,7 @@ private func http() {
     http.stub("/messages", "POST", with: .refusal(FeathersError(.unprocessable, "No text", errors: ["text": "missing"])))
     http.stub("/messages/2", with: .bytes(Array("<html>".utf8), status: 502, headers: ["Content-Type": "text/html"]))
     http.stub("/old", with: .status(303, headers: ["Location": "/new"]))
-    http.stub("https://api.example.com/messages?$limit=1", with: .error(HTTPClientError(.cannotConnect, "Nobody listens")))
+    http.stub("https://api.example.com/messages?$limit=1", with: .error(HTTPClientError(.cannotConnect, "No server listens")))
     let app = FeathersApp(transport: .rest(URL(string: "https://api.example.com")!, httpClient: http))
     _ = app
 }

@@ -42,7 +42,7 @@ private func batches(_ app: FeathersApp, show: (JSONValue, JSONValue) -> Void) a
     show(try await user, try await messages)
 }
 
-private func later(_ messages: Service) async throws {
+private func later(_ messages: UntypedService) async throws {
     do {
         try await messages.create(["text": "Hi"])
     } catch let error as FeathersError where error.code == .tooManyRequests {

@@ -53,7 +53,7 @@ struct CachedApp: Sendable {
         app.useCache(cache)
     }
 
-    var messages: Service { app.service("messages") }
+    var messages: UntypedService { app.service("messages") }
 
     func pass(seconds: Double) {
         time.withLock { $0 += seconds }

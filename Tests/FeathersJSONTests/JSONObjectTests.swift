@@ -83,7 +83,7 @@ struct JSONObjectTests {
         #expect(JSONValue.string(composed) != .string(decomposed))
         #expect(Set([JSONValue.string(composed), .string(decomposed), .string(composed)]).count == 2)
         #expect([composed: 1] as JSONObject != [decomposed: 1])
-        // The same length in bytes, another order of the marks.
+        // The same length in bytes, another order of the combining marks.
         #expect(JSONValue.string("a\u{301}\u{323}") != .string("a\u{323}\u{301}"))
         for count in [10, 40] {
             var object = Self.object(count: count)

@@ -8,7 +8,7 @@ import Testing
 @Suite("REST over a real connection", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct RESTConnectionTests {
     private func find(_ script: ServerScript, timeout: Duration = .seconds(20)) async throws -> JSONValue {
-        try await RESTTransport.rest(script.url, timeout: timeout).send(ServiceRequest(path: "messages", method: .find))
+        try await RESTTransport.rest(script.url, timeout: timeout).send(ServiceRequest(path: "messages", method: .find)).result
     }
 
     @Test("cancelling a call ends its HTTP request")
@@ -61,7 +61,7 @@ struct RESTConnectionTests {
             [ScriptedResponse(status: 303, headers: [["Location", $0.path() + "/messages/2"]]), ScriptedResponse(body: #"{"id":2}"#)]
         }
         let request = ServiceRequest(path: "messages", method: .create, data: [:], params: Params(headers: ["Authorization": "Bearer t"]))
-        #expect(try await RESTTransport.rest(script.url).send(request) == ["id": 2])
+        #expect(try await RESTTransport.rest(script.url).send(request).result == ["id": 2])
         let requests = try await script.requests()
         #expect(requests.map { String($0.line.prefix(4)) } == ["POST", "GET "])
         #expect(requests.map { $0.header("Authorization") } == ["Bearer t", "Bearer t"])
@@ -73,7 +73,7 @@ struct RESTConnectionTests {
         let transport = RESTTransport(script.url)
         try await withThrowingTaskGroup(of: JSONValue.self) { group in
             for id in 0..<200 {
-                group.addTask { try await transport.send(ServiceRequest(path: "messages", method: .get, id: ServiceID(id))) }
+                group.addTask { try await transport.send(ServiceRequest(path: "messages", method: .get, id: ServiceID(id))).result }
             }
             for try await result in group { #expect(result == []) }
         }

@@ -36,7 +36,7 @@ struct StubHTTPClientTests {
         #expect(gateway.code == .badGateway && gateway.answer?.body == Array("<html>".utf8))
         let unreachable = try await #require(throws: FeathersError.self) { try await messages.get(3) }
         #expect(unreachable.code == .unavailable && unreachable.execution == .neverSent)
-        await #expect { try await messages.get(4) } throws: { "\($0)".contains("no JSON") }
+        await #expect { try await messages.get(4) } throws: { "\($0)".contains("not JSON") }
         #expect(try await messages.untyped.remove(5) == .null)
 
         let created = try #require(client.calls(to: "/v1/messages", "POST").first)

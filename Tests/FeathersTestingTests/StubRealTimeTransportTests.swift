@@ -79,6 +79,27 @@ struct StubRealTimeTransportTests {
         await app.disconnect()
     }
 
+    @Test("lets calls that sign in arrive while a connection is prepared, ahead of all others, so that preparing may wait for them")
+    func sessionLane() async throws {
+        var params = Params()
+        params.concernsConnection = true
+        let signIn = ServiceRequest(path: "authentication", method: .create, params: params)
+        transport.stub("authentication", with: .value(["ok": true]))
+        let first = Task { [transport] in try await transport.send(signIn) }
+        transport.addConnectionSetup(
+            ConnectionSetup(prepare: { [transport] _ in
+                // One that waited, and one made meanwhile.
+                _ = try? await first.value
+                _ = try? await transport.send(signIn)
+            }))
+        async let waiting = app.service("messages").get(1)
+        try await transport.waitForWaitingCalls(2)
+        try await app.connect()
+        #expect(try await waiting == 1)
+        #expect(transport.requests.map(\.path) == ["authentication", "authentication", "messages"])
+        await app.disconnect()
+    }
+
     @Test("runs what accompanies a connection beside it and cancels it with it")
     func accompany() async throws {
         let (log, lines) = AsyncStream.makeStream(of: String.self)
@@ -104,7 +125,7 @@ struct StubRealTimeTransportTests {
     @Test("fails calls under way when it is lost; what comes back begins with a gap")
     func loss() async throws {
         transport.stub("slow", with: .unanswered)
-        var deliveries = app.service("messages").events().deliveries.makeAsyncIterator()
+        var deliveries = app.service("messages").deliveries().makeAsyncIterator()
         try await app.connect()
         async let slow = failure { [app] in try await app.service("slow").get(1) }
         try await transport.waitForRequest(number: 1)
@@ -130,7 +151,7 @@ struct StubRealTimeTransportTests {
 
     @Test("replays what was missed where the connection is recovered")
     func recovery() async throws {
-        let events = app.service("messages").events(.created)
+        let deliveries = app.service("messages").deliveries([.created])
         try await app.connect()
         transport.drop()
         transport.emit(.created, of: "messages", "missed")
@@ -138,12 +159,12 @@ struct StubRealTimeTransportTests {
         try await transport.waitForStatus { $0 == .connected(recovered: true) }
         transport.emit(.created, of: "messages", "heard")
         var heard: [JSONValue] = []
-        for await delivery in events.deliveries {
+        for await delivery in deliveries {
             guard case .event(let event) = delivery else {
                 Issue.record("a gap came")
                 break
             }
-            heard.append(event)
+            heard.append(event.data)
             if heard.count == 2 { break }
         }
         #expect(heard == ["missed", "heard"])

@@ -119,10 +119,10 @@ struct StubTests {
         async let second = transport.send(ServiceRequest(path: "m", method: .find))
         try await clock.waitForSleepers(2)
         clock.advance(by: .seconds(1))
-        #expect(try await second == "b")
+        #expect(try await second.result == "b")
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(9))
-        #expect(try await first == "a")
+        #expect(try await first.result == "a")
     }
 
     @Test("takes turns exactly, with many calls at once")
@@ -131,7 +131,7 @@ struct StubTests {
         let transport = StubTransport()
         transport.stub("m", with: stub)
         let counts = try await withThrowingTaskGroup(of: JSONValue.self) { group in
-            for _ in 0..<300 { group.addTask { try await transport.send(ServiceRequest(path: "m", method: .find)) } }
+            for _ in 0..<300 { group.addTask { try await transport.send(ServiceRequest(path: "m", method: .find)).result } }
             return try await group.reduce(into: [JSONValue: Int]()) { $0[$1, default: 0] += 1 }
         }
         #expect(counts == [0: 100, 1: 100, 2: 100])

@@ -41,7 +41,7 @@ skip 'Messages come in pieces: Foundation takes each read for a message (swiftla
 skip 'Messages that break the protocol may end the process, in the same way.' 'WebSocketMessageTests/violations\('
 skip 'Messages of any size are accepted: maximumMessageSize is a size of buffers there.' 'WebSocketMessageTests/tooLarge\('
 skip 'Sending more than the socket takes at once ends the connection, instead of waiting for room.' \
-    'WebSocketSendingTests/(queueFull|waiting|cancellation|closing)\('
+    'WebSocketSendingTests/(queueFull|closing)\('
 skip 'Close codes: none is told as 1000, one that RFC 6455 does not name as 1003, and none such can be sent.' \
     'URLSessionWebSocketTests/closeCode\(' 'ClosingConnectionTests/(ours|theirs|withoutCode)\('
 skip 'Closing takes effect at once: the answer is not waited for, and messages that are on their way, such as Socket.IO'"'"'s own

@@ -8,7 +8,7 @@ enum TrafficBenchmarks {
         func send(_ request: ServiceRequest) async throws -> JSONValue { ["id": request.id?.json ?? .null] }
     }
 
-    private static func service(_ transport: any Transport = TrivialTransport(), hooks: Hooks = Hooks()) -> Service {
+    private static func service(_ transport: any Transport = TrivialTransport(), hooks: Hooks = Hooks()) -> UntypedService {
         let app = FeathersApp(transport: transport)
         app.addHooks(hooks)
         return app.service("messages")
@@ -19,7 +19,7 @@ enum TrafficBenchmarks {
         guard let url = URL(string: "http://localhost:3030") else { throw URLError(.badURL) }
         // Nobody connects.
         let mixed = MixedTransport(realTime: .socketIO(url), rest: TrivialTransport())
-        let services: [(String, Service)] = [
+        let services: [(String, UntypedService)] = [
             ("nothing", service()),
             ("a limit nobody waits for", service(hooks: .limiting(to: 8))),
             ("shared reads", service(hooks: .coalescingReads())),

@@ -50,14 +50,14 @@ struct ChatRoom: Sendable {
 
     private func listen() async throws {
         // Listening before asking, so that nothing is missed in between; what is heard and found is shown once.
-        let deliveries = messages.events(.created).deliveries
+        let deliveries = messages.deliveries([.created])
         var shown: [ServiceID] = []
         try await showRecent(except: &shown)
         for await delivery in deliveries {
             switch delivery {
-            case .event(let message): if message.room == name { show(message, except: &shown) }
+            case .event(let change): if change.record.room == name { show(change.record, except: &shown) }
             case .gap(let gap):
-                // What is no message of a chat was none of this room's.
+                // An event that is not a chat message does not belong to this room.
                 if case .undecodable = gap.reason { continue }
                 do {
                     try await showRecent(except: &shown)

@@ -44,7 +44,7 @@ struct EventStreamServer: Sendable {
     /// Forwards events until the client goes, or does not keep up: it will come back by itself.
     private func forward(_ path: String, to client: Client) async {
         // Listening before the client is told that it does.
-        let deliveries = app.service(path).events().deliveries
+        let deliveries = app.service(path).deliveries()
         let fields = "Content-Type: text/event-stream\r\nCache-Control: no-cache\r\nConnection: close"
         guard client.send("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n") else { return }
         await withTaskGroup(of: Void.self) { group in

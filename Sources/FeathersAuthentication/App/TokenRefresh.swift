@@ -2,11 +2,11 @@ public import FeathersCore
 
 /// How an app gets another access token before, or after, the present one ends.
 public struct TokenRefresh: Sendable {
-    /// What a refresh gives.
+    /// What a refresh function returns.
     public enum Answer: Sendable {
-        /// New tokens. Where they come without a refresh token, the present one is kept.
+        /// New tokens. If they come without a refresh token, the current one is kept.
         case tokens(AuthenticationTokens)
-        /// Credentials to sign in with anew, as a service account does.
+        /// Credentials to sign in with again, as a service account does.
         case credentials(AuthenticationCredentials)
     }
 
@@ -18,25 +18,25 @@ public struct TokenRefresh: Sendable {
 
     let kind: Kind
 
-    /// There is no way: when the token ends, so does the sign-in.
+    /// No refresh: when the token ends, so does the sign-in.
     public static let none = TokenRefresh(kind: .none)
 
-    /// A function of yours is asked, with the present sign-in; one call at a time.
+    /// Calls your function with the current sign-in, one call at a time.
     ///
-    /// Throwing a ``FeathersError`` with a code from 401 to 407 says that there is no other token and never will be: the sign-in ends. After any other
-    /// error the present token is kept, and it is tried again. A function that calls services of the same app is let through.
+    /// Throw a ``FeathersError`` with a code from 401 to 407 if there is no other token and never will be: the sign-in ends. After any other
+    /// error the current token is kept, and the function is called again later. It may call services of the same app: they do not wait for the sign-in.
     public static func function(_ refresh: @escaping @Sendable (AuthenticationResult) async throws -> Answer) -> TokenRefresh {
         TokenRefresh(kind: .function(refresh))
     }
 
-    /// The refresh token is posted to a service, whose answer has an `accessToken` and, where the server exchanges refresh tokens too,
+    /// Posts the refresh token to a service, which answers with an `accessToken` and, if the server exchanges refresh tokens too,
     /// another `refreshToken`.
     ///
-    /// Sign-ins that bring no refresh token can not be refreshed.
+    /// A sign-in that brings no refresh token cannot be refreshed.
     /// - Parameters:
-    ///   - path: the service's path; its calls are never held up.
+    ///   - path: the service's path. Its calls never wait for a sign-in.
     ///   - field: the property the refresh token is sent as.
-    ///   - fields: what else is sent.
+    ///   - fields: other properties to send.
     public static func service(_ path: String, field: String = "refreshToken", fields: JSONObject = [:]) -> TokenRefresh {
         TokenRefresh(kind: .service(path: FeathersApp.stripSlashes(path), field: field, fields: fields))
     }

@@ -5,8 +5,8 @@
 
     /// Keeps tokens in the keychain of an Apple platform, as generic passwords.
     ///
-    /// It is the data protection keychain, on macOS too: there a program must be signed with an application identifier or a keychain access group
-    /// to use it, which a bare command-line tool is not. Such a tool keeps its tokens in a ``FileTokenStorage``.
+    /// On macOS too, this is the data protection keychain. Only a program that is signed with an application identifier or a keychain access group can
+    /// use it there. A bare command-line tool keeps its tokens in a ``FileTokenStorage``.
     public struct KeychainTokenStorage: TokenStorage {
         /// When the tokens can be read, as the keychain names it.
         public enum Accessibility: Sendable {
@@ -33,9 +33,9 @@
         private let accessGroup: String?
         private let accessibility: Accessibility
 
-        /// A storage in the keychain.
+        /// Creates a storage in the keychain.
         /// - Parameters:
-        ///   - service: what tells these passwords from others of the app (`kSecAttrService`).
+        ///   - service: the name that tells these passwords from others of the app (`kSecAttrService`).
         ///   - accessGroup: the group whose apps and extensions share the tokens; nil for the app's own.
         ///   - accessibility: when the tokens can be read.
         public init(
@@ -47,7 +47,7 @@
             self.accessibility = accessibility
         }
 
-        /// The token of a key; nil where none is stored.
+        /// The token of a key; nil if none is stored.
         /// - Throws: ``FeathersError`` with the keychain's own words, for example while the device is locked.
         public func token(for key: String) async throws -> String? {
             var query = item(key)
@@ -58,7 +58,7 @@
             if status == errSecItemNotFound { return nil }
             try check(status, "read", key)
             guard let data = found as? Data, let token = String(data: data, encoding: .utf8) else {
-                throw FeathersError(.generalError, "What the keychain has for '\(key)' is no text")
+                throw FeathersError(.generalError, "What the keychain has for '\(key)' is not text")
             }
             return token
         }
@@ -70,7 +70,7 @@
             let status = SecItemUpdate(item(key) as CFDictionary, change as CFDictionary)
             guard status == errSecItemNotFound else { return try check(status, "written", key) }
             let added = SecItemAdd(item(key).merging(change) { $1 } as CFDictionary, nil)
-            // Somebody else has added it meanwhile.
+            // Another process has added it meanwhile.
             guard added == errSecDuplicateItem else { return try check(added, "written", key) }
             try check(SecItemUpdate(item(key) as CFDictionary, change as CFDictionary), "written", key)
         }
@@ -92,7 +92,7 @@
         private func check(_ status: OSStatus, _ what: String, _ key: String) throws {
             guard status != errSecSuccess else { return }
             let reason = SecCopyErrorMessageString(status, nil) as String? ?? "no reason"
-            throw FeathersError(.generalError, "The keychain's entry '\(key)' can not be \(what): \(reason) (\(status))")
+            throw FeathersError(.generalError, "The keychain's entry '\(key)' cannot be \(what): \(reason) (\(status))")
         }
     }
 #endif

@@ -8,11 +8,11 @@ public import FeathersCore
 
 /// What a JSON Web Token says of itself.
 ///
-/// Nobody has verified it: only who knows the key can. It serves to show and to plan, never to decide what somebody may do.
+/// It is not verified: that takes the server's key. Use it to show and to plan, never to decide what a user may do.
 public struct UnverifiedPayload: Sendable, Equatable {
-    /// The algorithm the token says it is signed with (`alg`); nil where it says nothing.
+    /// The algorithm the token claims to be signed with (`alg`); nil if it names none.
     public let algorithm: String?
-    /// Whether the token is not even signed: it has no signature, or says `none` is its algorithm.
+    /// Whether the token is not even signed: it has no signature, or names `none` as its algorithm.
     public let isUnsigned: Bool
     /// Everything the payload says.
     public let claims: JSONObject
@@ -26,32 +26,35 @@ public struct UnverifiedPayload: Sendable, Equatable {
     /// When the token was issued (`iat`), by the server's clock.
     public var issuedAt: Date? { Self.date(claims["iat"]) }
 
-    /// When the token ceases to be valid (`exp`), by the server's clock.
+    /// When the token stops being valid (`exp`), by the server's clock.
     public var expiresAt: Date? { Self.date(claims["exp"]) }
 
     private static func date(_ claim: JSONValue?) -> Date? {
-        // Beyond year 9999 nothing can be planned, and arithmetic with it need not be thought about.
+        // Nothing can be planned beyond the year 9999, and arithmetic is safe before.
         guard let seconds = claim?.number, seconds.isFinite, abs(seconds) < 253_402_300_800 else { return nil }
         return Date(timeIntervalSince1970: seconds)
     }
 }
 
 extension UnverifiedPayload {
-    /// Deeper payloads are nobody's.
+    /// No token in use is nested deeper.
     private static let maximumDepth = 64
 
-    /// Reads a token leniently; nil where there is nothing to read.
+    /// Reads a token leniently; nil if it is no JSON Web Token.
     init?(of token: String) {
-        let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, token.utf8.count <= AccessToken.maximumLength, let claims = Self.object(parts[1]) else { return nil }
         self.claims = claims
         algorithm = Self.object(parts[0])?["alg"]?.string
         isUnsigned = parts[2].isEmpty || algorithm?.lowercased() == "none"
     }
 
-    private static func object(_ part: Substring.UTF8View) -> JSONObject? {
-        guard let bytes = Base64URL.decode(part) else { return nil }
-        return try? JSONValue(parsing: bytes, maximumDepth: maximumDepth).object
+    /// Reads a part: Base64 in the alphabet for URLs, without padding, which is tolerated.
+    private static func object(_ part: Substring) -> JSONObject? {
+        var text = String(part.replacing("-", with: "+").replacing("_", with: "/"))
+        text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        guard let bytes = Data(base64Encoded: text) else { return nil }
+        return try? JSONValue(parsing: Array(bytes), maximumDepth: maximumDepth).object
     }
 }
 

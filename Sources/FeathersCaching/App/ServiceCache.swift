@@ -1,5 +1,11 @@
-import FeathersCore
+public import FeathersCore
 import FeathersSupport
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// Keeps what services answered to `find` and `get`, and answers from it as a policy says.
 ///
@@ -9,26 +15,26 @@ import FeathersSupport
 /// app.useCache(cache)
 /// ```
 ///
-/// What a call says in its params counts before what its service says here, and that before what is said for all. A change of records through the app,
-/// once it succeeded, and every real-time event of one, empties the service's group. One cache serves one app.
+/// The params of a call take precedence over the options of its service, and these over the options for all services. Successful writes through the app
+/// and real-time events empty the group of their service. One cache serves one app.
 public final class ServiceCache: Sendable {
     let policy: CachePolicy
     let expiration: CacheExpiration
     let options: CacheOptions
     let storage: any CacheStorage
     let invalidation = Locked(CacheInvalidation())
-    let inFlight: SingleFlight<InFlightRead, JSONValue>
+    let inFlight: SingleFlight<InFlightRead, ServiceResponse>
     let background = CacheBackground()
     private let services: Locked<[String: ServiceCacheOptions]>
     /// The names of the header fields that are part of a key, in lower case.
     let keyHeaders: Set<String>
 
-    /// A cache, which serves an app once ``FeathersApp/useCache(_:)`` was called with it.
+    /// Creates a cache. Install it with ``FeathersApp/useCache(_:)``.
     /// - Parameters:
     ///   - storage: where the answers are kept.
-    ///   - policy: the policy of the calls and services that name none.
-    ///   - expiration: how long their answers are fresh.
-    ///   - configure: changes what applies to all services alike.
+    ///   - policy: the policy of calls and services without one of their own.
+    ///   - expiration: how long answers stay fresh, for calls and services without an expiration of their own.
+    ///   - configure: changes the options that apply to all services.
     public init(
         _ storage: any CacheStorage = MemoryCacheStorage(), policy: CachePolicy = .networkOnlyUpdateCache,
         expiration: CacheExpiration = .never,
@@ -45,13 +51,13 @@ public final class ServiceCache: Sendable {
         services = Locked([:])
     }
 
-    /// How the reads of the service at a path are cached; slashes at both ends do not count.
+    /// How the reads of the service at a path are cached; slashes at both ends are ignored.
     public subscript(path: String) -> ServiceCacheOptions {
         get { services.withLock { $0[FeathersApp.stripSlashes(path)] } ?? ServiceCacheOptions() }
         set { services.withLock { $0[FeathersApp.stripSlashes(path)] = newValue } }
     }
 
-    /// The options of a path that is known to have no slashes at its ends.
+    /// - Parameter path: a path without slashes at its ends.
     func serviceOptions(at path: String) -> ServiceCacheOptions? {
         services.withLock { $0[path] }
     }
@@ -59,4 +65,145 @@ public final class ServiceCache: Sendable {
     func group(ofServiceAt path: String) -> String {
         serviceOptions(at: path)?.group ?? path
     }
+}
+
+// MARK: Invalidation
+
+extension ServiceCache {
+    /// Empties a group. The group of a service is its path, unless its options name another.
+    ///
+    /// From the moment of the call, answers of the group are not shown any more, and answers that are still in flight are not kept.
+    public func invalidate(group: String) async {
+        invalidation.withLock { $0.invalidate(group) }
+        await removeStale(invalidation.withLock { $0.removals(for: group) })
+    }
+
+    /// Empties the storage.
+    public func invalidateAll() async {
+        invalidation.withLock { $0.invalidateAll() }
+        await removeStale(invalidation.withLock { $0.removals })
+    }
+
+    /// Removes the answers that expired before a date, by default now.
+    /// - Throws: what the storage throws.
+    public func removeExpired(olderThan date: Date? = nil) async throws {
+        try await storage.removeExpired(olderThan: date ?? options.now())
+    }
+
+    /// Receives the changes that others make. They count at once; stored answers are removed in the background, or before the next read.
+    var eventSink: EventSink {
+        EventSink(
+            onEvent: { event in
+                guard EventName.standard.contains(event.name) else { return }
+                let group = self.group(ofServiceAt: event.path)
+                self.invalidation.withLock { $0.invalidate(group) }
+                self.background.removeStale()
+            },
+            onGap: { reason in
+                // Entries belong to their users, whoever is signed in.
+                if case .identityChanged = reason { return }
+                // It is unknown what was missed.
+                self.invalidation.withLock { $0.invalidateAll() }
+                self.background.removeStale()
+            })
+    }
+}
+
+// MARK: Storage
+
+extension ServiceCache {
+    /// The stored answer for a read; nil where there is none, where it was invalidated, and where the storage fails.
+    func find(_ terms: CachedRead.Terms) async -> CacheEntry? {
+        let group = terms.group
+        await removeStale(invalidation.withLock { $0.removals(for: group) })
+        let stamp = invalidation.withLock { $0.isStale(group) ? nil : $0.stamp(of: group) }
+        guard let stamp, let key = key(of: terms, as: terms.sender.identity), let entry = await entry(for: key) else { return nil }
+        let isCurrent = invalidation.withLock { invalidation in
+            if invalidation.stamp(of: group) == stamp { return true }
+            invalidation.distrust(group)
+            return false
+        }
+        guard isCurrent, holds(terms) else { return nil }
+        guard options.keepsExpired || !entry.isExpired(at: options.now()) else {
+            await attempt { try await storage.remove(key) }
+            return nil
+        }
+        return entry
+    }
+
+    private func entry(for key: CacheKey) async -> CacheEntry? {
+        do {
+            return try await storage.entry(for: key)
+        } catch {
+            options.onFailure(error)
+            return nil
+        }
+    }
+
+    /// Keeps an answer, unless an invalidation overtook it or the user changed.
+    func keep(_ entry: CacheEntry, for key: CacheKey, _ terms: CachedRead.Terms, _ stamp: CacheInvalidation.Stamp) async {
+        guard options.partition(terms.request) == terms.ownPartition, invalidation.withLock({ $0.beginWrite(in: key.group, stamp) })
+        else { return }
+        let isKept = await attempt { try await storage.set(entry, for: key) }
+        // An answer that could not be replaced must not look like the newest.
+        if !isKept { await attempt { try await storage.remove(key) } }
+        invalidation.withLock { $0.endWrite(in: key.group, stamp) }
+    }
+
+    /// The key of a read in a user's name; nil if its query contains what JSON cannot express.
+    func key(of terms: CachedRead.Terms, as identity: Identity?) -> CacheKey? {
+        CacheKey(
+            of: terms.request, group: terms.group, headers: keyHeaders,
+            partitions: [options.namespace, identity.map { "@\($0.name)" } ?? "", terms.ownPartition])
+    }
+
+    /// Whether the user is still the one that the read began for.
+    func holds(_ terms: CachedRead.Terms) -> Bool {
+        terms.sender.identity == terms.site.app?.identity && options.partition(terms.request) == terms.ownPartition
+    }
+
+    /// Removes what was invalidated. A removal that fails is tried again before the next read.
+    func removeStale(_ removals: [CacheInvalidation.Removal]) async {
+        for removal in removals {
+            let isRemoved = await attempt {
+                switch removal {
+                case .all: try await storage.removeAll()
+                case .group(let group, _): try await storage.remove(group: group)
+                }
+            }
+            if isRemoved { invalidation.withLock { $0.removed(removal) } }
+        }
+    }
+
+    /// - Returns: whether it succeeded. Failures go to the options.
+    @discardableResult
+    private func attempt(_ change: () async throws -> Void) async -> Bool {
+        do {
+            try await change()
+            return true
+        } catch {
+            options.onFailure(error)
+            return false
+        }
+    }
+}
+
+// MARK: Installation
+
+extension FeathersApp {
+    /// Answers the reads of all services from a cache. Successful writes and events invalidate its entries.
+    ///
+    /// The cache keeps the server's answers, and stands inside all hooks: they run for every call, on kept answers too. It stands outside the sign-in
+    /// gate, so that the answers of a user who is signed in with a stored token can be read without a server. Entries are never shared between users.
+    public func useCache(_ cache: ServiceCache) {
+        use(CacheMiddleware(cache: cache))
+        observeEvents(with: cache.eventSink)
+        addBackgroundWork { _ in await cache.background.run(for: cache) }
+        self[InstalledCache.self] = cache
+    }
+
+    /// The cache the app uses.
+    public var cache: ServiceCache? { self[InstalledCache.self] }
+
+    private enum InstalledCache: AppSetting { typealias Value = ServiceCache }
 }

@@ -1,23 +1,27 @@
 import FeathersCore
+import FeathersSupport
 
-/// One read under a policy: does what its steps order, one value at a time.
+/// One read under a policy. It follows the orders of its steps, one value at a time.
 ///
-/// A value without open ends, so that a stream may keep it between two values and go on with it in another call.
+/// It is a plain value: a stream keeps it between two values and continues with it in another call.
 struct CachedRead: Sendable {
     /// What is fixed when the read begins.
     struct Terms: Sendable {
-        let key: CacheKey
+        let request: ServiceRequest
+        /// What asks the network.
+        let next: any ServiceProtocol
+        let site: MiddlewareSite
+        /// Who was signed in when the read began.
+        let sender: RequestSender
+        let group: String
         let expiration: CacheExpiration
-        /// Whose answer it is, as the app and as the cache's options have it.
-        let partition: CachePartition
+        /// Whose answer it is according to the cache's options.
         let ownPartition: String
-        /// The call as it was, to ask again whose answer it is.
-        let start: HookContext
     }
 
     enum Event: Sendable {
         case result(CachedResult<JSONValue>)
-        /// The cached value was given out and is to be refreshed.
+        /// The cached value was yielded and needs a refresh.
         case refresh
         case finished
     }
@@ -37,15 +41,15 @@ struct CachedRead: Sendable {
         steps = CacheSteps(policy)
     }
 
-    /// Whether no further value will come.
+    /// Whether there are no more values.
     var isFinished: Bool { steps.order == .finish }
 
-    /// Whether the cached value was given out and is to be refreshed.
+    /// Whether the cached value was yielded and needs a refresh.
     var isToRefresh: Bool { steps.order == .refresh }
 
-    /// Goes on to the next value.
-    /// - Throws: the network's failure, or that nothing is in the cache, as the policy has it.
-    mutating func advance(_ context: inout HookContext, _ next: NextHook) async throws -> Event {
+    /// Proceeds to the next value.
+    /// - Throws: the network's failure, or ``FeathersError/Code/notInCache``, depending on the policy.
+    mutating func advance() async throws -> Event {
         while true {
             switch steps.order {
             case .lookUp:
@@ -54,7 +58,7 @@ struct CachedRead: Sendable {
                 steps.found(found == nil ? .nothing : isExpired ? .expired : .fresh)
             case .fetch(let writes):
                 do {
-                    fetched = try await cache.fetch(terms, holding: found, writes: writes, &context, next)
+                    fetched = try await cache.fetch(terms, holding: found, writes: writes)
                     steps.fetched()
                 } catch  where error is CancellationError || Task.isCancelled {
                     throw error
@@ -74,7 +78,7 @@ struct CachedRead: Sendable {
                 steps.handedOver()
                 return .refresh
             case .failNotInCache:
-                throw FeathersError.notInCache(context.method, at: context.path)
+                throw FeathersError.notInCache(terms.request.method, at: terms.request.path)
             case .failWithNetworkError:
                 throw failure ?? CancellationError()
             case .finish:
@@ -83,8 +87,27 @@ struct CachedRead: Sendable {
         }
     }
 
-    /// Asks the network for the cache's sake.
-    func refresh(_ context: inout HookContext, _ next: NextHook) async throws -> JSONValue {
-        try await cache.fetch(terms, holding: found, writes: true, &context, next)
+    /// Asks the network for a new value of the cache. Failures go to the options.
+    func refresh() async {
+        // A refresh for one user must not be sent as the next one.
+        guard cache.holds(terms) else { return }
+        do {
+            _ = try await cache.fetch(terms, holding: found, writes: true)
+        } catch is CancellationError {
+            // The app is ending.
+        } catch {
+            cache.options.onFailure(error)
+        }
     }
+}
+
+/// What makes two cached reads identical, so that they share one request.
+struct InFlightRead: Sendable, Hashable {
+    let key: CacheKey
+    let stamp: CacheInvalidation.Stamp
+    let sender: RequestSender
+    let headers: [String: String]
+    let timeout: Duration?
+    let writes: Bool
+    let expiration: CacheExpiration
 }

@@ -1,8 +1,8 @@
-/// Which groups of answers were invalidated, and which answers may therefore neither be read nor written any more.
+/// Which groups of answers were invalidated, and which answers may therefore no longer be read or written.
 ///
-/// An invalidation has two halves: it counts at once, by ``invalidate(_:)``; what is stored is removed later, once or again, since storages are slow and may fail.
-/// In between, reads of the group are misses. A read that began before an invalidation carries an older ``Stamp`` and is not written; where its
-/// write was already under way, the removal does not count as done. A pure state: nothing is read or written here.
+/// An invalidation has two halves. It counts at once, by ``invalidate(_:)``; stored answers are removed later, perhaps repeatedly, since storages are slow
+/// and may fail. In between, reads of the group are misses. A read that began before an invalidation carries an older ``Stamp`` and is not written; where
+/// its write was already under way, the removal does not count as done. A pure state machine: it reads and writes no storage.
 struct CacheInvalidation: Sendable {
     /// The state of a group when a read began.
     struct Stamp: Sendable, Hashable {
@@ -10,7 +10,7 @@ struct CacheInvalidation: Sendable {
         fileprivate let group: Int
     }
 
-    /// What is to be removed from the storage.
+    /// What to remove from the storage.
     enum Removal: Sendable, Equatable {
         case group(String, version: Int)
         case all(version: Int)
@@ -28,11 +28,11 @@ struct CacheInvalidation: Sendable {
             isStale = true
         }
 
-        /// Whether nothing would be forgotten with it but its version.
+        /// Whether it holds nothing but its version.
         var isIdle: Bool { !isStale && writes.isEmpty }
 
         mutating func removed(_ version: Int) {
-            // An older write may still land behind the removal.
+            // An older write may still land after the removal.
             if version == self.version, writes.keys.allSatisfy({ $0 == version }) { isStale = false }
         }
 
@@ -47,14 +47,14 @@ struct CacheInvalidation: Sendable {
     private var all = Scope()
     private var groups: [String: Scope] = [:]
     private var lastVersion = 0
-    /// The version of the groups that are not among these: none of them was invalidated later.
+    /// The version of all other groups: none of them was invalidated later.
     private var othersVersion = 0
 
     func stamp(of group: String) -> Stamp {
         Stamp(all: all.version, group: groups[group]?.version ?? othersVersion)
     }
 
-    /// Whether nothing of a group may be read before something is removed.
+    /// Whether a group must not be read before something is removed.
     func isStale(_ group: String) -> Bool {
         all.isStale || groups[group]?.isStale == true
     }
@@ -70,7 +70,7 @@ struct CacheInvalidation: Sendable {
         all.invalidate(lastVersion)
     }
 
-    /// Keeps the table bounded, whatever a server calls its services: reads in flight of the groups forgotten are not kept, no more.
+    /// Keeps the table bounded, whatever names a server sends. The only cost: answers in flight of a forgotten group are not kept.
     private mutating func forgetIdle() {
         othersVersion = lastVersion
         groups = groups.filter { !$0.value.isIdle }
@@ -80,8 +80,8 @@ struct CacheInvalidation: Sendable {
         othersVersion = lastVersion
     }
 
-    /// Takes note of a write that is about to begin.
-    /// - Returns: whether it may: not where the group was invalidated since the stamp.
+    /// Registers a write that is about to begin.
+    /// - Returns: whether it may begin: false where the group was invalidated after the stamp.
     mutating func beginWrite(in group: String, _ stamp: Stamp) -> Bool {
         guard stamp == self.stamp(of: group) else { return false }
         all.writes[stamp.all, default: 0] += 1
@@ -94,7 +94,7 @@ struct CacheInvalidation: Sendable {
         groups[group]?.endWrite(stamp.group)
     }
 
-    /// What has to be removed before a group may be read.
+    /// What to remove before a group may be read.
     func removals(for group: String) -> [Removal] {
         var removals: [Removal] = []
         if all.isStale { removals.append(.all(version: all.version)) }
@@ -102,14 +102,14 @@ struct CacheInvalidation: Sendable {
         return removals
     }
 
-    /// Everything that has to be removed.
+    /// Everything to remove.
     var removals: [Removal] {
         var removals: [Removal] = all.isStale ? [.all(version: all.version)] : []
         for (group, scope) in groups where scope.isStale { removals.append(.group(group, version: scope.version)) }
         return removals
     }
 
-    /// The storage has removed what it was told to.
+    /// The storage has completed a removal.
     mutating func removed(_ removal: Removal) {
         switch removal {
         case .all(let version): all.removed(version)
@@ -117,7 +117,7 @@ struct CacheInvalidation: Sendable {
         }
     }
 
-    /// A read of the storage was overtaken by an invalidation: where storages are layered, it may have put back what was removed.
+    /// An invalidation overtook a read of the storage. Where storages are layered, the read may have put back what was removed.
     mutating func distrust(_ group: String) {
         groups[group, default: Scope(version: othersVersion)].isStale = true
     }

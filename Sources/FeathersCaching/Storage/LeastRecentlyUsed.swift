@@ -16,7 +16,7 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var count: Int { places.count }
     var keys: some Collection<Key> { places.keys }
 
-    /// The value of a key; does not count as a use.
+    /// The value of a key. Does not count as a use.
     func peek(_ key: Key) -> Value? {
         places[key].flatMap { nodes[$0]?.value }
     }
@@ -52,7 +52,7 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return node.value
     }
 
-    /// The key that was not used for longest.
+    /// The least recently used key.
     var oldestKey: Key? { oldest.flatMap { nodes[$0]?.key } }
 
     private mutating func link(_ node: Node, at place: Int) {

@@ -7,7 +7,7 @@ import FeathersSupport
     public import Foundation
 #endif
 
-/// Keeps answers in memory, and forgets those that were not used for longest when there are too many.
+/// Keeps answers in memory, and forgets the least recently used ones when there are too many.
 public final class MemoryCacheStorage: CacheStorage {
     private struct Kept: Sendable {
         let entry: CacheEntry
@@ -31,19 +31,19 @@ public final class MemoryCacheStorage: CacheStorage {
     private let byteLimit: Int
     private let state = Locked(State())
 
-    /// An empty storage with its limits.
+    /// Creates an empty storage.
     /// - Parameters:
-    ///   - countLimit: how many answers are kept at most.
-    ///   - byteLimit: how many bytes the answers may take, by estimate; a single one above it is not kept.
+    ///   - countLimit: the maximum number of answers.
+    ///   - byteLimit: the maximum size of all answers in bytes, by estimate. A larger answer is not kept.
     public init(countLimit: Int = 1000, byteLimit: Int = 32 * 1024 * 1024) {
         self.countLimit = countLimit
         self.byteLimit = byteLimit
     }
 
-    /// How many answers are kept right now.
+    /// The number of answers.
     public var count: Int { state.withLock { $0.kept.count } }
 
-    /// How many bytes they take, by estimate.
+    /// The size of all answers in bytes, by estimate.
     public var byteCount: Int { state.withLock { $0.bytes } }
 
     public func entry(for key: CacheKey) async throws -> CacheEntry? {
@@ -51,7 +51,7 @@ public final class MemoryCacheStorage: CacheStorage {
     }
 
     public func set(_ entry: CacheEntry, for key: CacheKey) async throws {
-        // Counted outside the lock: it walks the whole value.
+        // Outside the lock, since it walks the whole value.
         let bytes = entry.estimatedBytes + key.text.utf8.count
         state.withLock { state in
             state.remove(key)

@@ -2,9 +2,9 @@ import FeathersSupport
 
 /// The services of an app by path, in the order they were registered.
 final class ServiceRegistry: Sendable {
-    /// A registration and the app whose hooks it runs: the app itself, or the sub-app it was mounted from.
+    /// A service and the app whose hooks it runs: the app itself, or the sub-app it was mounted from.
     struct Entry: Sendable {
-        let registration: ServiceRegistration
+        let service: Service
         /// nil for the app's own services, so that an app does not hold itself.
         let mountedFrom: FeathersApp?
         /// Whether the service was registered with `use`, rather than only asked for.
@@ -36,9 +36,9 @@ final class ServiceRegistry: Sendable {
     private let observers = Locked<[EventSink]>([])
 
     /// The entry of a path; made the first time the path is asked for.
-    func entry(at path: String, orMake makeRegistration: () -> ServiceRegistration) -> Entry {
+    func entry(at path: String, orMake make: () -> Service) -> Entry {
         if let entry = entries.withLock({ $0.byPath[path] }) { return entry }
-        let made = Entry(registration: makeRegistration(), mountedFrom: nil, isRegistered: false)
+        let made = Entry(service: make(), mountedFrom: nil, isRegistered: false)
         return entries.withLock { entries in
             if let entry = entries.byPath[path] { return entry }
             entries.byPath[path] = made
@@ -46,22 +46,20 @@ final class ServiceRegistry: Sendable {
         }
     }
 
-    /// Registers a service. What asked for the path before, its hooks and subscriptions included, now has this service.
-    func register(_ service: any ServiceProtocol, options: ServiceOptions, at path: String) -> ServiceRegistration {
-        let registration = entries.withLock { entries in
-            // A mounted registration belongs to its own app: it is left alone, and the path gets a new one.
-            let own = entries.byPath[path].flatMap { $0.mountedFrom == nil ? $0.registration : nil }
-            let registration = own ?? ServiceRegistration(path: path, implementation: service)
-            entries.set(Entry(registration: registration, mountedFrom: nil, isRegistered: true), at: path)
-            return registration
+    /// Marks a path as registered. Its service, with hooks and readers, stays if there is one.
+    func register(at path: String, orMake make: () -> Service) -> Service {
+        entries.withLock { entries in
+            // A mounted service belongs to its own app: it is left alone, and the path gets a new one.
+            let own = entries.byPath[path].flatMap { $0.mountedFrom == nil ? $0.service : nil }
+            let service = own ?? make()
+            entries.set(Entry(service: service, mountedFrom: nil, isRegistered: true), at: path)
+            return service
         }
-        registration.replace(service, options: options)
-        return registration
     }
 
     /// Puts a sub-app's service at a path of this app.
-    func mount(_ registration: ServiceRegistration, of app: FeathersApp, at path: String) {
-        entries.withLock { $0.set(Entry(registration: registration, mountedFrom: app, isRegistered: true), at: path) }
+    func mount(_ service: Service, of app: FeathersApp, at path: String) {
+        entries.withLock { $0.set(Entry(service: service, mountedFrom: app, isRegistered: true), at: path) }
     }
 
     /// Takes a service out; nil where none was registered.
@@ -71,11 +69,6 @@ final class ServiceRegistry: Sendable {
             entries.remove(path)
             return entry
         }
-    }
-
-    /// The registered service at a path; nil where none is.
-    func registered(at path: String) -> Entry? {
-        entries.withLock { $0.byPath[path] }.flatMap { $0.isRegistered ? $0 : nil }
     }
 
     /// The registered services in the order of their registration.
@@ -92,30 +85,33 @@ extension ServiceRegistry {
         EventSink(
             onEvent: { [weak self] event in
                 self?.observe { $0.receive(event) }
-                self?.registration(at: event.path)?.events.emit(event)
+                self?.service(at: event.path)?.events.emit(event)
             },
-            onGap: { [weak self] reason in
-                self?.observe { $0.receiveGap(reason) }
-                for registration in self?.registrations ?? [] { registration.events.emit(EventGap(reason: reason)) }
-            })
+            onGap: { [weak self] reason in self?.emitGap(reason) })
+    }
+
+    /// Tells every reader of every service that what follows does not join what went before.
+    func emitGap(_ reason: EventGap.Reason) {
+        observe { $0.receiveGap(reason) }
+        for service in services { service.events.emit(EventGap(reason: reason)) }
     }
 
     func addObserver(_ observer: EventSink) {
         observers.withLock { $0.append(observer) }
     }
 
-    /// Tells the observers first, so that whoever reads an event's news finds that they have heard it.
+    /// Tells the observers first, so that a reader of an event finds that they have heard it.
     func observe(_ tell: (EventSink) -> Void) {
         for observer in observers.withLock({ $0 }) { tell(observer) }
     }
 
-    /// The app's own registration at a path, asked for or registered.
-    private func registration(at path: String) -> ServiceRegistration? {
-        entries.withLock { $0.byPath[path] }.flatMap { $0.mountedFrom == nil ? $0.registration : nil }
+    /// The app's own service at a path, asked for or registered.
+    private func service(at path: String) -> Service? {
+        entries.withLock { $0.byPath[path] }.flatMap { $0.mountedFrom == nil ? $0.service : nil }
     }
 
-    /// The app's own registrations, asked for or registered.
-    var registrations: [ServiceRegistration] {
-        entries.withLock { $0.byPath.values.compactMap { $0.mountedFrom == nil ? $0.registration : nil } }
+    /// The app's own services, asked for or registered.
+    var services: [Service] {
+        entries.withLock { $0.byPath.values.compactMap { $0.mountedFrom == nil ? $0.service : nil } }
     }
 }

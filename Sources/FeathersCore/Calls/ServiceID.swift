@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// The id of one record: a string or a number, kept as what it is.
 ///
 /// Servers tell `1` from `"1"` over Socket.IO and inside JSON; in a URL both read alike.
@@ -80,4 +86,39 @@ extension ServiceID: Codable {
         case .number(let number): try container.encode(number)
         }
     }
+}
+
+extension ServiceID: QueryValue {
+    public var queryValue: JSONValue { json }
+}
+
+/// What can stand where a service wants an id: strings, integers, UUIDs, or an id type of your own.
+public protocol ServiceIDConvertible {
+    /// The id that the service is asked for.
+    var serviceID: ServiceID { get }
+}
+
+extension ServiceID: ServiceIDConvertible {
+    public var serviceID: ServiceID { self }
+}
+
+extension String: ServiceIDConvertible {
+    public var serviceID: ServiceID { .string(self) }
+}
+
+extension Int: ServiceIDConvertible {
+    public var serviceID: ServiceID { .integer(Int64(self)) }
+}
+
+extension Int64: ServiceIDConvertible {
+    public var serviceID: ServiceID { .integer(self) }
+}
+
+extension Int32: ServiceIDConvertible {
+    public var serviceID: ServiceID { .integer(Int64(self)) }
+}
+
+extension UUID: ServiceIDConvertible {
+    /// The UUID in lower case, as JavaScript libraries write it.
+    public var serviceID: ServiceID { .string(uuidString.lowercased()) }
 }

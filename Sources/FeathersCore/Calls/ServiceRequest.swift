@@ -1,9 +1,9 @@
 /// One service call as a value: what every transport and every local service receives.
 public struct ServiceRequest: Sendable {
-    /// The service's path without leading and trailing slashes, placeholders (`:userId`) unfilled.
+    /// The service's path without leading and trailing slashes, with its placeholders (`:userId`) unfilled.
     public var path: String
 
-    /// What is called.
+    /// The method to call.
     public var method: ServiceMethod
 
     /// The record's id. For `update`, `patch` and `remove`, nil is Feathers' null id: every record that matches the query.
@@ -12,13 +12,16 @@ public struct ServiceRequest: Sendable {
     /// The payload of `create`, `update`, `patch` and custom methods.
     public var data: JSONValue?
 
-    /// The query, the header fields, and whatever else goes with the call.
+    /// The query, the header fields, and everything else that goes with the call.
     public var params: Params
 
-    /// Where the result's text may be left, for a caller who wants no tree of it.
-    package var resultText: ResultText?
+    /// Whom the request is sent as. Set by the sign-in gate; nil where the app has no authentication.
+    package var sender: RequestSender?
 
-    /// A request; the parameters are the properties of the same names.
+    /// Whether the caller decodes the result into a model, so that a body may stay text until then.
+    package var decodesResult = false
+
+    /// Creates a request for one method of the service at `path`.
     public init(path: String, method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, params: Params = Params()) {
         self.path = path
         self.method = method
@@ -27,3 +30,92 @@ public struct ServiceRequest: Sendable {
         self.params = params
     }
 }
+
+extension ServiceRequest {
+    /// Whether executing the request twice has no further effect.
+    package var isSafeToRepeat: Bool { method == .find || method == .get || params.isSafeToRepeat }
+
+    /// Whether the sign-in the request is made in is still the app's.
+    package var isCurrent: Bool { sender?.isCurrent ?? true }
+
+    /// - Throws: ``FeathersError/Code/notAuthenticated``, never sent, if the signed-in user has changed since the request passed the sign-in gate.
+    package func checkSender() throws(FeathersError) {
+        if !isCurrent { throw .senderChanged(self) }
+    }
+}
+
+extension FeathersError {
+    /// The failure of a request whose user signed out, or was replaced, before it was sent.
+    package static func senderChanged(_ request: ServiceRequest) -> FeathersError {
+        FeathersError(
+            .notAuthenticated, "'\(request.method)' on service '\(request.path)' was not sent: the signed-in user changed while it waited",
+            execution: .neverSent)
+    }
+}
+
+extension Params {
+    /// Whether the call fails at once without a connection instead of waiting for one (Socket.IO's `volatile`).
+    public var isVolatile: Bool {
+        get { self[VolatileCall.self] ?? false }
+        set { self[VolatileCall.self] = newValue ? true : nil }
+    }
+
+    /// Whether executing the call twice has no further effect although its method does not say so: an endpoint that only reads.
+    package var isSafeToRepeat: Bool {
+        get { self[SafeToRepeat.self] ?? false }
+        set { self[SafeToRepeat.self] = newValue ? true : nil }
+    }
+
+    /// Whether the server that gets the call may see the app's tokens. An endpoint's may not, if it belongs to another origin.
+    package var carriesCredentials: Bool {
+        get { self[CarriesCredentials.self] ?? true }
+        set { self[CarriesCredentials.self] = newValue ? nil : false }
+    }
+
+    /// Whether the call goes over HTTP whatever the app's transport is, as endpoints do.
+    package var travelsByHTTP: Bool {
+        get { self[TravelsByHTTP.self] ?? false }
+        set { self[TravelsByHTTP.self] = newValue ? true : nil }
+    }
+
+    /// Whether the call signs the connection in or out.
+    ///
+    /// Real-time transports send such calls in a lane of their own: as soon as the server has accepted the connection, ahead of the calls that
+    /// wait until it is prepared. A transport with another way takes that way while the connection is away, whatever the method.
+    package var concernsConnection: Bool {
+        get { self[ConcernsConnection.self] ?? false }
+        set { self[ConcernsConnection.self] = newValue ? true : nil }
+    }
+
+    /// Whether a read must be answered by the server rather than by a cache. Live queries set it.
+    package var readsFromServer: Bool {
+        get { self[ReadsFromServer.self] ?? false }
+        set { self[ReadsFromServer.self] = newValue ? true : nil }
+    }
+
+    /// The answer the caller holds already, so that the server need not send it again (HTTP's `If-None-Match`).
+    package var heldAnswer: HeldAnswer? {
+        get { self[HeldAnswer.self] }
+        set { self[HeldAnswer.self] = newValue }
+    }
+}
+
+/// A server's earlier answer with its entity tag, for conditional reads (RFC 9110, section 13.1.2).
+package struct HeldAnswer: ParamsKey, Sendable {
+    package typealias Value = HeldAnswer
+
+    package let entityTag: String
+    package let value: JSONValue
+
+    package init(entityTag: String, value: JSONValue) {
+        self.entityTag = entityTag
+        self.value = value
+    }
+}
+
+private enum VolatileCall: ParamsKey { typealias Value = Bool }
+private enum SafeToRepeat: ParamsKey { typealias Value = Bool }
+private enum CarriesCredentials: ParamsKey { typealias Value = Bool }
+private enum TravelsByHTTP: ParamsKey { typealias Value = Bool }
+private enum ConcernsConnection: ParamsKey { typealias Value = Bool }
+private enum ReadsFromServer: ParamsKey { typealias Value = Bool }

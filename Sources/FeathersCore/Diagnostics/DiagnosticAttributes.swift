@@ -1,27 +1,27 @@
-/// What is known about something that happened: values by name, in their order.
+/// The attributes of a diagnostic event: values by name, in order.
 public struct DiagnosticAttributes: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public typealias Element = (name: Name, value: Value)
 
     private var names: [Name] = []
     private var values: [Value] = []
 
-    /// No attributes.
+    /// Creates an empty list of attributes.
     public init() {}
 
     public init(dictionaryLiteral elements: (Name, Value)...) {
         for (name, value) in elements { append(value, as: name) }
     }
 
-    /// The value of a name; nil where there is none.
+    /// The value of a name; nil if there is none.
     public subscript(name: Name) -> Value? { names.firstIndex(of: name).map { values[$0] } }
 
-    /// Adds a value behind the others.
+    /// Appends a value.
     public mutating func append(_ value: Value, as name: Name) {
         names.append(name)
         values.append(value)
     }
 
-    /// The name of an attribute. Open: whoever reports something names what is known about it.
+    /// The name of an attribute. Define your own for what you report.
     public struct Name: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
         public let rawValue: String
 
@@ -62,7 +62,7 @@ extension DiagnosticAttributes.Name {
     public static let id: Self = "id"
     /// A call's query.
     public static let query: Self = "query"
-    /// How long something took, or will take.
+    /// How long something took or will take.
     public static let duration: Self = "duration"
     /// How a call ended: `ok`, `failed`, `cancelled`.
     public static let outcome: Self = "outcome"
@@ -70,28 +70,28 @@ extension DiagnosticAttributes.Name {
     public static let code: Self = "code"
     /// The name of an error's class, or of its type.
     public static let error: Self = "error"
-    /// How often something was tried; left out for what was tried once.
+    /// The number of attempts, if there was more than one.
     public static let attempt: Self = "attempt"
-    /// The call during which a call was made.
+    /// The call that made this call.
     public static let parent: Self = "parent"
     /// Why a connection ended, in Socket.IO's words.
     public static let reason: Self = "reason"
-    /// A URL without what it holds of credentials.
+    /// A URL without credentials.
     public static let url: Self = "url"
     /// An HTTP status.
     public static let status: Self = "status"
     /// The payload of a call, or the body of a request.
     public static let data: Self = "data"
-    /// The result of a call, or the body of an answer.
+    /// The result of a call, or the body of a response.
     public static let result: Self = "result"
     /// The header fields of a call or request.
     public static let headers: Self = "headers"
-    /// The header fields of an answer.
+    /// The header fields of a response.
     public static let answerHeaders: Self = "answerHeaders"
 }
 
 extension DiagnosticAttributes.Value: CustomStringConvertible {
-    /// The value as text; durations in milliseconds.
+    /// The value as text, with durations in milliseconds.
     public var description: String {
         switch self {
         case .string(let string): string

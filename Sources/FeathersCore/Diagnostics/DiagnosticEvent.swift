@@ -1,27 +1,27 @@
 public import Foundation
 
-/// Something that happened: a call that ended, a connection that changed, whatever else a plugin reports.
+/// An event such as the end of a call, a change of the connection, or anything a plugin reports.
 ///
-/// Nothing in it is secret as far as ``Redaction`` knows, but for ``error``, which is there for programs and never printed.
+/// Secrets are redacted by ``Redaction``, except in ``error``, which is for programs and never printed.
 public struct DiagnosticEvent: Sendable {
-    /// When it happened.
+    /// The time of the event.
     public let time: Date
-    /// How much it matters.
+    /// The severity.
     public let level: DiagnosticLevel
-    /// What it is about.
+    /// The area of the event.
     public let domain: DiagnosticDomain
-    /// What happened, for people.
+    /// The message, for people.
     public let message: String
-    /// What is known about it, for programs.
+    /// The attributes, for programs.
     public let attributes: DiagnosticAttributes
-    /// The call during which it happened: the same from its start through every attempt to its end.
+    /// The id of the call during which the event happened, the same for all of its attempts.
     public let callID: UInt64?
-    /// The failure as it was thrown. It may hold payloads: do not print it.
+    /// The error that was thrown. It may contain payloads: do not print it.
     public let error: (any Error)?
-    /// How many attributes the message tells already.
+    /// How many attributes the message already contains.
     let toldCount: Int
 
-    /// An event; the parameters are the properties of the same names.
+    /// Creates an event.
     public init(
         _ level: DiagnosticLevel, _ domain: DiagnosticDomain, _ message: String, _ attributes: DiagnosticAttributes = [:],
         callID: UInt64? = nil, error: (any Error)? = nil, time: Date = Date()
@@ -43,17 +43,17 @@ public struct DiagnosticEvent: Sendable {
         self.toldCount = toldCount
     }
 
-    /// The value of an attribute; nil where there is none.
+    /// The value of an attribute; nil if there is none.
     public subscript(name: DiagnosticAttributes.Name) -> DiagnosticAttributes.Value? { attributes[name] }
 
-    /// How long it took, where that is known.
+    /// The duration, if known.
     public var duration: Duration? {
         if case .duration(let duration)? = self[.duration] { duration } else { nil }
     }
 }
 
 extension DiagnosticEvent: CustomStringConvertible {
-    /// The message and whatever attributes it does not tell, on one line.
+    /// The message and the attributes it does not contain, on one line.
     public var description: String {
         var text = message.onOneLine
         for (name, value) in attributes.dropFirst(toldCount) { text += " \(name)=\(value.description.onOneLine)" }
@@ -62,17 +62,105 @@ extension DiagnosticEvent: CustomStringConvertible {
 }
 
 extension String {
-    /// The text with its control characters escaped, so that whoever chose it can not begin a line.
+    /// The text with its control characters escaped, so that it cannot begin a line.
     fileprivate var onOneLine: String {
-        // Nearly all of it is plain ASCII, which is told by its bytes.
+        // Most texts are printable ASCII.
         if utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return self }
         return unicodeScalars.map { $0.endsLine ? $0.escaped(asASCII: true) : String($0) }.joined()
     }
 }
 
 extension Unicode.Scalar {
-    /// Control characters, and the two of Unicode that divide lines.
+    /// Control characters and Unicode's line and paragraph separators.
     fileprivate var endsLine: Bool {
         properties.generalCategory == .control || self == "\u{2028}" || self == "\u{2029}"
     }
+}
+
+/// The severity of a diagnostic event.
+public enum DiagnosticLevel: Int, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
+    /// Every step, such as the start of a call.
+    case trace
+    /// Details for debugging: HTTP exchanges, attempts to connect.
+    case debug
+    /// Normal operation: calls that succeed or are cancelled, an open connection.
+    case info
+    /// Problems that are handled automatically: a call that is retried, a lost connection.
+    case notice
+    /// Calls that a server refused, for the caller to handle.
+    case warning
+    /// Failures.
+    case error
+
+    public static func < (left: DiagnosticLevel, right: DiagnosticLevel) -> Bool { left.rawValue < right.rawValue }
+
+    public var description: String {
+        switch self {
+        case .trace: "trace"
+        case .debug: "debug"
+        case .info: "info"
+        case .notice: "notice"
+        case .warning: "warning"
+        case .error: "error"
+        }
+    }
+}
+
+/// The area of a diagnostic event. Plugins define their own.
+public struct DiagnosticDomain: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+    public let rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    public init(stringLiteral value: String) {
+        self.rawValue = value
+    }
+
+    /// Calls of services.
+    public static let calls = DiagnosticDomain(rawValue: "calls")
+    /// The connection of a real-time transport.
+    public static let connection = DiagnosticDomain(rawValue: "connection")
+    /// Events of services.
+    public static let events = DiagnosticDomain(rawValue: "events")
+    /// Caches.
+    public static let cache = DiagnosticDomain(rawValue: "cache")
+    /// Login, logout and tokens.
+    public static let authentication = DiagnosticDomain(rawValue: "authentication")
+    /// HTTP exchanges.
+    public static let http = DiagnosticDomain(rawValue: "http")
+
+    public var description: String { rawValue }
+}
+
+/// The lowest levels that a sink wants: one for all domains, and others for single domains.
+///
+/// ```swift
+/// DiagnosticLevels(.info)
+/// DiagnosticLevels(.warning, [.http: .debug, .cache: nil])
+/// ```
+public struct DiagnosticLevels: Sendable, Hashable {
+    /// The lowest level of domains that are not in ``domains``; nil for no events.
+    public var level: DiagnosticLevel?
+    /// The lowest levels of single domains; nil for no events.
+    public var domains: [DiagnosticDomain: DiagnosticLevel?]
+
+    /// Creates levels: one for all domains, except those with a level of their own. Nil is for no events.
+    public init(_ level: DiagnosticLevel?, _ domains: [DiagnosticDomain: DiagnosticLevel?] = [:]) {
+        self.level = level
+        self.domains = domains
+    }
+
+    /// All events.
+    public static let all = DiagnosticLevels(.trace)
+
+    /// Whether events of this level and domain are wanted.
+    public func allow(_ level: DiagnosticLevel, _ domain: DiagnosticDomain) -> Bool {
+        let lowest = domains.isEmpty ? self.level : domains[domain] ?? self.level
+        return lowest.map { level >= $0 } ?? false
+    }
+
+    /// Whether no events are wanted.
+    var isSilent: Bool { level == nil && domains.values.allSatisfy { $0 == nil } }
 }

@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// The sinks of an app, and the call one is in: what hooks, services and plugins report to.
+/// The sinks of an app and the current call, to which hooks, services and plugins report.
 ///
 /// ```swift
 /// Diagnostics.current.log(.debug, .cache, "hit", [.path: "messages", "age": .duration(age)])
 /// ```
 ///
-/// Nothing is made of what no sink wants: message and attributes are only asked for where one does.
+/// The message and attributes are evaluated only if a sink wants the event.
 public struct Diagnostics: Sendable {
-    /// A sink, and what it wants to hear.
+    /// A sink, and the events it wants.
     struct Outlet: Sendable {
         let sink: any DiagnosticSink
         let levels: DiagnosticLevels
@@ -17,30 +17,30 @@ public struct Diagnostics: Sendable {
     }
 
     private(set) var outlets: [Outlet] = []
-    /// The call that is under way.
+    /// The current call.
     private(set) var call: CallTrace?
 
-    /// Reports to nobody.
+    /// Diagnostics without sinks.
     public init() {}
 
     init(_ outlet: Outlet) {
         if !outlet.levels.isSilent { outlets = [outlet] }
     }
 
-    /// Where the call that is under way in this task reports to; to nobody outside of calls.
+    /// The diagnostics of the current task's call. Outside of calls there are no sinks.
     @TaskLocal public static var current = Diagnostics()
 
-    /// The call that is under way: the same from its start through every attempt to its end.
+    /// The id of the current call, the same for all of its attempts.
     public var callID: UInt64? { call?.id }
 
     var isEmpty: Bool { outlets.isEmpty }
 
-    /// Whether anybody wants to hear of something of this level and domain.
+    /// Whether a sink wants events of this level and domain.
     public func wants(_ level: DiagnosticLevel, _ domain: DiagnosticDomain) -> Bool {
         outlets.contains { $0.levels.allow(level, domain) }
     }
 
-    /// Reports something that happened. It is redacted: values of secret names, tokens in texts.
+    /// Reports an event. Values with secret names and tokens in texts are redacted.
     public func log(
         _ level: DiagnosticLevel, _ domain: DiagnosticDomain, _ message: @autoclosure () -> String,
         _ attributes: @autoclosure () -> DiagnosticAttributes = [:], error: (any Error)? = nil
@@ -50,7 +50,7 @@ public struct Diagnostics: Sendable {
         }
     }
 
-    /// Reports something that happened, to each sink in as much detail as it wants.
+    /// Reports an event to each sink, in as much detail as the sink wants.
     package func report(
         _ level: DiagnosticLevel, _ domain: DiagnosticDomain, error: (any Error)? = nil, _ make: (DiagnosticDetail) -> DiagnosticReport
     ) {
@@ -66,7 +66,7 @@ public struct Diagnostics: Sendable {
         outlets += other.outlets
     }
 
-    /// The same sinks in a call that begins.
+    /// The same sinks for a new call.
     func beginningCall() -> Diagnostics {
         var diagnostics = self
         diagnostics.call = CallTrace()
@@ -74,25 +74,68 @@ public struct Diagnostics: Sendable {
     }
 }
 
-/// What ties together all that is reported about one call.
+/// The identity of a call, shared by everything that is reported about it.
 final class CallTrace: Sendable {
     private static let count = Atomic<UInt64>(0)
 
     let id = count.add(1, ordering: .relaxed).newValue
-    /// How often it was tried again.
+    /// The number of retries.
     let retries = Atomic<Int>(0)
 }
 
-/// What a sink is told: the words and what is known.
+/// An event's message and attributes, for one sink.
 package struct DiagnosticReport {
     package var message: String
     package var attributes: DiagnosticAttributes
-    /// How many of the attributes the message tells already, from the first on.
+    /// How many attributes, from the first on, the message already contains.
     package var toldCount = 0
 
     package init(message: String, attributes: DiagnosticAttributes, toldCount: Int = 0) {
         self.message = message
         self.attributes = attributes
         self.toldCount = toldCount
+    }
+}
+
+extension Diagnostics {
+    /// Reports a connection's new status.
+    func report(_ status: ConnectionStatus) {
+        switch status {
+        case .offline: log(.info, .connection, "offline")
+        case .connecting(let attempt): log(.debug, .connection, "connecting, attempt \(attempt)", [.attempt: .integer(attempt)])
+        case .connected(let recovered):
+            log(.info, .connection, recovered ? "connected, with all that was missed" : "connected", ["recovered": .bool(recovered)])
+        case .waiting(let attempt, let delay):
+            log(
+                .notice, .connection, "not connected, next attempt in \(delay.wholeMilliseconds) ms",
+                [.attempt: .integer(attempt), .duration: .duration(delay)])
+        case .closed(let reason):
+            log(
+                .error, .connection, "closed for good: \(reason.wireName)\(reason.message.map { ": \($0)" } ?? "")",
+                [.reason: .string(reason.wireName)])
+        }
+    }
+}
+
+extension DisconnectReason {
+    /// The reason as Socket.IO's client names it.
+    var wireName: String {
+        switch self {
+        case .serverDisconnect: "io server disconnect"
+        case .clientDisconnect: "io client disconnect"
+        case .pingTimeout: "ping timeout"
+        case .transportClose: "transport close"
+        case .transportError: "transport error"
+        case .parseError: "parse error"
+        case .refused: "connect_error"
+        case .attemptsExhausted: "reconnect_failed"
+        }
+    }
+
+    fileprivate var message: String? {
+        switch self {
+        case .transportError(let message), .parseError(let message), .refused(let message): message
+        default: nil
+        }
     }
 }

@@ -1,35 +1,37 @@
-/// What is not logged: values whose names sound secret, and tokens wherever they stand.
+import Foundation
+
+/// Removes secrets from what is logged: values with secret names, and tokens anywhere.
 public struct Redaction: Sendable, Hashable {
-    /// What stands in place of what is not logged.
+    /// The replacement for what is removed.
     public static let placeholder = "<redacted>"
 
-    /// Words that make a name secret: in lower case, without hyphens and underscores.
+    /// The default words that make a name secret, in lower case, without hyphens and underscores.
     public static let sensitiveWords: Set<String> = [
         "password", "passwd", "passphrase", "secret", "token", "authorization", "cookie", "apikey", "accesskey", "privatekey", "credential",
         "jwt", "sessionid", "xauth",
     ]
 
-    /// The words in use. A name is secret when it contains one, whatever its case, hyphens and underscores: `newPassword`, `X-API-Key`.
+    /// The words that make a name secret. Case, hyphens and underscores in names are ignored: `newPassword`, `X-API-Key`.
     public var words: Set<String> {
         didSet { bytes = words.map { Array($0.utf8) } }
     }
 
-    /// The words as they are searched for.
+    /// The words as UTF-8.
     private var bytes: [[UInt8]]
 
-    /// A redaction of what words of your own name.
+    /// Creates a redaction with your own words.
     /// - Parameter words: in lower case, without hyphens and underscores.
     public init(words: Set<String> = Redaction.sensitiveWords) {
         self.words = words
         bytes = words.map { Array($0.utf8) }
     }
 
-    /// Redacts by ``sensitiveWords``.
+    /// The redaction with ``sensitiveWords``.
     public static let standard = Redaction()
 
-    /// Whether the values of this name are secret.
+    /// Whether values with this name are secret.
     public func isSensitive(_ name: String) -> Bool {
-        // Asked about every name of every payload that is told: bytes are searched much faster than characters.
+        // Called for every name in every payload. Searching bytes is much faster than searching characters.
         let plain = name.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
         return bytes.contains { word in
             guard plain.count >= word.count else { return false }
@@ -37,7 +39,7 @@ public struct Redaction: Sendable, Hashable {
         }
     }
 
-    /// The value without what is secret in it, at any depth.
+    /// The value with its secrets redacted, at any depth.
     public func redact(_ value: JSONValue) -> JSONValue {
         switch value {
         case .object(let object): .object(redact(object))
@@ -47,7 +49,7 @@ public struct Redaction: Sendable, Hashable {
         }
     }
 
-    /// The object without what is secret in it, at any depth.
+    /// The object with its secrets redacted, at any depth.
     public func redact(_ object: JSONObject) -> JSONObject {
         var redacted = JSONObject(minimumCapacity: object.count)
         for (key, value) in object { redacted[key] = isSensitive(key) ? .string(Self.placeholder) : redact(value) }
@@ -69,7 +71,7 @@ public struct Redaction: Sendable, Hashable {
 }
 
 extension Redaction {
-    /// The text without the tokens in it: JSON Web Tokens, and what follows `Bearer` or `Basic`.
+    /// The text with its tokens redacted: JSON Web Tokens, and what follows `Bearer` or `Basic`.
     public func redact(text: String) -> String {
         guard Self.mayHoldToken(text) else { return text }
         var redacted = ""
@@ -91,16 +93,16 @@ extension Redaction {
         return redacted
     }
 
-    /// Three parts divided by dots, the first of which is the base64 of `{"`.
+    /// Whether a word has three parts separated by dots, and contains the Base64 of `{"`.
     private static func isToken(_ word: Substring) -> Bool {
         word.contains("eyJ") && word.count { $0 == "." } >= 2
     }
 
-    /// Whether a closer look is worth its time: `eyJ`, `Bearer` or `Basic` stands somewhere in the text.
+    /// A quick check whether the text contains `eyJ`, `Bearer` or `Basic`.
     private static func mayHoldToken(_ text: String) -> Bool {
         var (last, lastButOne): (UInt8, UInt8) = (0, 0)
         for byte in text.utf8 {
-            // Letters without case; of the schemes their first three letters will do.
+            // Ignores case. The first three letters of a scheme are enough.
             let letter = byte | 0x20
             switch (lastButOne, last, letter) {
             case (UInt8(ascii: "e"), UInt8(ascii: "y"), UInt8(ascii: "j")), (UInt8(ascii: "b"), UInt8(ascii: "e"), UInt8(ascii: "a")),
@@ -114,8 +116,67 @@ extension Redaction {
 }
 
 extension Character {
-    /// Letters, digits and what base64 and JSON Web Tokens have besides.
+    /// Whether this is a letter, a digit, or a symbol of Base64 or JSON Web Tokens.
     fileprivate var standsInToken: Bool {
         isLetter || isNumber || "-._~+/=".contains(self)
+    }
+}
+
+/// The detail in which a sink receives events, and what is redacted.
+package struct DiagnosticDetail: Sendable {
+    package let redaction: Redaction
+    private let verbosity: DiagnosticVerbosity
+
+    init(redaction: Redaction, verbosity: DiagnosticVerbosity) {
+        self.redaction = redaction
+        self.verbosity = verbosity
+    }
+
+    package var isVerbose: Bool { verbosity != .brief }
+
+    /// A payload as text, redacted and truncated; nil if payloads are not reported.
+    package func body(_ json: JSONValue) -> DiagnosticAttributes.Value? {
+        guard case .verbose(let limit) = verbosity else { return nil }
+        return .string(Self.cut(redaction.redact(json).description, to: limit))
+    }
+
+    /// Bytes as text if they can be redacted, as JSON and forms can; otherwise only their number.
+    package func body(_ bytes: [UInt8], type: String?) -> DiagnosticAttributes.Value? {
+        guard case .verbose(let limit) = verbosity, !bytes.isEmpty else { return nil }
+        let type = type?.lowercased() ?? ""
+        if type.contains("json"), let json = try? JSONValue(parsing: bytes) { return body(json) }
+        if type.hasPrefix("application/x-www-form-urlencoded") {
+            return .string(Self.cut(redaction.redact(form: String(decoding: bytes, as: UTF8.self)), to: limit))
+        }
+        return .string("\(bytes.count) bytes")
+    }
+
+    /// Header fields, redacted; nil if they are not reported, or there are none.
+    package func headers(_ fields: some Sequence<(key: String, value: String)>) -> DiagnosticAttributes.Value? {
+        guard isVerbose else { return nil }
+        var object = JSONObject()
+        for (name, value) in fields { object[name] = .string(value) }
+        return object.isEmpty ? nil : .json(.object(redaction.redact(object)))
+    }
+
+    private static func cut(_ text: String, to limit: Int) -> String {
+        let bytes = text.utf8
+        guard bytes.count > limit else { return text }
+        // Truncated after the last whole character within the limit.
+        var end = bytes.index(bytes.startIndex, offsetBy: max(limit, 0))
+        while end > bytes.startIndex, end.samePosition(in: text) == nil { end = bytes.index(before: end) }
+        return "\(text[..<end])… (\(bytes.count) bytes)"
+    }
+}
+
+extension Redaction {
+    /// A query string or form with the values of secret names redacted.
+    package func redact(form: String) -> String {
+        form.split(separator: "&", omittingEmptySubsequences: false).map { field in
+            guard let mark = field.firstIndex(of: "=") else { return redact(text: String(field)) }
+            let (name, value) = (field[..<mark], field[field.index(after: mark)...])
+            let plainName = String(name).removingPercentEncoding ?? String(name)
+            return "\(name)=\(isSensitive(plainName) ? Self.placeholder : redact(text: String(value)))"
+        }.joined(separator: "&")
     }
 }

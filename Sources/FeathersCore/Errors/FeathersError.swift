@@ -1,4 +1,4 @@
-/// Why a call failed: a FeathersJS error from the server, or a local failure in the same words.
+/// An error of a call: a FeathersJS error from the server, or a local failure in the same form.
 ///
 /// Catch by code:
 ///
@@ -6,37 +6,37 @@
 /// do { … } catch FeathersError.Code.notFound { … }
 /// ```
 public struct FeathersError: Error, Sendable {
-    /// What the failure was; open, since servers define codes of their own.
+    /// The error code. Servers may define their own codes.
     public var code: Code
 
-    /// The class's name, for example `NotFound`. A server's unknown name is kept.
+    /// The name of the error class, such as `NotFound`. Unknown names from a server are kept.
     public var name: String
 
-    /// The class's CSS-like name, for example `not-found`.
+    /// The CSS-like name of the error class, such as `not-found`.
     public var className: String
 
     /// The human-readable message.
     public var message: String
 
-    /// Additional data the server sent along.
+    /// Additional data from the server.
     public var data: JSONValue?
 
-    /// Validation errors the server sent along, usually keyed by property.
+    /// Validation errors from the server, usually keyed by property.
     public var errors: JSONValue?
 
-    /// What is known about the call's execution on the server.
+    /// Whether the server executed the call, as far as that is known.
     public var execution: Execution
 
-    /// The answer's HTTP status and body where the failure is an answer that was no Feathers error.
+    /// The HTTP status and body of an answer that is not a Feathers error.
     public var answer: Answer?
 
-    /// How long the server asks to wait before the next try (HTTP's `Retry-After`, which comes with 429 and 503); nil where it does not.
+    /// How long the server asks to wait before a retry (`Retry-After` of HTTP status 429 and 503); nil if it does not.
     public var retryAfter: Duration?
 
-    /// The failure underneath, where there was one.
+    /// The underlying error, if there is one.
     public var cause: (any Error)?
 
-    /// An error; the parameters are the properties of the same names. Nothing secret belongs into the message, which is printed.
+    /// Creates an error. The message is printed, so it must not contain secrets.
     public init(
         _ code: Code,
         _ message: String,
@@ -56,27 +56,32 @@ public struct FeathersError: Error, Sendable {
         self.retryAfter = nil
         self.cause = cause
     }
+
+    /// The call itself cannot be sent as it is: the caller has to change it.
+    package static func refused(_ message: String) -> FeathersError {
+        FeathersError(.badRequest, message, execution: .neverSent)
+    }
 }
 
 extension FeathersError {
-    /// What is known about the execution of a call that failed.
+    /// Whether a failed call was executed.
     public enum Execution: Hashable, Sendable {
         /// The server, or a local service or hook, answered with this error.
         case answered
-        /// The call never left: repeating it is safe.
+        /// The call was never sent, so repeating it is safe.
         case neverSent
-        /// The call was sent and no answer came: the server may have executed it.
+        /// The call was sent, but no answer came: the server may have executed it.
         case mayHaveExecuted
     }
 
-    /// An answer that could not be read as a Feathers result or error.
+    /// An answer that is neither a Feathers result nor a Feathers error.
     public struct Answer: Sendable, Hashable {
         /// The HTTP status.
         public var status: Int
-        /// The body as it came.
+        /// The body.
         public var body: [UInt8]
 
-        /// An answer; the parameters are the properties of the same names.
+        /// Creates an answer from a status and a body.
         public init(status: Int, body: [UInt8]) {
             self.status = status
             self.body = body
@@ -85,7 +90,7 @@ extension FeathersError {
 }
 
 extension FeathersError: CustomStringConvertible {
-    /// Name, code and message. Never data, errors or bodies: they may hold what must not be printed.
+    /// Name, code and message. Never data, errors or bodies, which may contain secrets.
     public var description: String {
         let uncertainty =
             switch execution {
@@ -94,5 +99,102 @@ extension FeathersError: CustomStringConvertible {
             case .mayHaveExecuted: " (may have been executed)"
             }
         return "\(name) \(code.rawValue): \(message)\(uncertainty)"
+    }
+}
+
+extension FeathersError {
+    /// Creates an error from JSON as FeathersJS' `toJSON` writes it.
+    ///
+    /// The class is determined by `code`, then by `name` or `className`, then by the status; unknown ones are kept. All classes are known by
+    /// name, including `Gone`, which FeathersJS' own client misses. An error object without any of them (a plain JavaScript `Error` over
+    /// Socket.IO) becomes a ``Code/generalError`` named `Error`. Other properties are kept in ``data`` if the error has no data of its own.
+    /// - Parameters:
+    ///   - json: the error from the wire. A string becomes the ``message``; any other value that is not an object is kept in ``data``.
+    ///   - status: the HTTP status of the answer, for errors without a code.
+    public init(wire json: JSONValue, status: Int? = nil) {
+        guard case .object(let object) = json else {
+            let message = json.string ?? ""
+            self.init(Code(rawValue: status ?? 500), message.isEmpty ? "The server answered with an error that is no object" : message)
+            if json.string == nil, json != .null { data = json }
+            if status == nil { (name, className) = ("Error", "error") }
+            return
+        }
+        let name = object["name"]?.string
+        let className = object["className"]?.string
+        let known = Code.classes.first { $0.name == name } ?? Code.classes.first { $0.className == className }
+        let number = object["code"]?.integer.flatMap { Int(exactly: $0) }
+        let code = number.map(Code.init(rawValue:)) ?? known?.code ?? Code(rawValue: status ?? 500)
+        let isPlain = name == nil && className == nil && number == nil && status == nil
+        self.init(code, object["message"]?.string ?? "Error", data: object["data"], errors: object["errors"])
+        self.name = name ?? known?.name ?? (isPlain ? "Error" : self.name)
+        self.className = className ?? known?.className ?? (isPlain ? "error" : self.className)
+        if data == nil {
+            data = Self.leftovers(of: object, codeIsRead: number != nil)
+        }
+    }
+
+    /// The error as FeathersJS' `toJSON` writes it, with name, message, code, className, data and errors.
+    public var wireForm: JSONValue {
+        var object: JSONObject = [
+            "name": .string(name),
+            "message": .string(message),
+            "code": .integer(Int64(code.rawValue)),
+            "className": .string(className),
+        ]
+        if let data { object["data"] = data }
+        if let errors { object["errors"] = errors }
+        return .object(object)
+    }
+
+    /// The properties of an error besides the standard ones, so that nothing from the server is lost.
+    private static func leftovers(of object: JSONObject, codeIsRead: Bool) -> JSONValue? {
+        var rest = object
+        for key in ["name", "message", "className", "errors", "type"] { rest[key] = nil }
+        if codeIsRead { rest["code"] = nil }
+        return rest.isEmpty ? nil : .object(rest)
+    }
+}
+
+extension FeathersError {
+    /// The error for an answer that cannot be decoded. The message contains the path and the kind of value, never the value.
+    /// - Parameter what: the subject of the message, such as `A result of service 'messages'`.
+    package static func undecodable(_ what: String, as model: Any.Type, _ error: any Error) -> FeathersError {
+        FeathersError(.generalError, "\(what) is no \(model): \(explanation(of: error))", cause: error)
+    }
+
+    private static func explanation(of error: any Error) -> String {
+        guard let error = error as? DecodingError else { return String(describing: error) }
+        func place(_ context: DecodingError.Context) -> String {
+            context.codingPath.isEmpty ? "at the top" : "at '\(context.codingPath.map(step).joined(separator: "."))'"
+        }
+        switch error {
+        case .keyNotFound(let key, let context): return "'\(key.stringValue)' is missing \(place(context))"
+        case .valueNotFound(let type, let context): return "\(type) is null \(place(context))"
+        case .typeMismatch(let type, let context): return "no \(type) but \(found(context)) \(place(context))"
+        case .dataCorrupted(let context): return "\(withoutValue(context.debugDescription)) \(place(context))"
+        @unknown default: return "it cannot be decoded"
+        }
+    }
+
+    private static func step(_ key: any CodingKey) -> String {
+        key.intValue.map(String.init) ?? key.stringValue
+    }
+
+    /// The kind of value that a decoder reports.
+    private static func found(_ context: DecodingError.Context) -> String {
+        let kinds = ["a boolean", "a number", "a string", "an array", "an object"]
+        return kinds.first { context.debugDescription.contains("found \($0) instead") } ?? "something else"
+    }
+
+    /// The standard library quotes values that are not a case of an enumeration: "… from invalid String value secret".
+    private static func withoutValue(_ description: String) -> String {
+        description.components(before: " from invalid ")
+    }
+}
+
+extension String {
+    /// The part before the first occurrence of a text, or the whole string.
+    fileprivate func components(before text: String) -> String {
+        firstRange(of: text).map { String(self[..<$0.lowerBound]) } ?? self
     }
 }

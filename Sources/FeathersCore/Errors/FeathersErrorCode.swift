@@ -1,5 +1,5 @@
 extension FeathersError {
-    /// The number of an error class: FeathersJS' own, or any a server made up.
+    /// The code of an error class of FeathersJS or of a server.
     public struct Code: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
         public let rawValue: Int
 
@@ -14,39 +14,39 @@ extension FeathersError {
 }
 
 extension FeathersError.Code {
-    /// 400: the call is wrong as it is.
+    /// 400: the call is invalid.
     public static let badRequest: Self = 400
-    /// 401: nobody is signed in, or not with what this call needs.
+    /// 401: the call requires a login, or another one.
     public static let notAuthenticated: Self = 401
-    /// 402: it has to be paid for.
+    /// 402: the call requires a payment.
     public static let paymentError: Self = 402
-    /// 403: whoever is signed in may not do this.
+    /// 403: the user may not do this.
     public static let forbidden: Self = 403
-    /// 404: there is no such record, or no such service.
+    /// 404: the record or service does not exist.
     public static let notFound: Self = 404
     /// 405: the service does not have this method.
     public static let methodNotAllowed: Self = 405
-    /// 406: the server has no form of the answer that the call accepts.
+    /// 406: the server cannot answer in a format that the call accepts.
     public static let notAcceptable: Self = 406
-    /// 408: it took too long; locally, a deadline passed.
+    /// 408: the call took too long; locally, its deadline passed.
     public static let timeout: Self = 408
-    /// 409: it contradicts what is there.
+    /// 409: the call conflicts with existing data.
     public static let conflict: Self = 409
-    /// 410: it was there, and is no more.
+    /// 410: the record no longer exists.
     public static let gone: Self = 410
-    /// 411: the length is missing.
+    /// 411: the request has no length.
     public static let lengthRequired: Self = 411
-    /// 422: the form is right, the content is not.
+    /// 422: the format is valid, the content is not.
     public static let unprocessable: Self = 422
-    /// 429: too many calls; ``FeathersError/retryAfter`` may say when to come back.
+    /// 429: too many calls; ``FeathersError/retryAfter`` may say when to retry.
     public static let tooManyRequests: Self = 429
-    /// 500: something went wrong that has no better name.
+    /// 500: any other failure.
     public static let generalError: Self = 500
-    /// 501: nobody has implemented this.
+    /// 501: the method is not implemented.
     public static let notImplemented: Self = 501
-    /// 502: a server behind the server gave no good answer.
+    /// 502: a server behind the server failed.
     public static let badGateway: Self = 502
-    /// 503: the service cannot be reached now; locally, there is no connection.
+    /// 503: the service is currently unavailable; locally, there is no connection.
     public static let unavailable: Self = 503
 
     /// The 17 classes of `@feathersjs/errors`: code, `name`, `className`.
@@ -70,12 +70,12 @@ extension FeathersError.Code {
         (.unavailable, "Unavailable", "unavailable"),
     ]
 
-    /// The class's name (`NotFound`), or nil for a code FeathersJS has no class for.
+    /// The name of FeathersJS' class (`NotFound`); nil if it has no class for the code.
     public var name: String? {
         Self.classes.first { $0.code == self }?.name
     }
 
-    /// The class's CSS-like name (`not-found`), or nil for a code FeathersJS has no class for.
+    /// The CSS-like name of FeathersJS' class (`not-found`); nil if it has no class for the code.
     public var className: String? {
         Self.classes.first { $0.code == self }?.className
     }

@@ -17,17 +17,14 @@ package final class EventHub: Sendable {
     /// - Parameters:
     ///   - names: the events to deliver; nil for every one.
     ///   - limit: how many events wait for a slow reader before the oldest are dropped.
-    ///   - transform: makes the reader's element of an event; what it throws becomes a gap.
-    func subscribe<Element>(
-        to names: [EventName]?, buffering limit: Int, transform: @escaping @Sendable (ServiceEvent) throws -> Element
-    ) -> ServiceEvents<Element> {
+    func subscribe(to names: [EventName]?, buffering limit: Int) -> EventReading {
         let subscription = EventSubscription(names: names, buffering: limit)
         let number = subscriptions.withLock { $0.add(subscription) }
-        // Nobody can end it before it is returned.
+        // Set before the subscription is returned, so that it cannot end without this.
         subscription.onEnd { [weak self] in
             self?.subscriptions.withLock { $0.remove(number) }
         }
-        return ServiceEvents(EventReading(subscription), transform: transform)
+        return EventReading(subscription)
     }
 
     /// Delivers an event. Delivery wakes readers, so it happens outside the lock.
@@ -48,5 +45,44 @@ package final class EventHub: Sendable {
     var load: (subscribers: Int, waiting: Int, dropped: Int) {
         let subscriptions = subscriptions.withLock { $0 }
         return (subscriptions.count, subscriptions.all.reduce(0) { $0 + $1.waitingCount }, dropped.load(ordering: .relaxed))
+    }
+}
+
+/// The subscribers of a hub in the order they came.
+///
+/// They lie in one row, by numbers that grow. Who goes leaves a gap, and the row closes up when half of it is gaps: a thousand readers
+/// come and go at the cost of a thousand times one.
+struct EventSubscriptions: Sendable {
+    private struct Place: Sendable {
+        let number: Int
+        var subscription: EventSubscription?
+    }
+
+    private var places: [Place] = []
+    private var lastNumber = 0
+    private(set) var count = 0
+
+    /// Those who are here, in their order.
+    var all: some Sequence<EventSubscription> { places.lazy.compactMap(\.subscription) }
+
+    /// - Returns: the number the subscriber goes by.
+    mutating func add(_ subscription: EventSubscription) -> Int {
+        lastNumber += 1
+        places.append(Place(number: lastNumber, subscription: subscription))
+        count += 1
+        return lastNumber
+    }
+
+    /// Takes a subscriber out; does nothing where it has gone already.
+    mutating func remove(_ number: Int) {
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        guard low < places.count, places[low].number == number, places[low].subscription != nil else { return }
+        places[low].subscription = nil
+        count -= 1
+        if count < places.count / 2 { places.removeAll { $0.subscription == nil } }
     }
 }

@@ -56,11 +56,11 @@ final class EventSubscription: Sendable {
     }
 
     /// What comes next; nil once the subscription has ended and its buffer is read.
-    func next(isolation actor: isolated (any Actor)?) async -> EventBuffer.Item? {
+    func next() async -> EventBuffer.Item? {
         if Task.isCancelled { end() }
         if let item = state.withLock({ $0.buffer.next() }) { return item }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation(isolation: actor) { waiter in
+            await withCheckedContinuation { waiter in
                 let (isNow, item): (Bool, EventBuffer.Item?) = state.withLock { state in
                     if let item = state.buffer.next() { return (true, item) }
                     if !state.isEnded { state.waiters.append(waiter) }
@@ -84,9 +84,9 @@ final class EventSubscription: Sendable {
     }
 }
 
-/// What a reader holds of its subscription: it ends with its last mention.
+/// What a reader holds of its subscription. The subscription ends with its last reference.
 final class EventReading: Sendable {
-    let subscription: EventSubscription
+    private let subscription: EventSubscription
 
     init(_ subscription: EventSubscription) {
         self.subscription = subscription
@@ -94,5 +94,78 @@ final class EventReading: Sendable {
 
     deinit {
         subscription.end()
+    }
+
+    /// The next event or gap; nil once the reader's task is cancelled.
+    func next() async -> EventBuffer.Item? { await subscription.next() }
+}
+
+/// What waits for a slow reader: at most so many items, of which the oldest are given up, and a marker that stands exactly where they are missing.
+struct EventBuffer: Sendable {
+    enum Item: Sendable {
+        case event(ServiceEvent)
+        case gap(EventGap)
+    }
+
+    private let limit: Int
+    /// Those before `head` were taken.
+    private var items: [Item?] = []
+    private var head = 0
+    /// How many events are missing before the oldest item.
+    private var missing = 0
+    /// A marker that was given up; it stands before the oldest item now, unless events are missing there anyway.
+    private var marker: EventGap?
+    /// How many events were given up in all.
+    private(set) var droppedCount = 0
+
+    /// How many items wait.
+    var count: Int { items.count - head }
+
+    /// - Parameter limit: how many items wait; at least 1.
+    init(limit: Int) {
+        self.limit = max(limit, 1)
+    }
+
+    mutating func append(_ item: Item) {
+        if count == limit { drop() }
+        items.append(item)
+    }
+
+    /// Takes what comes next: the marker of a hole, or the oldest item; nil where nothing waits.
+    mutating func next() -> Item? {
+        if missing > 0 {
+            defer { (missing, marker) = (0, nil) }
+            return .gap(EventGap(reason: .overflow(dropped: missing)))
+        }
+        if let marker {
+            self.marker = nil
+            return .gap(marker)
+        }
+        return removeFirst()
+    }
+
+    private mutating func drop() {
+        switch removeFirst() {
+        case .event:
+            missing += 1
+            droppedCount += 1
+        case .gap(let gap): marker = gap
+        case nil: break
+        }
+    }
+
+    private mutating func removeFirst() -> Item? {
+        guard head < items.count else { return nil }
+        let item = items[head]
+        items[head] = nil
+        head += 1
+        if head == items.count {
+            items.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head > 32, head > items.count / 2 {
+            items.removeFirst(head)
+            head = 0
+        }
+        return item
     }
 }

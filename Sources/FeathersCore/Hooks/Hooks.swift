@@ -12,12 +12,10 @@ public struct Hooks: Sendable {
     public var after: HookMap<Hook>
     /// Run after a failure, those of the method first, in the order of registration.
     public var error: HookMap<Hook>
-    /// How long the calls may take; see ``Hooks/timeout(_:for:clock:)``.
-    var deadlines: HookMap<Deadline>
-    /// What is done to the requests where they meet the method, inside of all hooks.
-    package var stages: HookMap<any RequestStage>
-    /// Whether an around hook is sure to look at results, so that these had better be trees from the start; after hooks are.
-    package var looksAtResults = false
+    /// Around hooks that stand outside all others of their level; see ``Hooks/timeout(_:for:clock:)``.
+    var deadlines: HookMap<AroundHook>
+    /// What stands between the hooks and the method.
+    package var middleware: HookMap<any Middleware>
     /// Who hears of the calls; see ``Hooks/logging(levels:redaction:verbosity:to:)``.
     var diagnostics = Diagnostics()
 
@@ -33,19 +31,20 @@ public struct Hooks: Sendable {
         self.after = after
         self.error = error
         self.deadlines = HookMap()
-        self.stages = HookMap()
+        self.middleware = HookMap()
     }
 
     /// Whether there are no hooks, nor anything else that is done to a call.
     public var isEmpty: Bool {
-        around.isEmpty && before.isEmpty && after.isEmpty && error.isEmpty && deadlines.isEmpty && stages.isEmpty
+        around.isEmpty && before.isEmpty && after.isEmpty && error.isEmpty && deadlines.isEmpty && middleware.isEmpty
             && diagnostics.isEmpty
     }
 
-    /// Whether any of the hooks runs for a method.
-    func concern(_ method: ServiceMethod) -> Bool {
-        let scopes = around.scopes.union(before.scopes).union(after.scopes).union(error.scopes).union(deadlines.scopes)
-        return scopes.contains(.all) || scopes.contains(.method(method))
+    /// The methods that hooks are registered for by name.
+    var methods: Set<ServiceMethod> {
+        let scopes = around.scopes.union(before.scopes).union(after.scopes).union(error.scopes).union(deadlines.scopes).union(
+            middleware.scopes)
+        return Set(scopes.compactMap { if case .method(let method) = $0 { method } else { nil } })
     }
 
     /// Adds other hooks behind the present ones.
@@ -55,8 +54,76 @@ public struct Hooks: Sendable {
         after.append(other.after)
         error.append(other.error)
         deadlines.append(other.deadlines)
-        stages.append(other.stages)
-        looksAtResults = looksAtResults || other.looksAtResults
+        middleware.append(other.middleware)
         diagnostics.append(other.diagnostics)
+    }
+}
+
+/// Hooks of one type by the methods they run for.
+///
+/// A dictionary literal names methods, an array literal means all of them:
+///
+/// ```swift
+/// let before: HookMap<Hook> = [.create: [requireText], .all: [log]]
+/// let error: HookMap<Hook> = [report]
+/// ```
+public struct HookMap<Function: Sendable>: Sendable {
+    private var functions: [HookScope: [Function]]
+
+    /// A map without hooks.
+    public init() {
+        functions = [:]
+    }
+
+    /// Whether there are no hooks.
+    public var isEmpty: Bool { functions.isEmpty }
+
+    /// The hooks of a scope, in the order they were registered.
+    public subscript(scope: HookScope) -> [Function] {
+        get { functions[scope] ?? [] }
+        set { functions[scope] = newValue.isEmpty ? nil : newValue }
+    }
+
+    /// The scopes that have hooks.
+    public var scopes: Set<HookScope> { Set(functions.keys) }
+
+    /// Adds another map's hooks behind the present ones.
+    public mutating func append(_ other: HookMap) {
+        // In place: put together anew, the present ones would be paid for with every hook that comes.
+        for (scope, added) in other.functions { functions[scope, default: []] += added }
+    }
+}
+
+extension HookMap: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (HookScope, [Function])...) {
+        functions = [:]
+        for (scope, hooks) in elements { self[scope] += hooks }
+    }
+}
+
+extension HookMap: ExpressibleByArrayLiteral {
+    public init(arrayLiteral elements: Function...) {
+        functions = [:]
+        self[.all] = elements
+    }
+}
+
+/// Which calls a hook runs for: those of every method, or of one.
+public enum HookScope: Hashable, Sendable {
+    case all
+    case method(ServiceMethod)
+
+    public static let find = HookScope.method(.find)
+    public static let get = HookScope.method(.get)
+    public static let create = HookScope.method(.create)
+    public static let update = HookScope.method(.update)
+    public static let patch = HookScope.method(.patch)
+    public static let remove = HookScope.method(.remove)
+}
+
+extension HookScope: ExpressibleByStringLiteral {
+    /// A custom method's name.
+    public init(stringLiteral value: String) {
+        self = .method(ServiceMethod(rawValue: value))
     }
 }

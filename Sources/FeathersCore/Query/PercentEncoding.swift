@@ -1,4 +1,4 @@
-/// Percent-encodes a string byte by byte, which is what both of JavaScript's ways into a URL do.
+/// Percent-encodes strings as UTF-8, as both `qs` and JavaScript's `encodeURIComponent` do.
 enum PercentEncoding {
     /// Appends `string`, each byte outside `characters` as `%XX`.
     static func append(_ string: String, keeping characters: URLCharacters, to bytes: inout [UInt8]) {
@@ -28,7 +28,7 @@ enum PercentEncoding {
         value < 10 ? UInt8(ascii: "0") &+ value : UInt8(ascii: "A") &- 10 &+ value
     }
 
-    /// The string behind percent-encoded bytes, `+` read as a space, as `qs` does; nil where that is no UTF-8.
+    /// Decodes percent-encoded bytes, with `+` as a space, as `qs` does; nil if the result is not UTF-8.
     static func decode(_ encoded: some Sequence<UInt8>) -> String? {
         var bytes: [UInt8] = []
         var pending = Array(encoded)[...]
@@ -55,10 +55,35 @@ enum PercentEncoding {
     }
 }
 
-/// A string as one piece of a URL's path, encoded as JavaScript's `encodeURIComponent` does: for ids and route values.
+/// Encodes a string as JavaScript's `encodeURIComponent` does, for ids and values in a URL's path.
 package func percentEncoded(component: String) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(component.utf8.count + 8)
     PercentEncoding.append(component, keeping: .uriComponent, to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
+}
+
+/// A set of ASCII characters that a URL contains unescaped, as two words of bits.
+struct URLCharacters: Sendable {
+    private var lower: UInt64 = 0
+    private var upper: UInt64 = 0
+
+    /// What `qs` does not escape: the unreserved characters of RFC 3986.
+    static let unreserved = URLCharacters(lettersAndDigitsAnd: "-._~")
+
+    /// What `encodeURIComponent` does not escape.
+    static let uriComponent = URLCharacters(lettersAndDigitsAnd: "-._~!*'()")
+
+    private init(lettersAndDigitsAnd others: String) {
+        let letters = "abcdefghijklmnopqrstuvwxyz"
+        for byte in (letters + letters.uppercased() + "0123456789" + others).utf8 {
+            if byte < 64 { lower |= 1 << UInt64(byte) } else { upper |= 1 << UInt64(byte - 64) }
+        }
+    }
+
+    @inline(__always)
+    func contains(_ byte: UInt8) -> Bool {
+        if byte < 64 { return lower &>> UInt64(byte) & 1 == 1 }
+        return byte < 128 && upper &>> UInt64(byte &- 64) & 1 == 1
+    }
 }

@@ -1,10 +1,12 @@
+public import Foundation
+
 extension Query {
-    /// What a property must fulfil: equality, or one of Feathers' operators.
+    /// A condition on a property: equality, or one of Feathers' operators.
     public struct Condition: Sendable, Hashable {
-        /// The operator as it is sent (`$gt`); nil for equality, which has none.
+        /// The operator as it is sent, such as `$gt`; nil for equality.
         public let `operator`: String?
 
-        /// What the operator compares with.
+        /// The value to compare with.
         public let value: JSONValue
 
         private init(_ operator: String?, _ value: JSONValue) {
@@ -15,7 +17,7 @@ extension Query {
 }
 
 extension Query.Condition {
-    /// The property equals `value`; a list matches when one of its elements does. Null also matches a missing property.
+    /// The property equals `value`. A list matches if one of its elements does. Null also matches a missing property.
     public static func equals(_ value: some QueryValue) -> Self { Self(nil, value.queryValue) }
 
     /// The property equals `value`, for JSON literals such as `nil`.
@@ -41,7 +43,7 @@ extension Query.Condition {
 
     /// The property equals one of `values` (`$in`).
     ///
-    /// Over REST an empty list cannot be written and is refused before anything is sent.
+    /// A query string cannot express an empty list. Over REST the call fails before it is sent.
     public static func isIn<Values: Sequence>(_ values: Values) -> Self where Values.Element: QueryValue {
         Self("$in", .array(values.map(\.queryValue)))
     }
@@ -51,7 +53,7 @@ extension Query.Condition {
 
     /// The property equals none of `values` (`$nin`).
     ///
-    /// Over REST an empty list cannot be written and is refused before anything is sent.
+    /// A query string cannot express an empty list. Over REST the call fails before it is sent.
     public static func isNotIn<Values: Sequence>(_ values: Values) -> Self where Values.Element: QueryValue {
         Self("$nin", .array(values.map(\.queryValue)))
     }
@@ -59,9 +61,80 @@ extension Query.Condition {
     /// The property equals none of `values` (`$nin`), for literals of mixed types.
     public static func isNotIn(_ values: [JSONValue]) -> Self { Self("$nin", .array(values)) }
 
-    /// An operator beyond Feathers' own, for example `.custom("$regex", "^a")`. The service must allow it.
+    /// A custom operator, such as `.custom("$regex", "^a")`. The service must allow it.
     public static func custom(_ operator: String, _ value: some QueryValue) -> Self { Self(`operator`, value.queryValue) }
 
-    /// An operator beyond Feathers' own, for JSON literals.
+    /// A custom operator, for JSON literals.
     public static func custom(_ operator: String, _ value: JSONValue) -> Self { Self(`operator`, value) }
+}
+
+/// A value that a condition can compare with: strings, numbers, booleans, dates, ids, JSON, and arrays of them.
+///
+/// Conform your own types to use them in conditions.
+public protocol QueryValue {
+    /// The value as it is sent.
+    var queryValue: JSONValue { get }
+}
+
+extension JSONValue: QueryValue {
+    public var queryValue: JSONValue { self }
+}
+
+extension String: QueryValue {
+    public var queryValue: JSONValue { .string(self) }
+}
+
+extension Bool: QueryValue {
+    public var queryValue: JSONValue { .bool(self) }
+}
+
+extension Double: QueryValue {
+    public var queryValue: JSONValue { .number(self) }
+}
+
+extension Float: QueryValue {
+    public var queryValue: JSONValue { .number(Double(self)) }
+}
+
+extension QueryValue where Self: BinaryInteger {
+    /// The integer. Beyond `Int64` it becomes the nearest `Double`, like numbers in JSON.
+    public var queryValue: JSONValue {
+        Int64(exactly: self).map { .integer($0) } ?? .number(Double(self))
+    }
+}
+
+extension Int: QueryValue {}
+extension Int8: QueryValue {}
+extension Int16: QueryValue {}
+extension Int32: QueryValue {}
+extension Int64: QueryValue {}
+extension UInt: QueryValue {}
+extension UInt8: QueryValue {}
+extension UInt16: QueryValue {}
+extension UInt32: QueryValue {}
+extension UInt64: QueryValue {}
+
+extension Array: QueryValue where Element: QueryValue {
+    public var queryValue: JSONValue { .array(map(\.queryValue)) }
+}
+
+extension UUID: QueryValue {
+    /// The UUID in lower case, as JavaScript writes it.
+    public var queryValue: JSONValue { .string(uuidString.lowercased()) }
+}
+
+extension Date: QueryValue {
+    /// The date as JavaScript sends it, such as `2024-01-02T03:04:05.678Z`; null outside of the range of JavaScript's dates.
+    public var queryValue: JSONValue {
+        javaScriptText.map { .string($0) } ?? .null
+    }
+}
+
+extension Date {
+    /// The date as JavaScript's `toISOString` writes it: in UTC, with milliseconds; nil outside of the range of JavaScript's dates.
+    ///
+    /// Rounded to milliseconds, not cut off: a date parsed from `….678Z` must be sent as `….678Z`, although its binary fraction is lower.
+    package var javaScriptText: String? {
+        ISO8601Timestamp(milliseconds: (timeIntervalSince1970 * 1000).rounded()).text()
+    }
 }

@@ -1,7 +1,7 @@
-/// Writes a query's pairs one after the other into a buffer.
+/// Writes a query's pairs into a buffer.
 ///
-/// The encoded key of the value at hand stands in `key`; going into a value appends to it, coming back cuts it off, so
-/// that each part of a key is encoded once however many values are below it.
+/// `key` is the encoded key of the current value. Descending appends to it and returning truncates it, so that each part of a
+/// key is encoded only once.
 struct QueryStringEncoder {
     private(set) var bytes: [UInt8] = []
     private var key: [UInt8] = []
@@ -17,7 +17,7 @@ struct QueryStringEncoder {
 
     mutating func append(_ query: JSONObject) throws(FeathersError) {
         for (name, value) in query {
-            // Sorting by nothing is the one empty object that asks for nothing.
+            // An empty `$sort` is the only empty object that can be omitted without losing a condition.
             if name == "$sort", value.object?.isEmpty == true { continue }
             key.removeAll(keepingCapacity: true)
             PercentEncoding.append(name, keeping: .unreserved, to: &key)
@@ -31,7 +31,8 @@ struct QueryStringEncoder {
         case .null: try appendPair("")
         case .bool(let bool): try appendPair(bool ? "true" : "false")
         case .integer(let integer): try appendPair(String(integer))
-        case .number(let number): try appendPair(number.queryText)
+        // As JavaScript's `String(x)` writes numbers, infinities and NaN included.
+        case .number: try appendPair(value.description)
         case .string(let string): try appendPair(string)
         case .array(let array): try append(array)
         case .object(let object): try append(nested: object)
@@ -64,14 +65,14 @@ struct QueryStringEncoder {
         }
     }
 
-    /// Goes one level down: `key[…]`.
+    /// Descends one level: `key[…]`.
     private mutating func descend(
         _ step: QueryStringFailure.Step,
         appendName: (inout [UInt8]) -> Void,
         append: (inout Self) throws(FeathersError) -> Void
     ) throws(FeathersError) {
         path.append(step)
-        // The first step is the key itself.
+        // The first step is the property itself.
         if let limit = options.depthLimit, path.count - 1 > limit {
             throw QueryStringFailure.deep(limit: limit).error(at: path)
         }
@@ -104,12 +105,61 @@ extension JSONValue {
     }
 }
 
-extension Double {
-    /// The number as JavaScript's `String(x)` gives it; JSON has no text for the ones that are not finite.
-    fileprivate var queryText: String {
-        if isNaN { return "NaN" }
-        if isInfinite { return self < 0 ? "-Infinity" : "Infinity" }
-        if magnitude < 9e15, let integer = Int64(exactly: self) { return String(integer) }
-        return JSONValue.number(self).description
+/// Why a query cannot be written as a query string.
+enum QueryStringFailure {
+    case emptyArray
+    case emptyObject
+    case longArray(count: Int, limit: Int)
+    case deep(limit: Int)
+    case manyPairs(limit: Int)
+
+    /// One step of the path from the query to a value in it.
+    enum Step {
+        case key(String)
+        case index(Int)
+    }
+
+    /// The error for the value at `path`. It names properties, never values.
+    func error(at path: [Step]) -> FeathersError {
+        let name = Self.name(of: path)
+        return switch self {
+        case .emptyArray:
+            Self.refusal("'\(name)' is an empty array: a query string has no form for it and would leave the condition out.")
+        case .emptyObject:
+            Self.refusal("'\(name)' is an empty object: a query string has no form for it and would leave the condition out.")
+        case .longArray(let count, let limit):
+            Self.refusal(
+                """
+                '\(name)' has \(count) elements, and servers read only \(limit) as an array. Write arrays with brackets, \
+                send the query over a socket, or raise `arrayLimit` to what the server reads.
+                """)
+        case .deep(let limit):
+            Self.refusal(
+                """
+                '\(name)' lies deeper than the \(limit) levels servers read from a query string. \
+                Send the query over a socket, or raise `depthLimit` to what the server reads.
+                """)
+        case .manyPairs(let limit):
+            Self.refusal(
+                """
+                '\(name)' comes after the \(limit) values servers read from a query string. \
+                Send the query over a socket, or raise `pairLimit` to what the server reads.
+                """)
+        }
+    }
+
+    private static func refusal(_ reason: String) -> FeathersError {
+        FeathersError(.badRequest, "Query not sent: \(reason)", execution: .neverSent)
+    }
+
+    private static func name(of path: [Step]) -> String {
+        var name = ""
+        for step in path {
+            switch step {
+            case .key(let key): name += name.isEmpty ? key : ".\(key)"
+            case .index(let index): name += "[\(index)]"
+            }
+        }
+        return name
     }
 }

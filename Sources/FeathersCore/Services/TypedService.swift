@@ -5,12 +5,12 @@
 /// let recent = try await messages.find(.sorted(by: "createdAt", .descending).limit(10))
 /// ```
 ///
-/// Hooks and events are the untyped service's: both faces see the same calls. Parameters and errors are those of ``Service``'s methods. Besides, what the
+/// Hooks and events are the untyped service's: both faces see the same calls. Parameters and errors are those of ``UntypedService``'s methods. Besides, what the
 /// codec says of a model that cannot be written is thrown as it is (`EncodingError`), and a result that is no such model is a
 /// ``FeathersError/Code/generalError`` that names the property: the call has been executed then.
 public struct TypedService<Model: Codable & Sendable>: Sendable {
     /// The same service, untyped.
-    public let untyped: Service
+    public let untyped: UntypedService
     /// The way through the envelope in which the server answers; empty where there is none.
     let rootKeys: [RootKey]
     let coding: (any JSONCodec)?
@@ -21,7 +21,7 @@ public struct TypedService<Model: Codable & Sendable>: Sendable {
     ///   - model: what a record becomes.
     ///   - rootKeys: the way to the record, list or page inside every result, for servers that wrap them: `["data"]`. Events carry records as they are.
     ///   - coding: how models become JSON and back; nil for the app's way.
-    public init(_ service: Service, of model: Model.Type = Model.self, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil) {
+    public init(_ service: UntypedService, of model: Model.Type = Model.self, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil) {
         untyped = service
         self.rootKeys = rootKeys
         self.coding = coding
@@ -40,20 +40,21 @@ extension TypedService {
     /// Lists the records that match a query, with the page's totals where the service paginates.
     @concurrent
     public func find(_ query: Query = Query(), params: Params = Params()) async throws -> Paginated<Model> {
-        try decodePage(await untyped.answer(untyped.request(.find, query: query, params: params)), params)
+        try decodePage(await untyped.response(to: untyped.request(.find, query: query, params: params)), params)
     }
 
     /// Reads one record.
     @concurrent
     public func get(_ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try decode(await untyped.answer(untyped.request(.get, id: id.serviceID, query: query, params: params)), codec(for: params))
+        try decode(await untyped.response(to: untyped.request(.get, id: id.serviceID, query: query, params: params)), codec(for: params))
     }
 
     /// Creates a record from a model or from any other encodable value.
     @concurrent @discardableResult
     public func create(_ data: some Encodable & Sendable, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
         let codec = codec(for: params)
-        return try decode(await untyped.answer(untyped.request(.create, data: codec.encode(data), query: query, params: params)), codec)
+        return try decode(
+            await untyped.response(to: untyped.request(.create, data: codec.encode(data), query: query, params: params)), codec)
     }
 
     /// Creates several records in one call.
@@ -63,7 +64,7 @@ extension TypedService {
     ) async throws -> [Model] {
         let codec = codec(for: params)
         let records = try JSONValue.array(data.map(codec.encode))
-        return try decodeList(await untyped.answer(untyped.request(.create, data: records, query: query, params: params)), params)
+        return try decodeList(await untyped.response(to: untyped.request(.create, data: records, query: query, params: params)), params)
     }
 
     /// Replaces a record.
@@ -74,7 +75,7 @@ extension TypedService {
     ) async throws -> Model {
         let codec = codec(for: params)
         let request = try untyped.request(.update, id: id.serviceID, data: codec.encode(data), query: query, params: params)
-        return try decode(await untyped.answer(request), codec)
+        return try decode(await untyped.response(to: request), codec)
     }
 
     /// Merges the properties of a dictionary, or of any encodable value, into a record.
@@ -85,7 +86,7 @@ extension TypedService {
     ) async throws -> Model {
         let codec = codec(for: params)
         let request = try untyped.request(.patch, id: id.serviceID, data: codec.encode(data), query: query, params: params)
-        return try decode(await untyped.answer(request), codec)
+        return try decode(await untyped.response(to: request), codec)
     }
 
     /// Merges JSON into a record: the form for patches with values of several kinds.
@@ -94,14 +95,14 @@ extension TypedService {
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
         let request = untyped.request(.patch, id: id.serviceID, data: data, query: query, params: params)
-        return try decode(await untyped.answer(request), codec(for: params))
+        return try decode(await untyped.response(to: request), codec(for: params))
     }
 
     /// Merges data into every record that matches a query.
     @concurrent @discardableResult
     public func patchAll(matching query: Query, with data: some Encodable & Sendable, params: Params = Params()) async throws -> [Model] {
         let request = try untyped.request(.patch, data: codec(for: params).encode(data), query: query, params: params)
-        return try decodeList(await untyped.answer(request), params)
+        return try decodeList(await untyped.response(to: request), params)
     }
 
     /// Removes a record.
@@ -109,13 +110,13 @@ extension TypedService {
     public func remove(
         _ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
-        try decode(await untyped.answer(untyped.request(.remove, id: id.serviceID, query: query, params: params)), codec(for: params))
+        try decode(await untyped.response(to: untyped.request(.remove, id: id.serviceID, query: query, params: params)), codec(for: params))
     }
 
     /// Removes every record that matches a query.
     @concurrent @discardableResult
     public func removeAll(matching query: Query, params: Params = Params()) async throws -> [Model] {
-        try decodeList(await untyped.answer(untyped.request(.remove, query: query, params: params)), params)
+        try decodeList(await untyped.response(to: untyped.request(.remove, query: query, params: params)), params)
     }
 
     /// Calls a custom method and decodes its result into the type the caller expects.
@@ -126,15 +127,176 @@ extension TypedService {
     ) async throws -> Result {
         let codec = codec(for: params)
         let request = try untyped.customRequest(method, data: codec.encode(data), query: query, params: params)
-        return try decode(await untyped.answer(request), as: type, codec)
+        return try decode(await untyped.response(to: request), as: type, codec)
     }
 }
 
 extension TypedService {
-    /// The records of one kind of event, listening from now on.
+    /// A typed query in the names, and with the dates, of this service.
+    /// - Throws: ``FeathersError/Code/badRequest`` as ``TypedQuery/untyped(coding:)`` does.
+    package func written(_ query: TypedQuery<Model>, _ params: Params) throws(FeathersError) -> Query {
+        try query.untyped(coding: codec(for: params))
+    }
+
+    /// Lists the records that match a typed query.
+    @concurrent
+    public func find(_ query: TypedQuery<Model>, params: Params = Params()) async throws -> Paginated<Model> {
+        try await find(written(query, params), params: params)
+    }
+
+    /// Merges data into every record that matches a typed query.
+    @concurrent @discardableResult
+    public func patchAll(
+        matching query: TypedQuery<Model>, with data: some Encodable & Sendable, params: Params = Params()
+    ) async throws -> [Model] {
+        try await patchAll(matching: written(query, params), with: data, params: params)
+    }
+
+    /// Removes every record that matches a typed query.
+    @concurrent @discardableResult
+    public func removeAll(matching query: TypedQuery<Model>, params: Params = Params()) async throws -> [Model] {
+        try await removeAll(matching: written(query, params), params: params)
+    }
+
+    /// All pages of the records that match a typed query; see ``UntypedService/pages(_:of:keyedBy:prefetching:params:)``.
+    /// - Throws: ``FeathersError/Code/badRequest`` naming the property whose name on the server is not known.
+    public func pages(
+        _ query: TypedQuery<Model>, of size: Int = 100, keyedBy key: String? = nil, prefetching prefetch: Int = 0, params: Params = Params()
+    ) throws -> ServicePages<Model> {
+        try pages(written(query, params), of: size, keyedBy: key, prefetching: prefetch, params: params)
+    }
+}
+
+extension TypedService {
+    /// The records of one kind of event, received from now on; see ``UntypedService/events(_:buffering:)-(EventName,_)``.
     ///
-    /// What does not decode is reported as a gap in ``ServiceEvents/deliveries``.
-    public func events(_ name: EventName, buffering limit: Int = Service.defaultEventBuffer) -> ServiceEvents<Model> {
-        untyped.registration.events.subscribe(to: [name], buffering: limit) { try decodeRecord($0.data, Params()) }
+    /// An event that cannot be decoded is passed over with a warning in the app's diagnostics; ``deliveries(_:buffering:)`` tells where.
+    public func events(_ name: EventName, buffering limit: Int = Service.defaultEventBuffer) -> AsyncStream<Model> {
+        events(name, as: Model.self, buffering: limit)
+    }
+
+    /// The payloads of a custom event, received from now on: `messages.events("typing", as: Typing.self)`.
+    /// - Parameters:
+    ///   - name: the event.
+    ///   - payload: what its data is decoded into.
+    ///   - limit: how many events wait for a slow reader before the oldest are dropped.
+    public func events<Payload: Decodable & Sendable>(
+        _ name: EventName, as payload: Payload.Type, buffering limit: Int = Service.defaultEventBuffer
+    ) -> AsyncStream<Payload> {
+        untyped.actor.events.subscribe(to: [name], buffering: limit).events(untyped.diagnostics, eventDecoder(payload))
+    }
+
+    /// The changes of the service's records, received from now on; of all four kinds unless named.
+    public func changes(
+        _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
+    ) -> AsyncStream<ServiceChange<Model>> {
+        untyped.actor.events.subscribe(to: names, buffering: limit).events(untyped.diagnostics, changeDecoder)
+    }
+
+    /// The changes of the service's records with markers where some are missing or cannot be decoded.
+    public func deliveries(
+        _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
+    ) -> AsyncStream<EventDelivery<ServiceChange<Model>>> {
+        untyped.actor.events.subscribe(to: names, buffering: limit).deliveries(untyped.diagnostics, changeDecoder)
+    }
+
+    private func eventDecoder<Payload: Decodable & Sendable>(_ type: Payload.Type) -> @Sendable (ServiceEvent) throws -> Payload {
+        let (coding, app) = (coding, untyped.app.weakReference)
+        return { event in
+            let codec = coding ?? app.app?.coding ?? defaultCoding
+            do {
+                return try codec.decode(type, from: event.data)
+            } catch {
+                throw FeathersError.undecodable("The event '\(event.name)' of service '\(event.path)'", as: type, error)
+            }
+        }
+    }
+
+    private var changeDecoder: @Sendable (ServiceEvent) throws -> ServiceChange<Model> {
+        let decode = eventDecoder(Model.self)
+        return { try $0.change(of: decode($0)) }
+    }
+}
+
+// MARK: - Coding
+
+extension FeathersApp {
+    /// How models of this app become JSON and back, unless the service or the call says otherwise.
+    public var coding: any JSONCodec {
+        get { self[AppCoding.self] ?? defaultCoding }
+        set { self[AppCoding.self] = newValue }
+    }
+}
+
+extension Params {
+    /// How this call's models become JSON and back. It wins over the service's and the app's, and is never sent.
+    public var coding: (any JSONCodec)? {
+        get { self[CallCoding.self] }
+        set { self[CallCoding.self] = newValue }
+    }
+}
+
+/// Boxed once: making it for every call would allocate.
+private let defaultCoding: any JSONCodec = CodingOptions()
+
+private enum AppCoding: AppSetting { typealias Value = any JSONCodec }
+private enum CallCoding: ParamsKey { typealias Value = any JSONCodec }
+
+extension UntypedService {
+    /// Makes a call whose result is decoded into a model.
+    func response(to request: consuming ServiceRequest) async throws -> ServiceResponse {
+        var request = request
+        request.decodesResult = true
+        return try await execute(request)
+    }
+}
+
+extension TypedService {
+    /// The call's codec, or else the service's, or else the app's.
+    package func codec(for params: Params) -> any JSONCodec {
+        params.coding ?? coding ?? untyped.app.coding
+    }
+
+    /// Decodes a result of `find`.
+    package func decodePage(_ json: JSONValue, _ params: Params) throws -> Paginated<Model> {
+        try decodePage(ServiceResponse(json), params)
+    }
+
+    /// Decodes a result that is one record.
+    package func decodeResult(_ json: JSONValue, _ params: Params) throws -> Model {
+        try decode(ServiceResponse(json), codec(for: params))
+    }
+
+    /// Decodes a record without an envelope: one of a page, or an event's.
+    package func decodeRecord(_ json: JSONValue, _ params: Params) throws -> Model {
+        try named(Model.self) { try codec(for: params).decode(Model.self, from: json) }
+    }
+
+    /// The records of a result of `find`, not decoded yet.
+    package func page(_ json: JSONValue) throws -> Paginated<JSONValue> {
+        try Paginated(json: named(Model.self) { try json.unwrapped(by: rootKeys) })
+    }
+
+    func decodePage(_ response: ServiceResponse, _ params: Params) throws -> Paginated<Model> {
+        try named(Model.self) { try response.decodePage(of: Model.self, at: rootKeys, codec(for: params)) }
+    }
+
+    func decodeList(_ response: ServiceResponse, _ params: Params) throws -> [Model] {
+        try decodePage(response, params).data
+    }
+
+    func decode<Value: Decodable>(_ response: ServiceResponse, as type: Value.Type = Model.self, _ codec: any JSONCodec) throws -> Value {
+        try named(type) { try response.decode(type, at: rootKeys, codec) }
+    }
+
+    /// Has what a decoder reports name the service and the model.
+    private func named<Value>(_ type: Any.Type, _ decode: () throws -> Value) throws -> Value {
+        do {
+            return try decode()
+        } catch let error as FeathersError {
+            throw error
+        } catch {
+            throw FeathersError.undecodable("A result of service '\(path)'", as: type, error)
+        }
     }
 }

@@ -1,11 +1,11 @@
-/// One step from a value to one inside it; becomes a `CodingKey` only when an error has to name it.
+/// One step from a value to one inside it. It becomes a `CodingKey` only when an error names it.
 enum CodingPathStep {
-    /// The outermost value, which no step leads to.
+    /// The outermost value.
     case root
     case key(any CodingKey)
     case index(Int)
 
-    /// The step as a coding key, nil for the outermost value.
+    /// The step as a coding key; nil for the outermost value.
     var codingKey: (any CodingKey)? {
         switch self {
         case .root: nil
@@ -30,6 +30,6 @@ struct JSONKey: CodingKey {
         self.intValue = intValue
     }
 
-    /// The key under which a class keeps what its superclass encodes.
+    /// The key for what a superclass encodes.
     static let parent = JSONKey(stringValue: "super")
 }

@@ -1,14 +1,14 @@
-/// A value to decode: of a tree, or one that still stands in its text.
+/// A value to decode: in a tree, or still in its text.
 package enum DecodingSource {
     case tree(JSONValue)
-    /// The decoding's ``DecodingOptions`` keep the text.
+    /// A value on a tape, which the decoding's ``DecodingOptions`` keep alive.
     case text(TapeCursor)
 
     @inline(__always)
     var isNull: Bool {
         switch self {
         case .tree(let value): value.isNull
-        case .text(let place): place.kind == .null
+        case .text(let cursor): cursor.kind == .null
         }
     }
 
@@ -16,7 +16,7 @@ package enum DecodingSource {
     var bool: Bool? {
         switch self {
         case .tree(.bool(let bool)): bool
-        case .text(let place) where place.kind == .bool: place.mark.pointee.bool
+        case .text(let cursor) where cursor.kind == .bool: cursor.entry.pointee.bool
         default: nil
         }
     }
@@ -25,32 +25,32 @@ package enum DecodingSource {
     var string: String? {
         switch self {
         case .tree(.string(let string)): string
-        case .text(let place): place.string
+        case .text(let cursor): cursor.string
         default: nil
         }
     }
 
-    /// An integer that was written as one.
+    /// An integer written without a fraction.
     @inline(__always)
     var integer: Int64? {
         switch self {
         case .tree(.integer(let integer)): integer
-        case .text(let place) where place.kind == .integer: place.mark.pointee.integer
+        case .text(let cursor) where cursor.kind == .integer: cursor.entry.pointee.integer
         default: nil
         }
     }
 
-    /// A number that was not written as an integer, or as one that does not fit.
+    /// A number with a fraction, or an integer that does not fit `Int64`.
     @inline(__always)
     var number: Double? {
         switch self {
         case .tree(.number(let number)): number
-        case .text(let place) where place.kind == .number: place.mark.pointee.number
+        case .text(let cursor) where cursor.kind == .number: cursor.entry.pointee.number
         default: nil
         }
     }
 
-    /// An array of nothing but strings, the commonest of all that are not of objects: it needs no container.
+    /// The strings of an array that contains nothing else. Such arrays are common, and this needs no container.
     var strings: [String]? {
         guard let elements else { return nil }
         var strings: [String] = []
@@ -63,15 +63,15 @@ package enum DecodingSource {
         return strings
     }
 
-    /// What kind of value this is, for messages that must not show the value itself.
+    /// The kind of value, for messages that must not contain the value itself.
     var kindName: String {
-        guard case .text(let place) = self else { return json.kindName }
-        return place.kind == .object ? "an object" : place.kind == .array ? "an array" : place.json.kindName
+        guard case .text(let cursor) = self else { return json.kindName }
+        return cursor.kind == .object ? "an object" : cursor.kind == .array ? "an array" : cursor.json.kindName
     }
 
-    /// The value, where it is neither an array nor an object, whose trees nobody needs to be told that they are no number.
+    /// The value if it is neither an array nor an object, whose trees need not be built to see that they are not numbers.
     var scalar: JSONValue? {
-        if case .text(let place) = self, place.mark.pointee.isContainer { return nil }
+        if case .text(let cursor) = self, cursor.entry.pointee.isContainer { return nil }
         return json
     }
 
@@ -79,7 +79,7 @@ package enum DecodingSource {
     package var json: JSONValue {
         switch self {
         case .tree(let value): value
-        case .text(let place): place.json
+        case .text(let cursor): cursor.json
         }
     }
 
@@ -88,7 +88,7 @@ package enum DecodingSource {
     package var members: DecodingMembers? {
         switch self {
         case .tree(.object(let object)): .tree(object)
-        case .text(let place) where place.kind == .object: .text(object: place)
+        case .text(let cursor) where cursor.kind == .object: .text(object: cursor)
         default: nil
         }
     }
@@ -98,8 +98,121 @@ package enum DecodingSource {
     package var elements: DecodingElements? {
         switch self {
         case .tree(.array(let array)): .tree(array)
-        case .text(let place) where place.kind == .array: .text(array: place)
+        case .text(let cursor) where cursor.kind == .array: .text(array: cursor)
         default: nil
+        }
+    }
+}
+
+/// The members of an object that is being decoded.
+///
+/// A member's position is its index in a tree, and on a tape the distance from the object's entry to the key's. Members of similar records mostly
+/// have the same positions.
+package enum DecodingMembers {
+    case tree(JSONObject)
+    case text(object: TapeCursor)
+
+    var firstPosition: Int {
+        switch self {
+        case .tree: 0
+        case .text: 1
+        }
+    }
+
+    /// The position after a member.
+    @inline(__always)
+    func position(after position: Int) -> Int {
+        switch self {
+        case .tree: position + 1
+        case .text(let object): position + 1 + object.entry[position + 1].stride
+        }
+    }
+
+    /// Whether a position has the member with the given name. The position may be invalid.
+    @inline(__always)
+    func hasMember(_ name: String, at position: Int) -> Bool {
+        switch self {
+        case .tree(let object): position < object.entries.count && object.entries[position].key.isExactly(name)
+        case .text(let object):
+            position < object.entry.pointee.stride && object.advanced(by: position).isKey(name, depth: object.entry.pointee.depth)
+        }
+    }
+
+    /// The position of the member with the given name.
+    func position(of name: String) -> Int? {
+        switch self {
+        case .tree(let object): return object.position(of: name)
+        case .text(let object):
+            let (depth, end) = (object.entry.pointee.depth, object.entry.pointee.stride)
+            var position = 1
+            while position < end {
+                if object.advanced(by: position).isKey(name, depth: depth) { return position }
+                position += 1 + object.entry[position + 1].stride
+            }
+            return nil
+        }
+    }
+
+    package subscript(name: String) -> DecodingSource? { position(of: name).map(value) }
+
+    @inline(__always)
+    func value(at position: Int) -> DecodingSource {
+        switch self {
+        case .tree(let object): .tree(object.entries[position].value)
+        case .text(let object): .text(object.advanced(by: position + 1))
+        }
+    }
+
+    /// The names in their order, with their positions.
+    var names: [(name: String, position: Int)] {
+        switch self {
+        case .tree(let object): object.entries.enumerated().map { ($1.key, $0) }
+        case .text(let object): object.children.map { ($0.string ?? "", $0.entry - object.entry) }
+        }
+    }
+}
+
+/// The elements of an array that is being decoded, in order.
+package enum DecodingElements {
+    case tree([JSONValue])
+    case text(array: TapeCursor)
+
+    var count: Int {
+        switch self {
+        case .tree(let array): array.count
+        case .text(let array): array.children.reduce(0) { count, _ in count + 1 }
+        }
+    }
+
+    var firstPosition: Int {
+        switch self {
+        case .tree: 0
+        case .text: 1
+        }
+    }
+
+    /// The element at a position; nil at the end of the array.
+    @inline(__always)
+    func element(at position: Int) -> DecodingSource? {
+        switch self {
+        case .tree(let array): position < array.count ? .tree(array[position]) : nil
+        case .text(let array): position < array.entry.pointee.stride ? .text(array.advanced(by: position)) : nil
+        }
+    }
+
+    /// The position after an element.
+    @inline(__always)
+    func position(after position: Int) -> Int {
+        switch self {
+        case .tree: position + 1
+        case .text(let array): position + array.entry[position].stride
+        }
+    }
+
+    package func map<Result>(_ transform: (DecodingSource) throws -> Result) rethrows -> [Result] {
+        switch self {
+        case .tree(let array): try array.map { try transform(.tree($0)) }
+        case .text(let array): try array.children.map { try transform(.text($0)) }
         }
     }
 }

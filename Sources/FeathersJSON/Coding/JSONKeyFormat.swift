@@ -1,27 +1,27 @@
-/// How a model's property names stand in JSON.
+/// The format of a model's property names in JSON.
 ///
-/// Properties of models are meant, not data: the keys of a `[String: Value]`, of ``JSONObject`` and of ``JSONValue`` stay as they are.
+/// This applies to the properties of models, not to data: the keys of a `[String: Value]`, of ``JSONObject`` and of ``JSONValue`` do not change.
 ///
-/// A property is looked for under the key it would be written with, so that what one side writes the other reads: `imageURL` as `image_url`
-/// both ways. A key that is written differently (`image_URL`) is found by what it reads as.
+/// Decoding looks for the key that encoding would write, so that names survive both ways: `imageURL` is `image_url`. A key that is spelled
+/// differently (`image_URL`) is found by the property name it converts to.
 public enum JSONKeyFormat: Sendable {
-    /// As they are.
+    /// The names as they are.
     case asIs
     /// `snake_case` in JSON, `camelCase` in the model.
     case snakeCase
     /// `camelCase` in JSON, `snake_case` in the model.
     case camelCase
-    /// A form of your own: the JSON key of a property, and the property of a JSON key.
+    /// Your own format: from a property to its JSON key, and from a JSON key to the property.
     case custom(encode: @Sendable (String) -> String, decode: @Sendable (String) -> String)
 }
 
 extension JSONKeyFormat {
-    /// Whether property and key may differ.
+    /// Whether a property and its key may differ.
     var converts: Bool {
         if case .asIs = self { false } else { true }
     }
 
-    /// The key of a property.
+    /// The JSON key of a property.
     package func key(of property: String) -> String {
         switch self {
         case .asIs: property
@@ -31,7 +31,7 @@ extension JSONKeyFormat {
         }
     }
 
-    /// The property of a key.
+    /// The property of a JSON key.
     func property(of key: String) -> String {
         switch self {
         case .asIs: key
@@ -41,3 +41,62 @@ extension JSONKeyFormat {
         }
     }
 }
+
+/// Converts names between snake case and camel case, as Foundation's JSON coders do, except that a leading acronym is one word.
+enum KeyCasing {
+    /// `imageURLPath` as `image_url_path`. Existing underscores are kept.
+    static func snakeCase(_ name: String) -> String {
+        let letters = Array(name)
+        var result = ""
+        result.reserveCapacity(letters.count + 4)
+        for (index, letter) in letters.enumerated() {
+            if letter.isUppercase, index > 0, letters[index - 1] != "_" {
+                let startsWord = !letters[index - 1].isUppercase
+                // The last of several capitals begins the next word, such as the P of URLPath.
+                let endsAcronym = index + 1 < letters.count && letters[index + 1].isLowercase
+                if startsWord || endsAcronym { result.append("_") }
+            }
+            result += letter.lowercased()
+        }
+        return result
+    }
+
+    /// `image_url_path` as `imageUrlPath`. Underscores at both ends are kept.
+    static func camelCase(_ name: String) -> String {
+        let inner = name.drop { $0 == "_" }
+        let leading = name.prefix { $0 == "_" }
+        let trailing = inner.reversed().prefix { $0 == "_" }
+        let words = inner.dropLast(trailing.count).split(separator: "_")
+        guard words.count > 1 else { return name }
+        let joined = words.dropFirst().reduce(words[0].lowercased()) { $0 + $1.prefix(1).uppercased() + $1.dropFirst().lowercased() }
+        return leading + joined + String(trailing)
+    }
+}
+
+/// Caches the keys of properties during one encoding or decoding, since the records of a list have the same few.
+final class CodedKeys {
+    private let format: JSONKeyFormat
+    private var keys: [String: String] = [:]
+
+    init(_ format: JSONKeyFormat) {
+        self.format = format
+    }
+
+    /// The key of a property.
+    func key(of property: String) -> String {
+        if let key = keys[property] { return key }
+        let key = format.key(of: property)
+        keys[property] = key
+        return key
+    }
+
+    /// The property of a key.
+    func property(of key: String) -> String {
+        format.property(of: key)
+    }
+}
+
+/// Dictionaries whose keys are data, not property names.
+protocol DictionaryOfStrings {}
+
+extension Dictionary: DictionaryOfStrings where Key == String {}

@@ -1,18 +1,18 @@
-/// Turns a model into a `JSONValue`, without going through bytes.
+/// Encodes models as a `JSONValue`, without going through bytes.
 ///
 /// It encodes what `JSONEncoder` encodes, with these differences: dates are ISO 8601 with milliseconds by default, as
-/// JavaScript's `toJSON` writes them, and what a `JSONValue` cannot hold exactly is refused instead of rounded: integers beyond
-/// `Int64`, and a `Decimal` with more digits than a `Double` keeps.
+/// JavaScript's `toJSON` writes them. Values that a `JSONValue` cannot hold exactly are refused instead of rounded: integers
+/// beyond `Int64`, and a `Decimal` with more digits than a `Double` keeps.
 public struct JSONValueEncoder: Sendable {
-    /// How dates, data, keys and numbers are written.
+    /// The formats of dates, data, keys and numbers.
     public var options: CodingOptions
 
-    /// An encoder; it may be kept and used from several tasks at once.
+    /// Creates an encoder, which several tasks may use at once.
     public init(_ options: CodingOptions = CodingOptions()) {
         self.options = options
     }
 
-    /// Encodes a model; a `JSONValue` is returned as it is.
+    /// Encodes a model. A `JSONValue` is returned unchanged.
     ///
     /// - Throws: `EncodingError`, and whatever the model's own `encode(to:)` throws.
     public func encode<T: Encodable>(_ value: T) throws -> JSONValue {
@@ -26,14 +26,263 @@ public struct JSONValueEncoder: Sendable {
     }
 }
 
-/// What every node of one encoding shares.
+/// What all nodes of one encoding share.
 final class EncodingOptions {
     let coding: CodingOptions
-    /// nil where keys stay as they are.
+    /// Converts property names to keys; nil if names do not change.
     let keys: CodedKeys?
 
     init(_ coding: CodingOptions) {
         self.coding = coding
         keys = coding.keys.converts ? CodedKeys(coding.keys) : nil
+    }
+}
+
+/// The encoder that a model sees, which builds one value.
+final class EncodingNode: Encoder {
+    enum Kind {
+        case empty, single, array, object
+    }
+
+    let options: EncodingOptions
+    private let parent: EncodingNode?
+    private let step: CodingPathStep
+    /// The path of a node without a parent.
+    ///
+    /// A parent keeps the nodes of its nested containers, so these must not keep their parent, or both would leak.
+    private let basePath: [any CodingKey]
+
+    private(set) var kind = Kind.empty
+    var single = JSONValue.null
+    var array: [JSONValue] = []
+    var object = JSONObject()
+    /// Nested containers, which the model may fill until the end, and their positions in `array` or `object`.
+    private var unfinished: [(position: Int, node: EncodingNode)] = []
+    private var wasUsedAsTwoKinds = false
+    /// Converts property names to this object's keys; nil if names do not change.
+    var keys: CodedKeys?
+
+    init(options: EncodingOptions, path: [any CodingKey]) {
+        self.options = options
+        keys = options.keys
+        parent = nil
+        step = .root
+        basePath = path
+    }
+
+    init(parent: EncodingNode, step: CodingPathStep) {
+        options = parent.options
+        keys = parent.options.keys
+        self.parent = parent
+        self.step = step
+        basePath = []
+    }
+
+    /// Built on access, since mostly only errors need it.
+    var codingPath: [any CodingKey] {
+        var path: [any CodingKey] = []
+        var node = self
+        while let parent = node.parent {
+            if let key = node.step.codingKey { path.append(key) }
+            node = parent
+        }
+        return node.basePath + path.reversed()
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { options.coding.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        // Most records have a handful of keys, which cost less than growing step by step.
+        if kind == .empty { object = JSONObject(minimumCapacity: 8) }
+        become(.object)
+        // The keys of any JSON object, not those of a model.
+        if keys != nil, type == JSONKey.self { keys = nil }
+        return KeyedEncodingContainer(JSONKeyedEncodingContainer<Key>(node: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        become(.array)
+        return JSONUnkeyedEncodingContainer(node: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        self
+    }
+
+    /// Sets the kind of value. Asking for a second kind fails in `finish`, since containers cannot throw.
+    func become(_ newKind: Kind) {
+        if kind != .empty, kind != newKind { wasUsedAsTwoKinds = true }
+        kind = newKind
+    }
+
+    /// The finished value; nil if nothing was encoded.
+    func finish() throws -> JSONValue? {
+        guard !wasUsedAsTwoKinds else {
+            throw EncodingError.invalidValue(
+                self, EncodingError.Context(codingPath: codingPath, debugDescription: "A value was encoded as two kinds of container."))
+        }
+        for (position, node) in unfinished {
+            let value = try node.finish() ?? .object([:])
+            if kind == .array { array[position] = value } else { object.setValue(value, at: position) }
+        }
+        unfinished = []
+        switch kind {
+        case .empty: return nil
+        case .single: return single
+        case .array: return .array(array)
+        case .object: return .object(object)
+        }
+    }
+}
+
+extension EncodingNode {
+    @inline(__always)
+    func set(_ value: JSONValue, forKey property: String) {
+        let key = keys?.key(of: property) ?? property
+        object.updateValue(value, forKey: key)
+        if !unfinished.isEmpty, let position = object.position(of: key) { unfinished.removeAll { $0.position == position } }
+    }
+
+    /// The node for a value that is filled in later. The same key returns the same node.
+    func unfinishedNode(forKey key: some CodingKey) -> EncodingNode {
+        let name = keys?.key(of: key.stringValue) ?? key.stringValue
+        if let position = object.position(of: name), let known = unfinished.first(where: { $0.position == position }) { return known.node }
+        object[name] = .null
+        return appendUnfinished(at: object.position(of: name) ?? object.count - 1, key: key)
+    }
+
+    func unfinishedElement() -> EncodingNode {
+        array.append(.null)
+        return appendUnfinished(at: array.count - 1, key: JSONKey(intValue: array.count - 1))
+    }
+
+    private func appendUnfinished(at position: Int, key: any CodingKey) -> EncodingNode {
+        let node = EncodingNode(options: options, path: codingPath + [key])
+        unfinished.append((position, node))
+        return node
+    }
+}
+
+extension EncodingNode {
+    @inline(__always)
+    func integer<T: FixedWidthInteger>(_ integer: T, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue {
+        guard let exact = Int64(exactly: integer) else {
+            throw invalid(integer, "\(integer) is beyond Int64; JSON could not keep it exactly, encode it as a string.", at: step())
+        }
+        return .integer(exact)
+    }
+
+    @inline(__always)
+    func double(_ double: Double, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue {
+        guard double.isFinite else { return try nonFinite(double, at: step()) }
+        return .number(double)
+    }
+
+    func float(_ float: Float, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue {
+        guard float.isFinite else { return try nonFinite(Double(float), at: step()) }
+        // The digits of the Float, not of its binary expansion: 0.1 instead of 0.10000000149011612.
+        return .number(float.rounded() == float ? Double(float) : Double(float.description) ?? Double(float))
+    }
+
+    private func nonFinite(_ number: Double, at step: CodingPathStep) throws -> JSONValue {
+        guard let json = options.coding.nonConformingFloats.json(of: number) else {
+            throw invalid(number, "JSON has no \(number).", at: step)
+        }
+        return json
+    }
+
+    /// Any other type: one with a JSON form of its own, or a model that encodes itself.
+    func encode<T: Encodable>(_ value: T, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue {
+        if let special = try encodeSpecial(value, at: step()) { return special }
+        let node = EncodingNode(parent: self, step: step())
+        if node.keys != nil, T.self is any DictionaryOfStrings.Type { node.keys = nil }
+        try value.encode(to: node)
+        // A model without properties is an object without keys.
+        return try node.finish() ?? .object([:])
+    }
+
+    /// Encodes a value into this node.
+    func encodeWhole<T: Encodable>(_ value: T) throws -> JSONValue? {
+        if let special = try encodeSpecial(value, at: .root) { return special }
+        if keys != nil, T.self is any DictionaryOfStrings.Type { keys = nil }
+        try value.encode(to: self)
+        return try finish()
+    }
+
+    func invalid(_ value: Any, _ description: String, at step: CodingPathStep) -> EncodingError {
+        let path = step.codingKey.map { codingPath + [$0] } ?? codingPath
+        return .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: description))
+    }
+}
+
+/// The node is its own single-value container, which saves an allocation for each value.
+extension EncodingNode: SingleValueEncodingContainer {
+    private func set(_ value: JSONValue) {
+        become(.single)
+        single = value
+    }
+
+    func encodeNil() {
+        set(.null)
+    }
+
+    func encode<T: Encodable>(_ value: T) throws {
+        set(try encode(value, at: .root))
+    }
+
+    func encode(_ value: Bool) throws {
+        set(.bool(value))
+    }
+
+    func encode(_ value: String) throws {
+        set(.string(value))
+    }
+
+    func encode(_ value: Double) throws {
+        set(try double(value, at: .root))
+    }
+
+    func encode(_ value: Float) throws {
+        set(try float(value, at: .root))
+    }
+
+    func encode(_ value: Int) throws {
+        set(try integer(value, at: .root))
+    }
+
+    func encode(_ value: Int8) throws {
+        set(try integer(value, at: .root))
+    }
+
+    func encode(_ value: Int16) throws {
+        set(try integer(value, at: .root))
+    }
+
+    func encode(_ value: Int32) throws {
+        set(try integer(value, at: .root))
+    }
+
+    func encode(_ value: Int64) throws {
+        set(try integer(value, at: .root))
+    }
+
+    func encode(_ value: UInt) throws {
+        set(try integer(value, at: .root))
+    }
+
+    func encode(_ value: UInt8) throws {
+        set(try integer(value, at: .root))
+    }
+
+    func encode(_ value: UInt16) throws {
+        set(try integer(value, at: .root))
+    }
+
+    func encode(_ value: UInt32) throws {
+        set(try integer(value, at: .root))
+    }
+
+    func encode(_ value: UInt64) throws {
+        set(try integer(value, at: .root))
     }
 }

@@ -4,11 +4,11 @@
     import Foundation
 #endif
 
-/// The types whose JSON form is not the one their own `Codable` conformance gives.
+/// The types whose JSON form differs from their own `Codable` conformance.
 enum SpecialType {
     case none, jsonValue, jsonObject, date, url, data, decimal
 
-    /// Six comparisons of pointers, which every value that is decoded or encoded pays for.
+    /// Six pointer comparisons, for every value that is decoded or encoded.
     @inline(__always)
     init(_ type: any Any.Type) {
         if type == JSONValue.self {
@@ -26,5 +26,149 @@ enum SpecialType {
         } else {
             self = .none
         }
+    }
+}
+
+/// The types whose JSON form the options say, or JSON's users agree on.
+extension DecodingNode {
+    func decode<T>(_ special: SpecialType, as type: T.Type, from source: DecodingSource, at step: CodingPathStep) throws -> T {
+        let value = source.json
+        let decoded: Any
+        switch special {
+        case .jsonValue, .none: decoded = value
+        case .jsonObject:
+            guard case .object(let object) = value else { throw mismatch(type, source, at: step) }
+            decoded = object
+        case .date: decoded = try date(from: value, at: step)
+        case .url: decoded = try url(from: value, at: step)
+        case .data: decoded = try data(from: value, at: step)
+        case .decimal: decoded = try decimal(from: value, at: step)
+        }
+        guard let decoded = decoded as? T else { throw mismatch(type, source, at: step) }
+        return decoded
+    }
+
+    private func date(from value: JSONValue, at step: CodingPathStep) throws -> Date {
+        switch options.coding.dates {
+        case .iso8601, .iso8601WithoutFraction:
+            guard let timestamp = ISO8601Timestamp(try string(from: .tree(value), at: step)) else {
+                throw corrupted("Expected a date in ISO 8601, such as 2024-01-02T03:04:05.678Z.", at: step)
+            }
+            return Date(timeIntervalSince1970: timestamp.milliseconds / 1000)
+        case .millisecondsSince1970: return Date(timeIntervalSince1970: try moment(from: value, at: step) / 1000)
+        case .secondsSince1970: return Date(timeIntervalSince1970: try moment(from: value, at: step))
+        case .custom(_, let decode): return try custom(decode, from: value, at: step)
+        }
+    }
+
+    /// A number, regardless of what the float format decodes as one.
+    private func moment(from value: JSONValue, at step: CodingPathStep) throws -> Double {
+        guard let number = value.number else { throw mismatch(Date.self, .tree(value), at: step) }
+        return number
+    }
+
+    /// Decodes with a custom format, and adds the coding path to its error.
+    private func custom<T>(_ decode: (JSONValue) throws -> T, from value: JSONValue, at step: CodingPathStep) throws -> T {
+        do {
+            return try decode(value)
+        } catch {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: path(to: step), debugDescription: "The custom format does not read it as \(T.self).", underlyingError: error
+                ))
+        }
+    }
+
+    private func url(from value: JSONValue, at step: CodingPathStep) throws -> URL {
+        guard let url = URL(string: try string(from: .tree(value), at: step)) else { throw corrupted("Invalid URL string.", at: step) }
+        return url
+    }
+
+    private func data(from value: JSONValue, at step: CodingPathStep) throws -> Data {
+        if case .custom(_, let decode) = options.coding.data { return try custom(decode, from: value, at: step) }
+        guard let data = Data(base64Encoded: try string(from: .tree(value), at: step)) else {
+            throw corrupted("The string is not valid Base64.", at: step)
+        }
+        return data
+    }
+
+    private func decimal(from value: JSONValue, at step: CodingPathStep) throws -> Decimal {
+        let text: String
+        switch value {
+        case .integer(let integer): return Decimal(integer)
+        case .number(let number): text = number.description
+        case .string(let string):
+            // Decimal itself would parse "12 apples" as 12.
+            guard let parsed = try? JSONValue(parsing: string), parsed.number != nil else {
+                throw corrupted("The string is no decimal number.", at: step)
+            }
+            text = string
+        default: throw mismatch(Decimal.self, .tree(value), at: step)
+        }
+        guard let decimal = Decimal(string: text) else { throw corrupted("The number does not fit Decimal.", at: step) }
+        return decimal
+    }
+}
+
+/// The types whose JSON form the options say, or JSON's users agree on.
+extension EncodingNode {
+    @inline(__always)
+    func encodeSpecial<T>(_ value: T, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue? {
+        switch SpecialType(T.self) {
+        case .none: nil
+        case .jsonValue: value as? JSONValue
+        case .jsonObject: (value as? JSONObject).map(JSONValue.object)
+        case .date: try (value as? Date).map { try date($0, at: step()) }
+        case .url: (value as? URL).map { .string($0.absoluteString) }
+        case .data: try (value as? Data).map { try data($0, at: step()) }
+        case .decimal: try (value as? Decimal).map { try decimal($0, at: step()) }
+        }
+    }
+
+    private func date(_ date: Date, at step: CodingPathStep) throws -> JSONValue {
+        switch options.coding.dates {
+        case .iso8601: return try timestamp(of: date, hasFraction: true, at: step)
+        case .iso8601WithoutFraction: return try timestamp(of: date, hasFraction: false, at: step)
+        case .millisecondsSince1970: return try double(date.timeIntervalSince1970 * 1000, at: step)
+        case .secondsSince1970: return try double(date.timeIntervalSince1970, at: step)
+        case .custom(let encode, _): return try custom(encode, date, at: step)
+        }
+    }
+
+    private func timestamp(of date: Date, hasFraction: Bool, at step: CodingPathStep) throws -> JSONValue {
+        guard let text = ISO8601Timestamp(milliseconds: date.timeIntervalSince1970 * 1000).text(hasFraction: hasFraction) else {
+            throw invalid(date, "The date is out of the range of JavaScript's dates.", at: step)
+        }
+        return .string(text)
+    }
+
+    private func data(_ data: Data, at step: CodingPathStep) throws -> JSONValue {
+        switch options.coding.data {
+        case .base64: .string(data.base64EncodedString())
+        case .custom(let encode, _): try custom(encode, data, at: step)
+        }
+    }
+
+    /// Encodes with a custom format, and adds the coding path to its error.
+    private func custom<T>(_ encode: (T) throws -> JSONValue, _ value: T, at step: CodingPathStep) throws -> JSONValue {
+        do {
+            return try encode(value)
+        } catch {
+            let path = step.codingKey.map { codingPath + [$0] } ?? codingPath
+            throw EncodingError.invalidValue(
+                value,
+                EncodingError.Context(
+                    codingPath: path, debugDescription: "The custom format does not write \(T.self).", underlyingError: error)
+            )
+        }
+    }
+
+    private func decimal(_ decimal: Decimal, at step: CodingPathStep) throws -> JSONValue {
+        let text = decimal.description
+        if let integer = Int64(text) { return .integer(integer) }
+        guard let number = Double(text), number.isFinite, Decimal(string: number.description) == decimal else {
+            throw invalid(decimal, "A JSON number could not keep this decimal exactly; encode it as a string.", at: step)
+        }
+        return .number(number)
     }
 }

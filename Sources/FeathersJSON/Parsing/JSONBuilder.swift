@@ -1,52 +1,93 @@
-/// What is made of a JSON text while a parser reads it.
+/// Receives the values of a JSON text from a parser.
 ///
-/// Two things are: the tree of values (``JSONTreeBuilder``), and marks of where each value stands (``TapeWriter``). The parser is generic, so that
-/// each has one of its own, in which the calls to it cost nothing.
+/// There are two builders: ``JSONTreeBuilder`` makes the tree of values, ``TapeWriter`` the tape. The parser is generic over its builder, so that
+/// it is specialized for each and the calls cost nothing.
 protocol JSONBuilder: ~Copyable {
-    /// What is kept of an array or object whose end has not been read yet.
+    /// The builder's state for an array or object that is still open.
     associatedtype Container
-    /// What is known of a value that has been read.
+    /// The builder's form of a finished value.
     associatedtype Value
 
-    /// Whether strings are wanted with their escapes resolved; else these are only checked.
+    /// Whether strings are passed with their escapes resolved; otherwise escapes are only checked.
     static var resolvesEscapes: Bool { get }
 
-    /// Nothing, in the place of a container: what is around the outermost value.
+    /// The state of the level around the outermost value, which is not a container.
     var outside: Container { get }
 
     mutating func null(at offset: Int) -> Value
     mutating func bool(_ bool: Bool, at offset: Int) -> Value
     mutating func integer(_ integer: Int64, at offset: Int) -> Value
     mutating func number(_ number: Double, at offset: Int) -> Value
-    /// - Returns: nil where the string is no UTF-8.
+    /// - Returns: nil if the string is not UTF-8.
     mutating func string(_ string: ParsedString) -> Value?
 
     mutating func open(_ kind: JSONContainerKind, at offset: Int) -> Container
-    /// Takes the key of the value that is read next.
-    /// - Returns: false where the key is no UTF-8.
+    /// Takes the key of the next value.
+    /// - Returns: false if the key is not UTF-8, or the builder gives up.
     mutating func key(_ key: ParsedString, in container: inout Container) -> Bool
     /// Takes the next value of a container.
     mutating func add(_ value: consuming Value)
-    /// - Parameter end: the offset behind the closing bracket.
+    /// - Parameter end: the offset after the closing bracket.
     mutating func close(_ kind: JSONContainerKind, _ container: consuming Container, endingAt end: Int) -> Value
 }
 
 enum JSONContainerKind {
-    /// The place around the outermost value.
+    /// The level around the outermost value.
     case outside
     case array
     case object
 }
 
-/// A string as it was found.
+/// A string as the parser found it.
 struct ParsedString {
-    /// What it means, or, where a builder resolves no escapes, how it is written.
+    /// The string's bytes, with escapes resolved if the builder asks for that.
     let bytes: UnsafeBufferPointer<UInt8>
-    /// Where it begins in the text, after its quote.
+    /// The offset in the text after the opening quote.
     let offset: Int
-    /// How many bytes it has in the text.
+    /// The number of bytes in the text.
     let length: Int
-    /// Whether nothing remains to be checked: all bytes are ASCII, or come of escapes.
+    /// Whether the bytes need no check: all are ASCII or come from escapes.
     let isASCII: Bool
     let hasEscapes: Bool
+
+    /// The string; nil if the bytes are not UTF-8.
+    @inline(__always)
+    func makeString() -> String? {
+        isASCII ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+    }
+
+    /// Whether the bytes are UTF-8.
+    var isWellFormed: Bool { firstIllFormedIndex(in: bytes) == bytes.count }
+}
+
+/// The index of the first ill-formed UTF-8 sequence, or `count` if there is none (Unicode, table 3-7).
+func firstIllFormedIndex(in bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    var index = 0
+    let raw = UnsafeRawBufferPointer(bytes)
+    while index < bytes.count {
+        // Even texts that are not all ASCII mostly are.
+        if index + 8 <= bytes.count, raw.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
+            index += 8
+            continue
+        }
+        let length: Int
+        // The second byte's range rules out overlong forms, surrogates and values above U+10FFFF.
+        let second: ClosedRange<UInt8>
+        switch bytes[index] {
+        case 0x00...0x7F: (length, second) = (1, 0x80...0xBF)
+        case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
+        case 0xE0: (length, second) = (3, 0xA0...0xBF)
+        case 0xE1...0xEC, 0xEE...0xEF: (length, second) = (3, 0x80...0xBF)
+        case 0xED: (length, second) = (3, 0x80...0x9F)
+        case 0xF0: (length, second) = (4, 0x90...0xBF)
+        case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
+        case 0xF4: (length, second) = (4, 0x80...0x8F)
+        default: return index
+        }
+        guard index + length <= bytes.count else { return index }
+        if length > 1, !second.contains(bytes[index + 1]) { return index }
+        for offset in 2..<max(length, 2) where bytes[index + offset] & 0xC0 != 0x80 { return index }
+        index += length
+    }
+    return index
 }

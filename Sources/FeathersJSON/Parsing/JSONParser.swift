@@ -1,13 +1,61 @@
-/// Reads one JSON text from memory, and tells a builder what it reads.
+extension JSONValue {
+    /// The default limit of nesting.
+    public static let defaultMaximumDepth = 512
+
+    /// Parses a JSON text in UTF-8, exactly as RFC 8259 defines it.
+    ///
+    /// Integers that fit `Int64` become `.integer`; every other number becomes the nearest `Double`. The last value of a
+    /// repeated key wins, at the position of the first, as in JavaScript. An escaped lone surrogate (`"\ud83d"`), which
+    /// JavaScript can send but a Swift string cannot hold, becomes U+FFFD.
+    ///
+    /// - Parameters:
+    ///   - bytes: The whole text, without a byte order mark.
+    ///   - maximumDepth: How many arrays and objects may be inside each other. Values above 1024 count as 1024, since
+    ///     comparing or freeing deeper values could overflow a thread's stack.
+    /// - Throws: `JSONParsingError` with the reason and the byte offset.
+    public init(parsing bytes: some Collection<UInt8>, maximumDepth: Int = defaultMaximumDepth) throws(JSONParsingError) {
+        let result = bytes.withContiguousStorageIfAvailable { buffer in
+            Self.parse(UnsafeRawBufferPointer(buffer), maximumDepth: maximumDepth)
+        }
+        if let result {
+            self = try result.get()
+        } else {
+            self = try Array(bytes).withUnsafeBytes { Self.parse($0, maximumDepth: maximumDepth) }.get()
+        }
+    }
+
+    /// Parses a JSON text, as `init(parsing:maximumDepth:)` does for bytes. Offsets count UTF-8 bytes.
+    ///
+    /// - Throws: `JSONParsingError` with the reason and the byte offset.
+    public init(parsing text: String, maximumDepth: Int = defaultMaximumDepth) throws(JSONParsingError) {
+        var text = text
+        self = try text.withUTF8 { Self.parse(UnsafeRawBufferPointer($0), maximumDepth: maximumDepth) }.get()
+    }
+
+    /// Comparing or freeing deeper values could overflow a thread's stack.
+    static let depthCeiling = 1024
+
+    private static func parse(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int) -> Result<JSONValue, JSONParsingError> {
+        bytes.withMemoryRebound(to: UInt8.self) { bytes in
+            do throws(JSONParsingError) {
+                return .success(try JSONTreeBuilder.tree(of: bytes, maximumDepth: maximumDepth))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}
+
+/// Parses one JSON text and passes what it finds to a builder.
 ///
-/// It keeps its own stack instead of recursing, so that no input can overflow the thread's. Every read is preceded by a
-/// comparison with `end`; the memory must outlive the parser.
+/// The parser has its own stack instead of recursing, so no input can overflow the thread's. Every read is preceded by a
+/// comparison with `end`. The memory must outlive the parser.
 struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
     let start: UnsafePointer<UInt8>
     let end: UnsafePointer<UInt8>
     var cursor: UnsafePointer<UInt8>
     var builder: Builder
-    /// Strings with escapes are put together here.
+    /// The buffer for strings with escapes.
     var unescaped: [UInt8] = []
 
     private let maximumDepth: Int
@@ -27,7 +75,7 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
         self.builder = builder
     }
 
-    /// Reads the value and checks that nothing follows it.
+    /// Parses the value and checks that nothing follows it.
     mutating func parse() throws(JSONParsingError) -> Builder.Value {
         var container = OpenContainer(kind: .outside, content: builder.outside)
         while true {
@@ -63,7 +111,7 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
                 throw failure(.unexpectedByte(byte), at: cursor)
             }
 
-            // The value may be the last of its container, and that container the last of its own.
+            // The value may be the last of its container, and that container the last of the one around it.
             while true {
                 if container.kind == .outside {
                     try checkNothingFollows()
@@ -115,10 +163,10 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
 }
 
 extension JSONParser where Builder: ~Copyable {
-    /// How many bytes stand before the cursor.
+    /// The cursor's offset in the text.
     var offset: Int { cursor - start }
 
-    /// Skips white space and returns the byte after it, without consuming that.
+    /// Skips white space and returns the byte after it, without consuming that byte.
     @inline(__always)
     mutating func nextSignificantByte() throws(JSONParsingError) -> UInt8 {
         while cursor < end {
@@ -151,4 +199,118 @@ extension JSONParser where Builder: ~Copyable {
     func failure(_ reason: JSONParsingError.Reason, at position: UnsafePointer<UInt8>) -> JSONParsingError {
         JSONParsingError(reason: reason, offset: position - start)
     }
+}
+
+extension JSONParser where Builder: ~Copyable {
+    /// Parses the number at the cursor, which is on its sign or first digit.
+    @inline(__always)
+    mutating func parseNumber() throws(JSONParsingError) -> Builder.Value {
+        let begin = cursor
+        let isNegative = cursor.pointee == UInt8(ascii: "-")
+        if isNegative { cursor += 1 }
+
+        let firstDigit = cursor
+        var digits = DecimalDigits()
+        try consumeDigits(into: &digits)
+        if firstDigit.pointee == UInt8(ascii: "0"), cursor - firstDigit > 1 { throw failure(.leadingZero, at: firstDigit) }
+
+        let next = cursor < end ? cursor.pointee : 0
+        guard next == UInt8(ascii: ".") || next | 0x20 == UInt8(ascii: "e") else {
+            // 19 digits fit 64 bits without a sign, so only the sign's limit has to be checked.
+            if cursor - firstDigit <= 19, let integer = digits.integer(isNegative: isNegative) {
+                return builder.integer(integer, at: begin - start)
+            }
+            return builder.number(try makeDouble(from: begin, digits: digits, isNegative: isNegative), at: begin - start)
+        }
+        return builder.number(try parseFraction(of: digits, from: begin, isNegative: isNegative), at: begin - start)
+    }
+
+    /// Parses a fraction, an exponent, or both.
+    private mutating func parseFraction(
+        of integerDigits: DecimalDigits, from begin: UnsafePointer<UInt8>, isNegative: Bool
+    ) throws(JSONParsingError) -> Double {
+        var digits = integerDigits
+        if cursor.pointee == UInt8(ascii: ".") {
+            cursor += 1
+            let firstDigit = cursor
+            try consumeDigits(into: &digits)
+            digits.exponent = -(cursor - firstDigit)
+        }
+        if cursor < end, cursor.pointee | 0x20 == UInt8(ascii: "e") {
+            cursor += 1
+            let sign = cursor < end ? cursor.pointee : 0
+            if sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { cursor += 1 }
+            var exponent = DecimalDigits()
+            try consumeDigits(into: &exponent)
+            // The slow path handles exponents with this many digits.
+            let magnitude = exponent.count > 6 ? 999_999 : Int(truncatingIfNeeded: exponent.significand)
+            digits.exponent += sign == UInt8(ascii: "-") ? -magnitude : magnitude
+        }
+        return try makeDouble(from: begin, digits: digits, isNegative: isNegative)
+    }
+
+    /// Consumes one or more digits.
+    @inline(__always)
+    private mutating func consumeDigits(into digits: inout DecimalDigits) throws(JSONParsingError) {
+        let firstDigit = cursor
+        while cursor < end {
+            let digit = cursor.pointee &- UInt8(ascii: "0")
+            guard digit <= 9 else { break }
+            digits.append(digit)
+            cursor += 1
+        }
+        guard cursor == firstDigit else { return }
+        throw cursor < end ? failure(.unexpectedByte(cursor.pointee), at: cursor) : failure(.unexpectedEnd, at: end)
+    }
+
+    @inline(__always)
+    private func makeDouble(
+        from begin: UnsafePointer<UInt8>, digits: DecimalDigits, isNegative: Bool
+    ) throws(JSONParsingError) -> Double {
+        if let double = digits.exactDouble { return isNegative ? -double : double }
+        let text = String(decoding: UnsafeBufferPointer(start: begin, count: cursor - begin), as: UTF8.self)
+        guard let double = Double(text), double.isFinite else { throw failure(.numberOutOfRange, at: begin) }
+        return double
+    }
+}
+
+/// The digits of a number that is being parsed.
+struct DecimalDigits {
+    /// The digits as an integer; meaningless above 19 of them.
+    private(set) var significand: UInt64 = 0
+    /// The number of digits, without leading zeros.
+    private(set) var count = 0
+    /// The power of ten that scales the significand.
+    var exponent = 0
+
+    @inline(__always)
+    mutating func append(_ digit: UInt8) {
+        significand = significand &* 10 &+ UInt64(digit)
+        if significand != 0 || count != 0 { count &+= 1 }
+    }
+
+    /// The value as an integer; nil if it does not fit, and for `-0`, which only a `Double` tells from zero.
+    @inline(__always)
+    func integer(isNegative: Bool) -> Int64? {
+        guard isNegative else { return Int64(exactly: significand) }
+        guard significand != 0, significand <= Int64.min.magnitude else { return nil }
+        return Int64(truncatingIfNeeded: 0 &- significand)
+    }
+
+    /// The value, if one operation on two exact numbers rounds it correctly (Clinger's fast path).
+    @inline(__always)
+    var exactDouble: Double? {
+        guard count <= 19, significand <= 1 << 53 else { return nil }
+        if significand == 0 { return 0 }
+        switch exponent {
+        case 0...22: return Double(significand) * Self.powersOfTen[exponent]
+        case -22...(-1): return Double(significand) / Self.powersOfTen[-exponent]
+        default: return nil
+        }
+    }
+
+    /// The powers of ten a `Double` holds exactly.
+    private static let powersOfTen: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    ]
 }

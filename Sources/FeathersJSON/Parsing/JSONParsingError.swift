@@ -1,10 +1,10 @@
-/// Why some bytes are no JSON text, and where.
+/// Why bytes are not a JSON text, and where.
 public struct JSONParsingError: Error, Hashable, Sendable {
-    /// What RFC 8259, or a limit of this parser, was broken by.
+    /// How the bytes violate RFC 8259 or a limit of this parser.
     public enum Reason: Hashable, Sendable {
-        /// The text stops inside a value, or is empty.
+        /// The text ends inside a value, or is empty.
         case unexpectedEnd
-        /// A byte that cannot stand here: a byte order mark, a trailing comma, `NaN`, a quote that is no `"`.
+        /// A byte that is not allowed here: a byte order mark, a trailing comma, `NaN`, a quote other than `"`.
         case unexpectedByte(UInt8)
         /// Something other than white space follows the value.
         case trailingBytes
@@ -12,23 +12,23 @@ public struct JSONParsingError: Error, Hashable, Sendable {
         case leadingZero
         /// A number beyond the range of a `Double`, such as `1e400`.
         ///
-        /// JavaScript reads it as `Infinity`, which no JSON text can express, so that the value could not be sent back.
+        /// JavaScript reads it as `Infinity`, which JSON cannot express, so the value could not be sent back.
         case numberOutOfRange
-        /// A control character in a string that is not escaped.
+        /// An unescaped control character in a string.
         case controlCharacter(UInt8)
-        /// A backslash followed by something that is no escape.
+        /// A backslash that does not begin an escape.
         case invalidEscape
         /// Bytes in a string that are not UTF-8: truncated, overlong, surrogates, above U+10FFFF.
         case invalidUTF8
-        /// More arrays and objects inside each other than the limit given.
+        /// More arrays and objects inside each other than the limit.
         case nestedTooDeeply(limit: Int)
     }
 
-    /// What was wrong there.
+    /// What is wrong.
     public let reason: Reason
-    /// How many bytes stand before the one where parsing stopped.
+    /// The offset of the byte where parsing stopped.
     ///
-    /// It is the number's first byte for `numberOutOfRange`, the backslash for `invalidEscape`, the first byte of the
+    /// This is the number's first byte for `numberOutOfRange`, the backslash for `invalidEscape`, the first byte of the
     /// sequence for `invalidUTF8`, and the length of the text for `unexpectedEnd`.
     public let offset: Int
 
@@ -39,7 +39,7 @@ public struct JSONParsingError: Error, Hashable, Sendable {
 }
 
 extension JSONParsingError: CustomStringConvertible {
-    /// The reason and the offset; never the text itself, which may hold secrets.
+    /// The reason and the offset. Never the text itself, which may contain secrets.
     public var description: String {
         "Invalid JSON at byte \(offset): \(reason.explanation)"
     }

@@ -1,4 +1,4 @@
-/// Builds the tree of a JSON text's values.
+/// Builds the tree of values of a JSON text.
 struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     /// The finished values of all open containers.
     private var values = ScratchStack<JSONValue>(minimumCapacity: 32)
@@ -12,7 +12,7 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
         return try parser.parse()
     }
 
-    /// The string whose opening quote is the first byte; nil where there is none.
+    /// The string whose opening quote is the first byte; nil if there is none.
     static func string(in bytes: UnsafeBufferPointer<UInt8>) -> String? {
         guard let start = bytes.baseAddress else { return nil }
         var parser = JSONParser(start: start, count: bytes.count, maximumDepth: 0, builder: JSONTreeBuilder())
@@ -20,10 +20,10 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     }
 
     struct Container {
-        /// Where its values begin on the stack.
+        /// The index of its first value on the stack.
         let firstValue: Int
         let firstKey: Int
-        /// One bit for each hash seen, so that most keys are known to be new without a look at the others.
+        /// One bit for each hash seen, so that most keys are known to be new without comparing them.
         var seenKeys: UInt64 = 0
         var hasRepeatedKeys = false
     }
@@ -95,26 +95,26 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     @inline(__always)
     mutating func key(_ key: ParsedString, in container: inout Container) -> Bool {
         guard let key = hashed(key) else { return false }
-        note(key, in: &container)
+        checkUniqueness(of: key, in: &container)
         keys.push(key)
         return true
     }
 
-    /// The key's string, mostly one that was made before.
+    /// The key's string, usually one from the cache.
     @inline(__always)
     private mutating func hashed(_ key: ParsedString) -> HashedKey? {
         guard let bytes = key.bytes.baseAddress else { return HashedKey(string: "", hash: 0) }
         let hash = KeyCache.hash(bytes, count: key.bytes.count)
         if let known = knownKeys.find(bytes, count: key.bytes.count, hash: hash) { return HashedKey(string: known, hash: hash) }
         guard let string = key.makeString() else { return nil }
-        // What is not in the text does not outlive the next escape.
+        // Resolved escapes are not in the text, and do not outlive the next string with escapes.
         if !key.hasEscapes { knownKeys.remember(string, bytes: bytes, count: key.bytes.count, hash: hash) }
         return HashedKey(string: string, hash: hash)
     }
 
-    /// Finds out whether a small object has this key already; large ones are checked while they are indexed.
+    /// Checks whether a small object already has this key. Large objects are checked while they are indexed.
     @inline(__always)
-    private func note(_ key: HashedKey, in container: inout Container) {
+    private func checkUniqueness(of key: HashedKey, in container: inout Container) {
         let bit: UInt64 = 1 << (key.hash >> 58)
         guard container.seenKeys & bit != 0 else {
             container.seenKeys |= bit
@@ -128,10 +128,65 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     }
 }
 
-extension ParsedString {
-    /// nil where the bytes are no UTF-8.
+/// The keys a parser has seen, so that the keys of further records cost a comparison instead of a new string.
+///
+/// Two keys with the same slot overwrite each other: a miss costs time, never correctness.
+struct KeyCache: ~Copyable {
+    private struct Slot {
+        /// The key in the text, which outlives the cache.
+        var bytes: UnsafePointer<UInt8>?
+        var count = 0
+        var string = ""
+    }
+
+    private static let slotCount = 64
+    private var slots: [Slot] = []
+    private var misses = 0
+
     @inline(__always)
-    func makeString() -> String? {
-        isASCII ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+    func find(_ bytes: UnsafePointer<UInt8>, count: Int, hash: UInt64) -> String? {
+        guard !slots.isEmpty else { return nil }
+        return slots.withUnsafeBufferPointer { slots in
+            let slot = slots[Int(truncatingIfNeeded: hash >> 58)]
+            guard slot.count == count, let known = slot.bytes, haveEqualBytes(known, bytes, count: count) else { return nil }
+            return slot.string
+        }
+    }
+
+    mutating func remember(_ string: String, bytes: UnsafePointer<UInt8>, count: Int, hash: UInt64) {
+        misses += 1
+        // For short texts, allocating the slots costs more than it saves.
+        if misses == 8 { slots = Array(repeating: Slot(), count: Self.slotCount) }
+        guard !slots.isEmpty else { return }
+        slots[Int(truncatingIfNeeded: hash >> 58)] = Slot(bytes: bytes, count: count, string: string)
+    }
+
+    /// A hash that is fast for short keys. It need not resist attacks, since equality is always checked and the number of
+    /// keys compared is bounded.
+    @inline(__always)
+    static func hash(_ bytes: UnsafePointer<UInt8>, count: Int) -> UInt64 {
+        let raw = UnsafeRawPointer(bytes)
+        var hash = UInt64(truncatingIfNeeded: count) &* 0x9E37_79B9_7F4A_7C15
+        var offset = 0
+        while offset &+ 8 <= count {
+            hash = mix(hash, raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            offset &+= 8
+        }
+        var rest: UInt64 = 0
+        if count &- offset >= 4 {
+            rest = UInt64(raw.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+            offset &+= 4
+        }
+        while offset < count {
+            rest = rest << 8 | UInt64(bytes[offset])
+            offset &+= 1
+        }
+        return mix(hash, rest)
+    }
+
+    @inline(__always)
+    private static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+        let product = (hash ^ word) &* 0xFF51_AFD7_ED55_8CCD
+        return product ^ (product >> 29)
     }
 }

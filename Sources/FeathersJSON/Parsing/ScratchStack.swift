@@ -1,10 +1,10 @@
 /// A stack whose elements can be moved out in runs, into arrays of exactly the right size.
 ///
-/// The parser collects the elements of every open container on one such stack: no array grows while it is filled, and no
-/// reference is counted.
+/// The parser collects the elements of all open containers on one stack, so that no array grows while it is filled and no
+/// references are counted.
 struct ScratchStack<Element>: ~Copyable {
     private(set) var count = 0
-    /// Nothing is allocated before the first element comes: strings and numbers stand alone, too.
+    /// Allocated with the first element, since a text may also be a single string or number.
     private var memory = UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
     private let minimumCapacity: Int
 
@@ -17,7 +17,7 @@ struct ScratchStack<Element>: ~Copyable {
         memory.deallocate()
     }
 
-    /// Where the elements are; there is none before the first one has come.
+    /// Valid only after the first `push`.
     @inline(__always)
     private var elements: UnsafeMutablePointer<Element> { memory.baseAddress.unsafelyUnwrapped }
 
@@ -34,15 +34,15 @@ struct ScratchStack<Element>: ~Copyable {
         elements[index]
     }
 
-    /// Puts an element in the place of the one at an index below `count`.
+    /// Replaces the element at an index below `count`.
     @inline(__always)
     mutating func replace(_ index: Int, with element: consuming Element) {
-        // A change in place of what an unwrapped pointer points to is too much for the compiler with the thread sanitizer.
+        // Not an assignment through the unwrapped pointer, which the compiler cannot build with the thread sanitizer.
         (elements + index).update(repeating: element, count: 1)
     }
 
-    /// Gives up every element from `index` on: whoever gets the pointer has to move `count - index` elements out of it before
-    /// the stack is used again.
+    /// Removes every element from `index` on. The caller must move these `count - index` elements out of the returned pointer
+    /// before it uses the stack again.
     @inline(__always)
     mutating func giveUp(from index: Int) -> UnsafeMutablePointer<Element> {
         count = index

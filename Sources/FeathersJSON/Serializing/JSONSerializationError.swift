@@ -1,13 +1,13 @@
 /// A number that JSON cannot express.
 ///
-/// JavaScript would write `null` in its place; this library does not change what it is given.
+/// JavaScript writes `null` instead; this library does not change your values.
 public struct JSONSerializationError: Error, Hashable, Sendable {
-    /// Where the number stands, as JavaScript would reach it: `items[3].price`; empty for the outermost value.
+    /// The path to the number as JavaScript writes it, such as `items[3].price`; empty for the outermost value.
     public internal(set) var path: String
     /// The text of the number: `NaN`, `Infinity` or `-Infinity`.
     public let number: String
 
-    /// The same error, seen from the object that holds the value.
+    /// The same error, seen from the object that contains the value.
     func inside(key: String) -> JSONSerializationError {
         var error = self
         let isIdentifier =
@@ -18,7 +18,7 @@ public struct JSONSerializationError: Error, Hashable, Sendable {
         return error
     }
 
-    /// The same error, seen from the array that holds the value.
+    /// The same error, seen from the array that contains the value.
     func inside(index: Int) -> JSONSerializationError {
         var error = self
         error.path = path.isEmpty || path.hasPrefix("[") ? "[\(index)]\(path)" : "[\(index)].\(path)"

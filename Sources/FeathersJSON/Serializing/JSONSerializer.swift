@@ -1,7 +1,39 @@
-/// Writes values as the JSON text that JavaScript's `JSON.stringify` gives, without spaces.
+extension JSONValue {
+    /// The value as a JSON text in UTF-8, as JavaScript's `JSON.stringify` writes it, with keys in their order.
+    ///
+    /// - Throws: `JSONSerializationError` where a number is NaN or infinite, which JSON cannot express.
+    public func serialized() throws(JSONSerializationError) -> [UInt8] {
+        var serializer = JSONSerializer()
+        try serializer.write(self)
+        return serializer.output.withBytes { Array($0) }
+    }
+
+    /// Appends the value's JSON text to `bytes`, which is unchanged if an error is thrown.
+    ///
+    /// - Throws: `JSONSerializationError` where a number is NaN or infinite, which JSON cannot express.
+    public func serialize(into bytes: inout [UInt8]) throws(JSONSerializationError) {
+        var serializer = JSONSerializer()
+        try serializer.write(self)
+        serializer.output.withBytes { bytes.append(contentsOf: $0) }
+    }
+}
+
+extension JSONValue: CustomStringConvertible {
+    /// The value as JSON text.
+    ///
+    /// Unlike `serialized()`, this never fails: NaN and the infinities are written as JavaScript names them.
+    public var description: String {
+        var serializer = JSONSerializer(allowsNonFinite: true)
+        // Never throws here, since non-finite numbers are allowed.
+        try? serializer.write(self)
+        return serializer.output.withBytes { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// Writes values as JavaScript's `JSON.stringify` does, without spaces.
 struct JSONSerializer: ~Copyable {
     var output: ByteBuffer
-    /// Whether NaN and the infinities are written as JavaScript names them, for descriptions only, instead of refused.
+    /// Whether NaN and the infinities are written as JavaScript names them instead of refused. For descriptions only.
     let allowsNonFinite: Bool
 
     init(minimumCapacity: Int = 256, allowsNonFinite: Bool = false) {
@@ -50,5 +82,232 @@ struct JSONSerializer: ~Copyable {
             }
         }
         output.append(UInt8(ascii: "}"))
+    }
+}
+
+extension JSONSerializer {
+    mutating func write(_ string: String) {
+        let written: Void? = string.utf8.withContiguousStorageIfAvailable { writeQuoted($0) }
+        if written == nil {
+            var copy = string
+            copy.withUTF8 { writeQuoted($0) }
+        }
+    }
+
+    private mutating func writeQuoted(_ bytes: UnsafeBufferPointer<UInt8>) {
+        output.append(UInt8(ascii: "\""))
+        if let start = bytes.baseAddress {
+            let end = start + bytes.count
+            var runStart = start
+            var cursor = start
+            while true {
+                cursor = nextEscapable(from: cursor, end: end)
+                output.append(contentsOf: UnsafeBufferPointer(start: runStart, count: cursor - runStart))
+                guard cursor < end else { break }
+                writeEscape(cursor.pointee)
+                cursor += 1
+                runStart = cursor
+            }
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+
+    /// The next byte that must be escaped, or `end`; eight bytes at a time.
+    @inline(__always)
+    private func nextEscapable(from start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var cursor = start
+        while end - cursor >= 8 {
+            let word = UInt64(littleEndian: UnsafeRawPointer(cursor).loadUnaligned(as: UInt64.self))
+            // The lowest flag is exact; see JSONParser.scanPlainBytes.
+            let quotes = word ^ (ones &* 0x22)
+            let backslashes = word ^ (ones &* 0x5C)
+            let stops = ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes) | ((word &- ones &* 0x20) & ~word)
+            let flags = stops & (ones &* 0x80)
+            if flags != 0 { return cursor + flags.trailingZeroBitCount >> 3 }
+            cursor += 8
+        }
+        while cursor < end {
+            let byte = cursor.pointee
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return cursor }
+            cursor += 1
+        }
+        return end
+    }
+
+    private mutating func writeEscape(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): output.append("\\\"")
+        case UInt8(ascii: "\\"): output.append("\\\\")
+        case 0x08: output.append("\\b")
+        case 0x09: output.append("\\t")
+        case 0x0A: output.append("\\n")
+        case 0x0C: output.append("\\f")
+        case 0x0D: output.append("\\r")
+        default:
+            output.append("\\u00")
+            output.append(UInt8(ascii: "0") + byte >> 4)
+            let low = byte & 0xF
+            output.append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
+        }
+    }
+}
+
+extension JSONSerializer {
+    mutating func write(_ integer: Int64) {
+        var rest = integer.magnitude
+        // Int64.min has 19 digits.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var position = digits.count
+            repeat {
+                let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+                position &-= 1
+                digits[position] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
+                rest = quotient
+            } while rest != 0
+            if integer < 0 { output.append(UInt8(ascii: "-")) }
+            output.append(contentsOf: UnsafeBufferPointer(rebasing: digits[position...]))
+        }
+    }
+
+    /// Writes a number as JavaScript's `Number::toString` (ECMA-262, 6.1.6.1.20).
+    mutating func write(_ number: Double) {
+        // Below 2^53 an integral number has the digits of the integer; -0 is written as 0.
+        if number.magnitude < 9_007_199_254_740_992, let integer = Int64(exactly: number) {
+            write(integer)
+            return
+        }
+        guard number.isFinite else {
+            output.append(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
+            return
+        }
+        // Swift's description has the same digits, the fewest that parse to this number, in another layout.
+        var description = number.magnitude.description
+        if number < 0 { output.append(UInt8(ascii: "-")) }
+        description.withUTF8 { writeLayout(ofDescription: $0) }
+    }
+
+    /// Lays out `digits`, `digits.digits` or `digits.digitse±digits` as JavaScript does.
+    private mutating func writeLayout(ofDescription description: UnsafeBufferPointer<UInt8>) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: description.count) { digits in
+            var count = 0
+            /// How many digits are before the decimal point; negative with zeros after it.
+            var point: Int?
+            var exponent = 0
+            var index = 0
+            while index < description.count, description[index] != UInt8(ascii: "e") {
+                let byte = description[index]
+                index += 1
+                if byte == UInt8(ascii: ".") {
+                    point = count + (point ?? 0)
+                } else if byte != UInt8(ascii: "0") || count > 0 {
+                    digits[count] = byte
+                    count += 1
+                } else if point != nil {
+                    point = (point ?? 0) - 1
+                }
+            }
+            var pointPosition = point ?? count
+            if index < description.count {
+                let isNegative = description[index + 1] == UInt8(ascii: "-")
+                for byte in description[(index + 1)...] where byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") {
+                    exponent = exponent * 10 + Int(byte - UInt8(ascii: "0"))
+                }
+                pointPosition += isNegative ? -exponent : exponent
+            }
+            while count > 1, digits[count - 1] == UInt8(ascii: "0") { count -= 1 }
+            write(digits: UnsafeBufferPointer(rebasing: digits[..<count]), pointPosition: pointPosition)
+        }
+    }
+
+    /// Writes `0.digits` times ten to the power of `pointPosition`.
+    private mutating func write(digits: UnsafeBufferPointer<UInt8>, pointPosition: Int) {
+        switch pointPosition {
+        case digits.count...21:
+            output.append(contentsOf: digits)
+            for _ in digits.count..<pointPosition { output.append(UInt8(ascii: "0")) }
+        case 1...21:
+            output.append(contentsOf: UnsafeBufferPointer(rebasing: digits[..<pointPosition]))
+            output.append(UInt8(ascii: "."))
+            output.append(contentsOf: UnsafeBufferPointer(rebasing: digits[pointPosition...]))
+        case -5...0:
+            output.append("0.")
+            for _ in pointPosition..<0 { output.append(UInt8(ascii: "0")) }
+            output.append(contentsOf: digits)
+        default:
+            output.append(digits[0])
+            if digits.count > 1 {
+                output.append(UInt8(ascii: "."))
+                output.append(contentsOf: UnsafeBufferPointer(rebasing: digits[1...]))
+            }
+            output.append(UInt8(ascii: "e"))
+            output.append(UInt8(ascii: pointPosition > 0 ? "+" : "-"))
+            write(Int64((pointPosition - 1).magnitude))
+        }
+    }
+}
+
+extension Double {
+    /// The number as JavaScript's `String(x)` writes it.
+    var javaScriptDescription: String {
+        var serializer = JSONSerializer(minimumCapacity: 32, allowsNonFinite: true)
+        serializer.write(self)
+        return serializer.output.withBytes { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// An output buffer that doubles when it is full.
+struct ByteBuffer: ~Copyable {
+    private(set) var count = 0
+    private var base: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+
+    init(minimumCapacity: Int) {
+        base = .allocate(capacity: minimumCapacity)
+        capacity = minimumCapacity
+    }
+
+    deinit {
+        base.deallocate()
+    }
+
+    @inline(__always)
+    mutating func append(_ byte: UInt8) {
+        reserve(1)
+        base[count] = byte
+        count &+= 1
+    }
+
+    @inline(__always)
+    mutating func append(contentsOf bytes: UnsafeBufferPointer<UInt8>) {
+        guard let source = bytes.baseAddress else { return }
+        reserve(bytes.count)
+        (base + count).initialize(from: source, count: bytes.count)
+        count &+= bytes.count
+    }
+
+    @inline(__always)
+    mutating func append(_ literal: StaticString) {
+        append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+    }
+
+    /// Makes room for `additional` bytes.
+    @inline(__always)
+    mutating func reserve(_ additional: Int) {
+        if capacity &- count < additional { grow(by: additional) }
+    }
+
+    private mutating func grow(by additional: Int) {
+        let newCapacity = max(capacity * 2, count + additional)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: newCapacity)
+        larger.moveInitialize(from: base, count: count)
+        base.deallocate()
+        base = larger
+        capacity = newCapacity
+    }
+
+    /// Calls `body` with what has been written so far. `body` must not write to the buffer.
+    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        body(UnsafeBufferPointer(start: base, count: count))
     }
 }

@@ -1,10 +1,18 @@
-/// What a relationship can lead to: a model, an enum of models, or an identifier.
+public import FeathersCore
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A target of a relationship: a model, an enum of models, or an identifier.
 public protocol JSONAPIRelatable: Codable, Sendable {
-    /// What identifies the resource; nil while it has neither an id nor a local one.
+    /// The resource's identifier; nil if it has neither an id nor a local id.
     var jsonAPIIdentifier: JSONAPIIdentifier? { get }
 }
 
-/// A resource as a value of yours.
+/// A resource as a value type of your own.
 ///
 /// ```swift
 /// struct Post: JSONAPIModel {
@@ -16,22 +24,22 @@ public protocol JSONAPIRelatable: Codable, Sendable {
 /// }
 /// ```
 ///
-/// What a property is follows from its type: ``ToOne``, ``ToMany``, models and arrays of models are relationships, ``JSONAPILinks`` and ``JSONAPIMeta``
-/// are those of the resource, `lid` is the local id, everything else is an attribute. Coding keys rename properties.
+/// A property's type decides what the property is: ``ToOne``, ``ToMany``, models and arrays of models are relationships; ``JSONAPILinks`` and
+/// ``JSONAPIMeta`` are those of the resource; `lid` is the local id; everything else is an attribute. Coding keys rename properties.
 public protocol JSONAPIModel: JSONAPIRelatable {
-    /// A string, an integer or a UUID, or an optional of them.
+    /// A string, an integer or a UUID, or an optional of one of them.
     associatedtype ID: JSONAPIModelID
 
-    /// The type's name in documents, sent as it is.
+    /// The type's name in documents, sent unchanged.
     static var type: String { get }
 
     /// The properties, by the names of their coding keys, that are read and never written.
     static var readOnly: Set<String> { get }
 
-    /// The id; a model that is to be created may have none.
+    /// The id; a model that has not been created yet may have none.
     var id: ID { get }
 
-    /// The local id, which stands in for the id until the server has given one.
+    /// The local id, which stands in for the id until the server assigns one.
     var lid: String? { get }
 }
 
@@ -48,4 +56,109 @@ extension JSONAPIModel {
 
 extension JSONAPIIdentifier: JSONAPIRelatable {
     public var jsonAPIIdentifier: JSONAPIIdentifier? { self }
+}
+
+/// The type of a model's id. In documents, ids are always strings.
+public protocol JSONAPIModelID: Codable, Sendable {
+    /// The id as it is written in a document; nil if there is none.
+    var jsonAPIText: String? { get }
+}
+
+extension JSONAPIModelID where Self: ServiceIDConvertible {
+    public var jsonAPIText: String? { serviceID.description }
+}
+
+extension String: JSONAPIModelID {}
+extension Int: JSONAPIModelID {}
+extension Int32: JSONAPIModelID {}
+extension Int64: JSONAPIModelID {}
+extension UUID: JSONAPIModelID {}
+extension ServiceID: JSONAPIModelID {}
+
+extension Optional: JSONAPIModelID where Wrapped: JSONAPIModelID {
+    public var jsonAPIText: String? { self?.jsonAPIText }
+}
+
+/// The meta of a resource as a property of its model.
+public struct JSONAPIMeta: Hashable, Sendable {
+    /// The meta as JSON.
+    public var json: JSONObject
+
+    /// Creates meta with these members.
+    public init(_ json: JSONObject = [:]) {
+        self.json = json
+    }
+
+    /// Decodes the meta into a type of your own.
+    /// - Throws: `DecodingError`, and any error of the type's `init(from:)`.
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, with coding: CodingOptions = CodingOptions()) throws -> Value {
+        try coding.decode(type, from: .object(json))
+    }
+}
+
+extension JSONAPIMeta: Codable {
+    public init(from decoder: any Decoder) throws {
+        json = try decoder.singleValueContainer().decode(JSONObject.self)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try json.encode(to: encoder)
+    }
+}
+
+/// A target of a relationship that is one of several models, distinguished by their types.
+///
+/// ```swift
+/// enum Attachment: JSONAPIPolymorphic {
+///     case photo(Photo), video(Video)
+///
+///     init(type: String, from decoder: any Decoder) throws {
+///         switch type {
+///         case Photo.type: self = .photo(try Photo(from: decoder))
+///         case Video.type: self = .video(try Video(from: decoder))
+///         default: throw JSONAPIUnknownType(type)
+///         }
+///     }
+///
+///     var model: any JSONAPIModel {
+///         switch self {
+///         case .photo(let photo): photo
+///         case .video(let video): video
+///         }
+///     }
+/// }
+/// ```
+public protocol JSONAPIPolymorphic: JSONAPIRelatable {
+    /// Decodes the model for a type of resource.
+    /// - Throws: ``JSONAPIUnknownType`` for an unknown type. The target then counts as not included.
+    init(type: String, from decoder: any Decoder) throws
+
+    /// The model.
+    var model: any JSONAPIModel { get }
+}
+
+extension JSONAPIPolymorphic {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: WireKey.self)
+        try self.init(type: container.decode(String.self, forKey: WireKey("type")), from: decoder)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try model.encode(to: encoder)
+        var container = encoder.container(keyedBy: WireKey.self)
+        try container.encode(type(of: model).type, forKey: WireKey("type"))
+    }
+
+    public var jsonAPIIdentifier: JSONAPIIdentifier? { model.jsonAPIIdentifier }
+}
+
+/// A type of resource that a ``JSONAPIPolymorphic`` doesn't know.
+public struct JSONAPIUnknownType: Error, Hashable, Sendable {
+    /// The unknown type.
+    public let type: String
+
+    /// Creates an error for a type.
+    public init(_ type: String) {
+        self.type = type
+    }
 }

@@ -1,24 +1,24 @@
-/// A value that may be missing altogether, or be there and null: what an optional cannot tell apart.
+/// A value that can be absent, null, or present. An optional cannot distinguish the first two.
 ///
-/// A missing value is not written, so that a patch changes nothing but what it names:
+/// An absent value is not written, so a patch changes only what it names:
 ///
 /// ```swift
 /// struct PostPatch: Codable { var title = Presence<String>.absent, subtitle = Presence<String>.absent }
 /// PostPatch(subtitle: .null)   // {"subtitle": null}
 /// ```
 public enum Presence<Value: Sendable>: Sendable {
-    /// Nothing is said.
+    /// The member is missing.
     case absent
-    /// It is said that there is none.
+    /// The member is null.
     case null
     case value(Value)
 
-    /// The value; nil where it is null, and where it is missing.
+    /// The value; nil if it is null or absent.
     public var value: Value? {
         if case .value(let value) = self { value } else { nil }
     }
 
-    /// Whether nothing is said.
+    /// Whether the value is absent.
     public var isAbsent: Bool {
         if case .absent = self { true } else { false }
     }
@@ -28,7 +28,7 @@ extension Presence: Equatable where Value: Equatable {}
 extension Presence: Hashable where Value: Hashable {}
 
 extension Presence: Decodable where Value: Decodable {
-    /// Reads a value that is there; a missing one is read by the container that misses it.
+    /// Decodes a present value or null; only a keyed container can tell that a value is absent.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         self = container.decodeNil() ? .null : .value(try container.decode(Value.self))
@@ -36,17 +36,17 @@ extension Presence: Decodable where Value: Decodable {
 }
 
 extension Presence: Encodable where Value: Encodable {
-    /// Writes null for a missing value where it can no longer be left out: in an array, for one.
+    /// Encodes the value. Where an absent value cannot be left out, for example in an array, it is null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let value { try container.encode(value) } else { try container.encodeNil() }
     }
 }
 
-// What the compiler writes for a model's properties calls these in place of the containers' own methods, since they are more special.
+// Synthesized conformances call these instead of the containers' own methods, since they are more specialized.
 
 extension KeyedDecodingContainer {
-    /// Reads a property that may be missing; synthesized `Decodable` calls it.
+    /// Decodes a property that may be absent.
     public func decode<Value: Decodable>(_ type: Presence<Value>.Type, forKey key: Key) throws -> Presence<Value> {
         guard contains(key) else { return .absent }
         return try decodeNil(forKey: key) ? .null : .value(try decode(Value.self, forKey: key))
@@ -54,7 +54,7 @@ extension KeyedDecodingContainer {
 }
 
 extension KeyedEncodingContainer {
-    /// Writes a property that may be left out; synthesized `Encodable` calls it.
+    /// Encodes a property, unless it is absent.
     public mutating func encode<Value: Encodable>(_ presence: Presence<Value>, forKey key: Key) throws {
         switch presence {
         case .absent: break

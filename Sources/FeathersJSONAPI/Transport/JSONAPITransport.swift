@@ -1,26 +1,27 @@
 public import FeathersCore
 public import FeathersNetworking
+import FeathersREST
 public import Foundation
 
-/// Carries service requests to a JSON:API server.
+/// Sends service requests to a JSON:API server.
 ///
-/// Services see plain records: `id`, `type`, and every attribute and relationship under its property's name, what came along inside of relationships. What
-/// JSON:API says beside the fields stands in members that no field can be named like: `@links`, `@meta`, `@relationships`, and on a result
-/// `@document`. `find` gives a page, with its total where the server says it.
+/// Services see plain records: `id`, `type`, and each attribute and relationship under its property's name, with included resources nested.
+/// Everything else has members that no field can be named like: `@links`, `@meta`, `@relationships`, and on a result `@document`. `find`
+/// returns a page, with its total if the server sends one.
 public struct JSONAPITransport: Transport {
-    /// How records and models become documents and back.
+    /// The codec that converts records and models to documents and back.
     public let codec: JSONAPICodec
     let builder: JSONAPIRequestBuilder
     private let httpClient: any HTTPClient
 
-    /// A transport to a server; `.jsonAPI(url)` is the short way.
+    /// Creates a transport to a server; `.jsonAPI(url)` is the short form.
     /// - Parameters:
-    ///   - baseURL: where the resources live, for example `https://api.example.com/v1`; a trailing slash does not count.
-    ///   - codec: how records and models become documents and back.
-    ///   - options: what the server's dialect is like.
-    ///   - headers: header fields of every request; a call's own win.
-    ///   - timeout: how long a call may take, redirects included, unless it says otherwise; nil for as long as it takes.
-    ///   - httpClient: what executes the requests; nil for one of this transport's own, `PlatformHTTPClient.make()`.
+    ///   - baseURL: the address of the resources, for example `https://api.example.com/v1`, with or without a trailing slash.
+    ///   - codec: the codec that converts records and models to documents and back.
+    ///   - options: the server's dialect.
+    ///   - headers: header fields of every request; those of a call take precedence.
+    ///   - timeout: the maximum duration of a call, including redirects, unless the call has its own; nil for no limit.
+    ///   - httpClient: the client that executes the requests; nil for a new one, `PlatformHTTPClient.make()`.
     public init(
         _ baseURL: URL,
         codec: JSONAPICodec = JSONAPICodec(),
@@ -35,19 +36,20 @@ public struct JSONAPITransport: Transport {
         self.httpClient = httpClient ?? PlatformHTTPClient.make()
     }
 
-    public func send(_ request: ServiceRequest) async throws -> JSONValue {
+    public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         let exchange = try builder.exchange(for: request)
-        if let known = exchange.knownResult { return known }
+        if let known = exchange.knownResult { return ServiceResponse(known) }
         let response: HTTPResponse
         do {
             response = try await httpClient.execute(exchange.request)
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }
-        let answer = JSONAPIAnswer(codec: codec, pages: builder.options.pages)
-        guard let read = ConditionalRead.of(request) else { return try answer.result(of: response, to: exchange) }
-        return try answer.result(of: response, to: exchange, read)
+        let reader = JSONAPIResponseReader(codec: codec, pages: builder.options.pages, exchange: exchange, response: response)
+        return try reader.serviceResponse(to: request)
     }
+
+    public func endCalls() { httpClient.cancelAll() }
 }
 
 extension Transport where Self == JSONAPITransport {
@@ -63,5 +65,71 @@ extension Transport where Self == JSONAPITransport {
         httpClient: (any HTTPClient)? = nil
     ) -> JSONAPITransport {
         JSONAPITransport(baseURL, codec: codec, options: options, headers: headers, timeout: timeout, httpClient: httpClient)
+    }
+}
+
+/// A server's dialect of JSON:API, where the specification leaves the choice.
+public struct JSONAPIOptions: Sendable {
+    /// The types of resources by the paths of services; by default the last segment of the path.
+    public var types: [String: String]
+    /// The names of properties that are relationships, by types of resources.
+    ///
+    /// Only plain records need it, because null and an empty array look the same for attributes; models know.
+    public var relationships: [String: Set<String>]
+    /// The mapping of conditions to query parameters.
+    public var filters: FilterStrategy
+    /// The parameters of pages.
+    public var pages: PageStrategy
+    /// The addresses of the extensions that every request applies and every response must apply.
+    public var extensions: [String]
+    /// The addresses of the profiles that every request applies and asks for.
+    public var profiles: [String]
+    /// The path of the Atomic Operations endpoint, often `operations`; nil if the server has none.
+    public var operationsPath: String?
+    /// Whether names of parameters of your own (`Query.parameter(_:_:)`) must be those that the specification leaves to implementations, so
+    /// that no later version gives them a meaning; false for servers that require other names.
+    public var checksParameterNames: Bool
+    /// Makes the id of a resource that is created without one; nil, also as a result, leaves it to the server.
+    public var makeID: (@Sendable (_ type: String) -> String?)?
+
+    /// Creates options.
+    public init(
+        types: [String: String] = [:], relationships: [String: Set<String>] = [:], filters: FilterStrategy = .equality,
+        pages: PageStrategy = .number, extensions: [String] = [], profiles: [String] = [], operationsPath: String? = nil,
+        checksParameterNames: Bool = true, makeID: (@Sendable (_ type: String) -> String?)? = nil
+    ) {
+        self.types = types
+        self.relationships = relationships
+        self.filters = filters
+        self.pages = pages
+        self.extensions = extensions
+        self.profiles = profiles
+        self.operationsPath = operationsPath
+        self.checksParameterNames = checksParameterNames
+        self.makeID = makeID
+    }
+
+    func type(ofPath path: String) -> String {
+        types[path] ?? path.split(separator: "/").last { !$0.hasPrefix(":") }.map(String.init) ?? path
+    }
+}
+
+/// JSON:API's media type with its two parameters (JSON:API 1.1, "Content Negotiation").
+struct JSONAPIMediaType {
+    var extensions: [String] = []
+    var profiles: [String] = []
+
+    /// The media type of a request's document: `ext` and `profile` where they are applied, and no other parameter.
+    var contentType: String {
+        "application/vnd.api+json" + Self.parameter("ext", extensions) + Self.parameter("profile", profiles)
+    }
+
+    /// The accepted media types. Extensions are required; profiles are optional, so a second type has none, for servers without support.
+    var accept: String {
+        profiles.isEmpty ? contentType : "\(contentType), \(JSONAPIMediaType(extensions: extensions).contentType)"
+    }
+
+    private static func parameter(_ name: String, _ addresses: [String]) -> String {
+        addresses.isEmpty ? "" : ";\(name)=\"\(addresses.joined(separator: " "))\""
     }
 }

@@ -1,11 +1,10 @@
 import FeathersSupport
 
 #if os(Linux)
-    import FeathersCore
     import CCurl
     import Foundation
 
-    /// The thread that drives a client's transfers, and the mailbox in front of it.
+    /// The thread that drives a client's transfers, with its mailbox.
     ///
     /// The thread starts with the first exchange and ends with ``close()``. It holds the driver, not the client, so that a dropped client
     /// can end it.
@@ -13,6 +12,7 @@ import FeathersSupport
         private enum Command: Sendable {
             case start(CurlExchange)
             case abandon(CurlExchange)
+            case cancelAll
         }
 
         /// A multi handle that other threads may wake.
@@ -31,8 +31,9 @@ import FeathersSupport
 
         private struct Mailbox: Sendable {
             var phase = Phase.resting
+            /// How often all exchanges were ended.
+            var generation = 0
             var commands: [Command] = []
-            var ended: (@Sendable () -> Void)?
         }
 
         private let configuration: CurlHTTPClient.Configuration
@@ -42,18 +43,13 @@ import FeathersSupport
             self.configuration = configuration
         }
 
-        deinit {
-            mailbox.withLock { $0.ended }?()
-        }
+        /// Names the exchanges that the next ``cancelAll()`` ends: those that are started with this number.
+        var generation: Int { mailbox.withLock { $0.generation } }
 
-        /// Calls `ended` when the driver has ended with its thread, for tests.
-        func onEnd(_ ended: @escaping @Sendable () -> Void) {
-            mailbox.withLock { $0.ended = ended }
-        }
-
-        /// Hands an exchange over; where that is impossible, it ends with an error.
+        /// Starts an exchange; where that is impossible, it ends with an error.
         func start(_ exchange: CurlExchange) {
             let failure: HTTPClientError? = mailbox.withLock { mailbox in
+                guard exchange.generation == mailbox.generation else { return .allCancelled(host: exchange.host, delivery: .neverSent) }
                 if case .resting = mailbox.phase {
                     guard let wakeable = makeMulti() else {
                         return HTTPClientError(.other, "libcurl is out of memory", delivery: .neverSent)
@@ -62,21 +58,33 @@ import FeathersSupport
                     startThread(wakeable)
                 }
                 guard put(.start(exchange), into: &mailbox) else {
-                    return HTTPClientError(.closed, "The HTTP client was closed", delivery: .neverSent)
+                    return .clientClosed(host: exchange.host, delivery: .neverSent)
                 }
                 return nil
             }
             if let failure { exchange.finish(.failure(failure)) }
         }
 
-        /// Gives an exchange up whose caller has been resumed already.
+        /// Drops an exchange whose caller has been resumed already.
         func abandon(_ exchange: CurlExchange) {
             mailbox.withLock { mailbox in
                 _ = put(.abandon(exchange), into: &mailbox)
             }
         }
 
-        /// Ends the thread; what is under way fails, and so does everything handed over later.
+        /// Ends what is in flight, redirects that have yet to be followed included.
+        func cancelAll() {
+            let unstarted: [CurlExchange] = mailbox.withLock { mailbox in
+                mailbox.generation += 1
+                let starts: [CurlExchange] = mailbox.commands.compactMap { if case .start(let exchange) = $0 { exchange } else { nil } }
+                mailbox.commands.removeAll { if case .start = $0 { true } else { false } }
+                _ = put(.cancelAll, into: &mailbox)
+                return starts
+            }
+            for exchange in unstarted { exchange.finish(.failure(.allCancelled(host: exchange.host, delivery: .neverSent))) }
+        }
+
+        /// Ends the thread; what is in flight fails, and so does everything started later.
         func close() {
             let leftOver: [Command] = mailbox.withLock { mailbox in
                 if case .running(let wakeable) = mailbox.phase { curl_multi_wakeup(wakeable.multi) }
@@ -84,14 +92,16 @@ import FeathersSupport
                 defer { mailbox.commands = [] }
                 return mailbox.commands
             }
-            fail(leftOver, with: HTTPClientError(.closed, "The HTTP client was closed", delivery: .neverSent))
+            for case .start(let exchange) in leftOver {
+                exchange.finish(.failure(.clientClosed(host: exchange.host, delivery: .neverSent)))
+            }
         }
 
         /// Waking is inside the lock: the thread takes the lock once more before it frees the multi handle.
         private func put(_ command: Command, into mailbox: inout Mailbox) -> Bool {
             guard case .running(let wakeable) = mailbox.phase else { return false }
             mailbox.commands.append(command)
-            // With more than one in the box, somebody has woken the thread already.
+            // With more than one command in the mailbox, the thread has been woken already.
             if mailbox.commands.count == 1 { curl_multi_wakeup(wakeable.multi) }
             return true
         }
@@ -111,47 +121,32 @@ import FeathersSupport
         }
 
         private func run(_ wakeable: Wakeable) {
-            Self.blockBrokenPipeSignals()
+            BrokenPipeSignal.block()
             let multi = CurlMulti(wakeable.multi, configuration)
             while let commands = take() {
                 for command in commands {
                     switch command {
                     case .start(let exchange): multi.start(exchange)
                     case .abandon(let exchange): multi.abandon(exchange)
+                    case .cancelAll: multi.cancelAll()
                     }
                 }
                 guard multi.perform(), multi.wait() else {
-                    // Out of memory or descriptors: nothing can be driven any more, but nobody must wait for ever.
+                    // Out of memory or descriptors: nothing can be driven any more, but every caller must be resumed.
                     close()
                     break
                 }
             }
-            multi.close { transfer in
-                HTTPClientError(
-                    .closed, "The HTTP client was closed", host: transfer.exchange?.host,
-                    delivery: transfer.isSent ? .mayHaveExecuted : .neverSent)
-            }
+            multi.close()
         }
 
-        /// What has come in; nil once closed, after which nobody wakes the multi handle any more.
+        /// What has come in; nil once closed. After that, the multi handle is not woken any more.
         private func take() -> [Command]? {
             mailbox.withLock { mailbox in
                 guard case .running = mailbox.phase else { return nil }
                 defer { mailbox.commands = [] }
                 return mailbox.commands
             }
-        }
-
-        private func fail(_ commands: [Command], with error: HTTPClientError) {
-            for case .start(let exchange) in commands { exchange.finish(.failure(error)) }
-        }
-
-        /// Up to libcurl 7.81, TLS writes to a connection that was reset raise SIGPIPE in spite of `CURLOPT_NOSIGNAL`.
-        private static func blockBrokenPipeSignals() {
-            var signals = sigset_t()
-            sigemptyset(&signals)
-            sigaddset(&signals, SIGPIPE)
-            pthread_sigmask(SIG_BLOCK, &signals, nil)
         }
     }
 #endif

@@ -1,5 +1,7 @@
 #if os(Linux)
-    /// An HTTP client on the libcurl that Foundation itself works with: several times as fast as `URLSession` on Linux.
+    import FeathersSupport
+
+    /// An HTTP client on the libcurl that Foundation itself uses: several times as fast as `URLSession` on Linux.
     ///
     /// Connections are kept and shared by all callers, over HTTP/1.1 or HTTP/2 as TLS negotiates. Cookies are neither kept nor sent. One
     /// thread, started with the first request, drives all of them; it ends with the client, or with ``close()``.
@@ -7,7 +9,7 @@
     /// A request that may change something with every sending (RFC 9110, section 9.2.2: one that is not idempotent) is never repeated by
     /// libcurl, which otherwise does so where a kept connection turns out to be dead.
     ///
-    /// Bodies stream from and to files on that thread, a piece at a time.
+    /// Streaming bodies are read from files and written to files on that thread, a piece at a time.
     public final class CurlHTTPClient: StreamingHTTPClient {
         /// How a ``CurlHTTPClient`` connects.
         public struct Configuration: Sendable {
@@ -20,7 +22,7 @@
             /// How many connections to one host are open at a time; more requests than that wait for each other.
             public var maximumConnectionsPerHost: Int
 
-            /// A configuration; the parameters are the properties of the same names.
+            /// Creates a configuration; every setting has a default.
             public init(
                 tls: TLSConfiguration = TLSConfiguration(),
                 proxy: NetworkProxy = .environment,
@@ -34,10 +36,10 @@
             }
         }
 
-        private let driver: CurlDriver
+        let driver: CurlDriver
 
         /// A client with connections of its own.
-        /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/other`` where this process holds no libcurl, or one before 7.68.
+        /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/other`` where this process has no libcurl, or one before 7.68.
         public init(configuration: Configuration = Configuration()) throws(HTTPClientError) {
             if case .failure(let reason) = Libcurl.version {
                 throw HTTPClientError(.other, reason.description, delivery: .neverSent, cause: reason)
@@ -49,37 +51,114 @@
             driver.close()
         }
 
-        /// Ends the client: exchanges under way fail with ``HTTPClientError/Kind/closed``, and so does every later one.
+        /// Ends the client: exchanges in flight fail with ``HTTPClientError/Kind/closed``, and so does every later one.
         public func close() {
             driver.close()
         }
 
-        /// Calls `ended` when thread and handles are gone, for tests.
-        func onDriverEnd(_ ended: @escaping @Sendable () -> Void) {
-            driver.onEnd(ended)
+        public func cancelAll() {
+            driver.cancelAll()
         }
 
         public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
-            try await HTTPRedirect.following(request) { request, deadline in try await exchange(request, deadline: deadline, nil) }
+            let generation = driver.generation
+            return try await HTTPRedirect.following(request) { request, deadline in
+                try await exchange(request, deadline: deadline, nil, generation)
+            }
         }
 
         public func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
-            try await transfer.following { request, streams, deadline in try await exchange(request, deadline: deadline, streams) }
+            let generation = driver.generation
+            return try await transfer.following { request, streams, deadline in
+                try await exchange(request, deadline: deadline, streams, generation)
+            }
         }
 
-        /// One request and its answer, redirects not followed.
+        /// One request and its response, redirects not followed.
         private func exchange(
-            _ request: HTTPRequest, deadline: ContinuousClock.Instant?, _ streams: HTTPStreams?
+            _ request: HTTPRequest, deadline: ContinuousClock.Instant?, _ streams: HTTPStreams?, _ generation: Int
         ) async throws -> HTTPResponse {
             try Task.checkCancellation()
             try request.checkSendable()
-            let exchange = CurlExchange(request, deadline: deadline, streams: streams)
+            let exchange = CurlExchange(request, deadline: deadline, streams: streams, generation: generation)
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
                     if exchange.begin(continuation) { driver.start(exchange) }
                 }
             } onCancel: {
                 if exchange.cancel() { driver.abandon(exchange) }
+            }
+        }
+    }
+
+    /// One request in flight: resumes the caller exactly once.
+    ///
+    /// The response, the deadline, cancellation and the closing client race to end it. The first to take the continuation out of the
+    /// lock wins; the others find nothing to do.
+    final class CurlExchange: Sendable {
+        private enum Phase: Sendable {
+            case new
+            case waiting(CheckedContinuation<HTTPResponse, any Error>)
+            case ended
+        }
+
+        let request: HTTPRequest
+        let deadline: ContinuousClock.Instant?
+        /// What streams, and who watches; nil where bodies are in memory.
+        let streams: HTTPStreams?
+        /// The driver's ``CurlDriver/generation`` when the caller's request began.
+        let generation: Int
+        private let phase = Locked(Phase.new)
+
+        init(_ request: HTTPRequest, deadline: ContinuousClock.Instant?, streams: HTTPStreams?, generation: Int) {
+            self.generation = generation
+            self.request = request
+            self.deadline = deadline
+            self.streams = streams
+        }
+
+        var host: String? { request.url.hostAndPort }
+
+        /// Takes the continuation, which this exchange resumes from here on.
+        /// - Returns: false where the caller was cancelled before; it has been resumed then.
+        func begin(_ continuation: CheckedContinuation<HTTPResponse, any Error>) -> Bool {
+            let isCancelled = phase.withLock { phase in
+                guard case .new = phase else { return true }
+                phase = .waiting(continuation)
+                return false
+            }
+            if isCancelled { continuation.resume(throwing: CancellationError()) }
+            return !isCancelled
+        }
+
+        /// Whether the caller still waits.
+        var isWaiting: Bool {
+            phase.withLock { phase in
+                if case .waiting = phase { true } else { false }
+            }
+        }
+
+        func finish(_ result: Result<HTTPResponse, HTTPClientError>) {
+            guard let continuation = end() else { return }
+            switch result {
+            case .success(let response): continuation.resume(returning: response)
+            case .failure(let error): continuation.resume(throwing: error)
+            }
+        }
+
+        /// Resumes the caller with `CancellationError`.
+        /// - Returns: whether it was waiting, that is, whether a transfer may have to be given up.
+        func cancel() -> Bool {
+            guard let continuation = end() else { return false }
+            continuation.resume(throwing: CancellationError())
+            return true
+        }
+
+        private func end() -> CheckedContinuation<HTTPResponse, any Error>? {
+            phase.withLock { phase in
+                defer { phase = .ended }
+                guard case .waiting(let continuation) = phase else { return nil }
+                return continuation
             }
         }
     }

@@ -1,7 +1,7 @@
 #if os(Linux)
     import CCurl
 
-    /// All transfers of a client: starts, drives, times out and ends them.
+    /// The transfers of a client: starts, drives, times out and ends them.
     ///
     /// Not `Sendable`: it lives on the driver's thread alone.
     final class CurlMulti {
@@ -12,7 +12,7 @@
         private let configuration: CurlHTTPClient.Configuration
         private var running: [ObjectIdentifier: CurlTransfer] = [:]
         private var idle: [CurlTransfer] = []
-        /// Given up while a name was being resolved: they end by themselves, having sent nothing.
+        /// Ended while a name was being resolved: libcurl finishes them, and they send nothing.
         private var lingering: [ObjectIdentifier: CurlTransfer] = [:]
         /// Before 7.87 removing a transfer waits until its name is resolved, and with it would everything else.
         private let lingers = (try? Libcurl.version.get()).map { $0 < 0x07_57_00 } ?? false
@@ -53,14 +53,14 @@
             if let deadline = transfer.deadline { earliestDeadline = min(earliestDeadline ?? deadline, deadline) }
         }
 
-        /// Drops an exchange whose caller has gone. Its connection is closed, unless it carries others as well (HTTP/2).
+        /// Drops an exchange whose caller was cancelled. Its connection is closed, unless it carries others as well (HTTP/2).
         func abandon(_ exchange: CurlExchange) {
             guard let transfer = running.removeValue(forKey: ObjectIdentifier(exchange)) else { return }
             let error = HTTPClientError(.other, "The request was given up", host: exchange.host)
             giveUp(transfer, with: error)
         }
 
-        /// Does what can be done now.
+        /// Does the work that is ready.
         /// - Returns: false where libcurl cannot go on at all.
         func perform() -> Bool {
             var count: Int32 = 0
@@ -79,12 +79,21 @@
             return curl_multi_poll(multi, nil, 0, milliseconds, nil) == CURLM_OK
         }
 
-        /// Ends everything under way.
-        func close(_ error: (CurlTransfer) -> HTTPClientError) {
+        /// Ends every transfer; the handles stay usable.
+        func cancelAll() {
+            let cancelled = running.values
+            running = [:]
+            for transfer in cancelled {
+                giveUp(transfer, with: .allCancelled(host: transfer.exchange?.host, delivery: transfer.delivery))
+            }
+        }
+
+        /// Ends every transfer, and the use of their handles.
+        func close() {
             let abandoned = running.values
             running = [:]
             for transfer in abandoned {
-                let error = error(transfer)
+                let error = HTTPClientError.clientClosed(host: transfer.exchange?.host, delivery: transfer.delivery)
                 curl_multi_remove_handle(multi, transfer.easy)
                 transfer.end(with: .failure(error))
             }
@@ -117,8 +126,8 @@
                     continue
                 }
                 running[key] = nil
-                let delivery: HTTPClientError.Delivery = transfer.isSent ? .mayHaveExecuted : .neverSent
-                let error = HTTPClientError(.timeout, "No complete answer came in time", host: exchange.host, delivery: delivery)
+                let error = HTTPClientError(
+                    .timeout, "No complete answer came in time", host: exchange.host, delivery: transfer.delivery)
                 giveUp(transfer, with: error)
             }
         }

@@ -12,22 +12,22 @@
         private(set) var exchange: CurlExchange?
 
         // Written by the callbacks while the exchange runs.
-        var head = HTTPHeadReader()
-        var body: [UInt8] = []
-        var uploaded = 0
+        private var head = HTTPHeadReader()
+        private var body: [UInt8] = []
+        private var uploaded = 0
         /// The body that streams; nil where it is in memory or there is none.
-        private(set) var reader: HTTPBodyReader?
-        var progress = TransferProgress()
+        private var reader: HTTPBodyReader?
+        private var progress = TransferProgress()
         /// When something last moved, where that matters.
-        var lastMove: ContinuousClock.Instant?
+        private var lastMove: ContinuousClock.Instant?
         /// How often the request was begun to be sent.
-        var sendings = 0
+        private var sendings = 0
         /// Whether libcurl asks before it sends.
-        var asksBeforeSending = false
+        private var asksBeforeSending = false
         /// Whether the host's name is being looked up, or could not be found.
-        var isResolving = false
+        private(set) var isResolving = false
         /// Why a callback ended the transfer.
-        var failure: HTTPClientError?
+        private var failure: HTTPClientError?
 
         /// nil where libcurl has no memory for a handle.
         init?(_ configuration: CurlHTTPClient.Configuration) {
@@ -111,7 +111,7 @@
             ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, UnsafeRawPointer(headerList))
         }
 
-        /// When the exchange has to be given up, as far as is known now.
+        /// When the exchange times out, unless something moves before.
         var deadline: ContinuousClock.Instant? {
             guard let lastMove, let stallTimeout = exchange?.streams?.stallTimeout else { return exchange?.deadline }
             let stalled = lastMove.advanced(by: stallTimeout)
@@ -119,13 +119,16 @@
         }
 
         /// Whether libcurl may send the request another time.
-        var isRepeatable: Bool { exchange?.request.isRepeatable ?? false }
+        private var isRepeatable: Bool { exchange?.request.isRepeatable ?? false }
 
         /// Whether any byte of the request left.
         var isSent: Bool {
             var bytes = 0
             return ccurl_get_long(easy, CURLINFO_REQUEST_SIZE, &bytes) != CURLE_OK || bytes > 0
         }
+
+        /// What is known of the request's execution while no answer came.
+        var delivery: HTTPClientError.Delivery { isSent ? .mayHaveExecuted : .neverSent }
 
         /// Hands the outcome to the caller and lets go of the exchange.
         func end(_ code: CURLcode) {
@@ -154,5 +157,148 @@
             let headers = HTTPHeaders(received: head.fields)
             return .success(HTTPResponse(status: head.status, headers: headers, body: body, url: exchange.request.url))
         }
+    }
+
+    extension CurlTransfer {
+        private func installCallbacks() {
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            for option in [
+                CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_SOCKOPTDATA, CURLOPT_RESOLVER_START_DATA,
+                CURLOPT_PREREQDATA,
+            ] {
+                ccurl_set_pointer(easy, option, context)
+            }
+            ccurl_set_header_function(easy) { bytes, size, count, context in
+                let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                return CurlTransfer.at(context).receivedHeadLine(line) ? line.count : 0
+            }
+            ccurl_set_write_function(easy) { bytes, size, count, context in
+                let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                return CurlTransfer.at(context).receivedBody(piece) ? piece.count : 0
+            }
+            ccurl_set_read_function(easy) { bytes, size, count, context in
+                CurlTransfer.at(context).fill(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+            }
+            ccurl_set_seek_function(easy) { context, offset, origin in
+                CurlTransfer.at(context).rewind(to: offset, from: origin) ? 0 : 1
+            }
+            ccurl_set_resolver_start_function(easy) { _, _, context in
+                CurlTransfer.at(context).isResolving = true
+                return 0
+            }
+            asksBeforeSending =
+                ccurl_set_prereq_function(easy) { context, _, _, _, _ in
+                    CurlTransfer.at(context).mayBeSent() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+                } == CURLE_OK
+            ccurl_set_sockopt_function(easy) { context, _, _ in
+                let transfer = CurlTransfer.at(context)
+                transfer.isResolving = false
+                // Without an exchange it was given up while its host's name was being resolved: nothing may be sent any more.
+                return transfer.exchange == nil ? 1 : 0
+            }
+        }
+
+        /// The transfer a callback is about: alive, as libcurl calls back only while the driver, which holds it, is inside libcurl.
+        private static func at(_ context: UnsafeMutableRawPointer?) -> CurlTransfer {
+            Unmanaged.fromOpaque(context.unsafelyUnwrapped).takeUnretainedValue()
+        }
+
+        private func receivedHeadLine(_ line: UnsafeRawBufferPointer) -> Bool {
+            do {
+                try head.read(line)
+                return true
+            } catch {
+                failure = HTTPClientError(head: error, host: exchange?.host)
+                return false
+            }
+        }
+
+        private func receivedBody(_ piece: UnsafeRawBufferPointer) -> Bool {
+            if exchange?.streams != nil { return streamed(piece) }
+            return collected(piece)
+        }
+
+        private func collected(_ piece: UnsafeRawBufferPointer) -> Bool {
+            let maximum = exchange?.request.maximumResponseBytes ?? 0
+            guard piece.count <= maximum - body.count else {
+                failure = HTTPClientError(.responseTooLarge, "The answer is larger than \(maximum) bytes", host: exchange?.host)
+                return false
+            }
+            body.append(contentsOf: piece)
+            return true
+        }
+
+        private func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+            if let reader { return fill(buffer, from: reader) }
+            guard let body = exchange?.request.body else { return 0 }
+            let count = min(buffer.count, body.count - uploaded)
+            body.withUnsafeBytes { bytes in
+                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[uploaded..<(uploaded + count)]))
+            }
+            uploaded += count
+            return count
+        }
+
+        /// Whether the request may be sent; a second time only where that does no harm.
+        private func mayBeSent() -> Bool {
+            sendings += 1
+            guard sendings > 1, !isRepeatable else { return true }
+            failure = HTTPClientError(.connectionLost, "The connection was lost before an answer came", host: exchange?.host)
+            return false
+        }
+
+        /// libcurl asks for the body from its start when a kept connection broke without a response and it means to try another. What may have
+        /// been executed must not be sent again behind the caller's back.
+        private func rewind(to offset: Int64, from origin: Int32) -> Bool {
+            guard isRepeatable, offset == 0, origin == SEEK_SET else { return false }
+            uploaded = 0
+            reader?.rewind()
+            progress.sent = 0
+            return true
+        }
+    }
+
+    extension CurlTransfer {
+        /// Takes a piece of a response that is watched: into the file where it is a success, else into memory.
+        private func streamed(_ piece: UnsafeRawBufferPointer) -> Bool {
+            if progress.received == 0, head.contentEncoding == nil { progress.totalToReceive = head.contentLength }
+            if let download = exchange?.streams?.download, (200..<300).contains(head.status) {
+                do {
+                    try download.write(piece)
+                } catch {
+                    failure = error
+                    return false
+                }
+            } else if !collected(piece) {
+                return false
+            }
+            moved { $0.received += Int64(piece.count) }
+            return true
+        }
+
+        /// Hands the next piece of a streaming body to libcurl.
+        private func fill(_ buffer: UnsafeMutableRawBufferPointer, from reader: HTTPBodyReader) -> Int {
+            do {
+                let count = try reader.read(into: buffer)
+                moved { $0.sent += Int64(count) }
+                return count
+            } catch {
+                failure = error
+                failure?.delivery = .mayHaveExecuted
+                return CURL_READFUNC_ABORT
+            }
+        }
+
+        private func moved(_ change: (inout TransferProgress) -> Void) {
+            change(&progress)
+            if lastMove != nil { lastMove = .now }
+            exchange?.streams?.report(progress)
+        }
+    }
+
+    extension HTTPHeadReader {
+        fileprivate var contentEncoding: String? { HTTPHeaders(received: fields)["Content-Encoding"] }
+
+        fileprivate var contentLength: Int64? { HTTPHeaders(received: fields)["Content-Length"].flatMap(Int64.init) }
     }
 #endif

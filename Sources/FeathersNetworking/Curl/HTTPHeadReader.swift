@@ -1,7 +1,7 @@
-/// Reads the heads of an answer line by line: status, fields, limits.
+/// Reads the heads of a response line by line: status, fields, limits.
 ///
-/// libcurl hands over interim answers (1xx), the answer itself and the trailers after its body through one door. Fields of interim
-/// answers and trailers are left out.
+/// libcurl passes interim responses (1xx), the response itself and the trailers after its body to one callback. Fields of interim
+/// responses and trailers are left out.
 struct HTTPHeadReader {
     enum Failure: Error {
         case malformedStatusLine, malformedField, tooLarge
@@ -11,7 +11,7 @@ struct HTTPHeadReader {
         case statusLine, fields, complete
     }
 
-    /// As much as libcurl itself accepts since 8.3, interim answers and trailers included.
+    /// As much as libcurl itself accepts since 8.3, interim responses and trailers included.
     static let maximumBytes = 300 * 1024
 
     /// The status of the latest head; 0 before the first.
@@ -20,7 +20,7 @@ struct HTTPHeadReader {
     private var phase = Phase.statusLine
     private var bytes = 0
 
-    /// Whether the head of the final answer has been read.
+    /// Whether the head of the final response has been read.
     var isComplete: Bool { phase == .complete }
 
     /// Takes the next line, with or without its line break.
@@ -35,7 +35,7 @@ struct HTTPHeadReader {
     }
 
     private mutating func readStatusLine(_ line: Slice<UnsafeRawBufferPointer>) throws(Failure) {
-        // After an interim answer, libcurl may hand over the blank line of its own reading twice.
+        // After an interim response, libcurl may pass the blank line twice.
         if line.isEmpty, status != 0 { return }
         guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: UInt8(ascii: " ")) else { throw .malformedStatusLine }
         let version = line[..<space].dropFirst(5)

@@ -1,4 +1,4 @@
-/// Why an HTTP exchange gave no complete answer.
+/// Why an HTTP exchange gave no complete response.
 ///
 /// It names the host and says whether the request may have been executed; it never prints header values, bodies or queries.
 public struct HTTPClientError: Error, Sendable {
@@ -16,9 +16,9 @@ public struct HTTPClientError: Error, Sendable {
         case tls
         /// The deadline passed.
         case timeout
-        /// The connection ended before the answer was complete.
+        /// The connection ended before the response was complete.
         case connectionLost
-        /// What came back is no HTTP.
+        /// What came back is not HTTP.
         case badResponse
         /// More redirects than the request allows.
         case tooManyRedirects
@@ -30,7 +30,7 @@ public struct HTTPClientError: Error, Sendable {
         case unreadableFile
         /// The file to receive into cannot be written.
         case unwritableFile
-        /// The client was closed.
+        /// The client was closed, or ended the exchange in ``HTTPClient/cancelAll()``.
         case closed
         /// Anything else.
         case other
@@ -55,7 +55,7 @@ public struct HTTPClientError: Error, Sendable {
     /// The error underneath, where there was one.
     public var cause: (any Error)?
 
-    /// An error of a client of your own.
+    /// Creates an error, for a client of your own.
     /// - Parameters:
     ///   - kind: what went wrong.
     ///   - message: what happened, for a human; no header values, bodies or queries.
@@ -68,6 +68,18 @@ public struct HTTPClientError: Error, Sendable {
         self.message = message
         self.host = host
         self.cause = cause
+    }
+}
+
+extension HTTPClientError {
+    /// What the exchanges of a closed client end with.
+    static func clientClosed(host: String? = nil, delivery: Delivery? = nil) -> HTTPClientError {
+        HTTPClientError(.closed, "The HTTP client was closed", host: host, delivery: delivery)
+    }
+
+    /// What the exchanges end with that ``HTTPClient/cancelAll()`` finds in flight.
+    package static func allCancelled(host: String? = nil, delivery: Delivery? = nil) -> HTTPClientError {
+        HTTPClientError(.closed, "The HTTP client was told to end its requests", host: host, delivery: delivery)
     }
 }
 

@@ -17,22 +17,21 @@ public struct HTTPRequest: Sendable {
     /// How long the whole exchange may take, redirects included; nil leaves it to the client.
     public var timeout: Duration?
 
-    /// What to do with redirects.
+    /// How redirects are handled.
     public var redirects: HTTPRedirectPolicy
 
-    /// How many bytes the answer's body may have after decompression.
+    /// How many bytes the response's body may have after decompression.
     public var maximumResponseBytes: Int
 
     /// Whether the client may send the request again by itself where a kept connection turns out to be dead.
     ///
-    /// So it may, unless told otherwise, where sending twice does no harm (RFC 9110, section 9.2.2). `URLSession` decides for itself.
+    /// The default is true for idempotent methods (RFC 9110, section 9.2.2). `URLSession` decides for itself.
     public var isRepeatable: Bool
 
-    /// What ``maximumResponseBytes`` is unless told otherwise: 256 MiB, enough for any sensible answer and less than what
-    /// makes a process fall over.
+    /// What ``maximumResponseBytes`` is unless told otherwise: 256 MiB, enough for any sensible response.
     public static let defaultMaximumResponseBytes = 256 * 1024 * 1024
 
-    /// A request; the parameters are the properties of the same names.
+    /// Creates a request; only the URL has no default.
     public init(
         method: String = "GET",
         url: URL,
@@ -53,10 +52,22 @@ public struct HTTPRequest: Sendable {
     }
 }
 
-/// What a client does with an answer that points elsewhere.
+/// What a client does with a redirect.
 public enum HTTPRedirectPolicy: Hashable, Sendable {
     /// Follows at most `maximum` redirects, then fails with ``HTTPClientError/Kind/tooManyRedirects``.
     case follow(maximum: Int)
     /// Returns the redirect itself.
     case never
+}
+
+extension HTTPRequest {
+    /// - Throws: ``HTTPClientError`` where the URL or method cannot be sent.
+    func checkSendable() throws(HTTPClientError) {
+        guard url.isRequestable else {
+            throw HTTPClientError(.invalidURL, "The URL is no http or https URL with host and valid port", host: url.hostAndPort)
+        }
+        guard HTTPFieldSyntax.isToken(method) else {
+            throw HTTPClientError(.invalidHeader, "The method \(HTTPFieldSyntax.printable(method)) is no token")
+        }
+    }
 }

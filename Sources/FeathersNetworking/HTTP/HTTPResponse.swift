@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A complete HTTP answer.
+/// A complete HTTP response.
 public struct HTTPResponse: Sendable {
     /// The status code, for example 404.
     public var status: Int
@@ -11,14 +11,75 @@ public struct HTTPResponse: Sendable {
     /// The body after decompression; empty where there was none.
     public var body: [UInt8]
 
-    /// The URL that gave this answer: not the request's own where redirects were followed.
+    /// The URL that gave this response: not the request's own where redirects were followed.
     public var url: URL
 
-    /// A response; the parameters are the properties of the same names.
+    /// Creates a response, for clients of your own and for tests.
     public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], url: URL) {
         self.status = status
         self.headers = headers
         self.body = body
         self.url = url
+    }
+}
+
+extension HTTPResponse {
+    /// Whether the status is one of 200 to 299.
+    package var isSuccess: Bool { (200..<300).contains(status) }
+
+    /// How long the server asks to wait (`Retry-After`, RFC 9110, section 10.2.3); nil where it does not, or says it in no way that HTTP knows.
+    ///
+    /// A date is compared with the response's own `Date`, so that our clock need not agree with the server's.
+    /// - Parameter now: our time, where the response has none.
+    package func retryAfter(at now: Date = Date()) -> Duration? {
+        guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
+        if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            return .seconds(min(Int64(text) ?? .max, Self.longest))
+        }
+        guard let date = HTTPDate(text) else { return nil }
+        let start = headers["Date"].flatMap { HTTPDate($0)?.secondsSince1970 } ?? Int64(now.timeIntervalSince1970.rounded(.down))
+        return .seconds(min(max(date.secondsSince1970 - start, 0), Self.longest))
+    }
+
+    /// Larger values are cut to 30 years, within what clocks can calculate with.
+    private static let longest: Int64 = 1_000_000_000
+}
+
+/// A date of a header field, in any of the three forms a recipient must accept (RFC 9110, section 5.6.7).
+///
+///     Sun, 06 Nov 1994 08:49:37 GMT
+///     Sunday, 06-Nov-94 08:49:37 GMT
+///     Sun Nov  6 08:49:37 1994
+struct HTTPDate: Equatable {
+    var secondsSince1970: Int64
+
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    /// Nil where the text is no such date. The day of the week is not checked.
+    init?(_ text: String) {
+        var words = text.split { " ,-:".contains($0) }
+        guard words.count >= 7 else { return nil }
+        words.removeFirst()
+        if words[0].first?.isLetter == true {
+            // month day hour minute second year: in the order of the other forms.
+            guard words.count == 6 else { return nil }
+            words = [words[1], words[0], words[5], words[2], words[3], words[4], "GMT"]
+        }
+        guard words.count == 7, words[6] == "GMT", let month = Self.months.firstIndex(of: String(words[1])),
+            let day = Self.number(words[0], in: 1...31), var year = Self.number(words[2], in: 0...9999),
+            let hour = Self.number(words[3], in: 0...23), let minute = Self.number(words[4], in: 0...59),
+            let second = Self.number(words[5], in: 0...60)
+        else { return nil }
+        // Years of two digits are in the range of 1970 to 2069.
+        if words[2].utf8.count == 2 { year += year < 70 ? 2000 : 1900 }
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(year - 1900), Int32(month), Int32(day))
+        (parts.tm_hour, parts.tm_min, parts.tm_sec) = (Int32(hour), Int32(minute), Int32(second))
+        secondsSince1970 = Int64(timegm(&parts))
+    }
+
+    private static func number(_ text: Substring, in range: ClosedRange<Int64>) -> Int64? {
+        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        return Int64(text).flatMap { range.contains($0) ? $0 : nil }
     }
 }

@@ -1,8 +1,8 @@
 import Dispatch
 
-/// One timer for all exchanges of a client: a timer each would cost more than the rest of the client.
+/// One timer for all exchanges of a client: one for each exchange would cost more than the rest of the client.
 ///
-/// Unchecked: a dispatch source is configured here before anyone else sees it, and `schedule` and `cancel` may be called from any thread
+/// Unchecked: a dispatch source is configured here before other code can see it, and `schedule` and `cancel` may be called from any thread
 /// (libdispatch objects are thread-safe). Dispatch's overlay for Linux merely lacks the annotation.
 struct DeadlineTimer: @unchecked Sendable {
     private let source: any DispatchSourceTimer
@@ -22,5 +22,17 @@ struct DeadlineTimer: @unchecked Sendable {
 
     func cancel() {
         source.cancel()
+    }
+}
+
+extension Duration {
+    /// Within what timers can be set to: nothing negative, at most a week.
+    var clamped: Duration {
+        min(max(self, .zero), .seconds(7 * 24 * 3600))
+    }
+
+    var seconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) * 1e-18
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension HTTPClientError {
-    /// Reads what URLSession reports.
+    /// Translates an error of URLSession.
     ///
     /// Only failures that come before the first byte of the request say *never sent*; where URLSession leaves it open, so do we.
     init(urlSession error: any Error, host: String?) {
@@ -28,7 +28,7 @@ extension HTTPClientError {
                 return meaning(of: .secureConnectionFailed)
             }
             if error.code == .unknown || error.code == .unsupportedURL {
-                // The URL's scheme was checked before: what is unsupported here is the answer's protocol.
+                // The URL's scheme was checked before: what is unsupported here is the response's protocol.
                 return (.badResponse, "The answer could not be read as HTTP: \(words)")
             }
         #endif

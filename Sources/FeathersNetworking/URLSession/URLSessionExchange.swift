@@ -1,4 +1,4 @@
-import FeathersCore
+import Dispatch
 import FeathersSupport
 import Foundation
 
@@ -6,10 +6,10 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// One request on its way: collects the answer and wakes the caller exactly once.
+/// One request in flight: collects the response and resumes the caller exactly once.
 ///
-/// Four parties race to end it: the answer, the deadline, cancellation and the closing client. The first one to take the
-/// continuation out of the lock wins; the others find nothing to do.
+/// The response, the deadline, cancellation and the closing client race to end it. The first to take the continuation out of the lock wins; the
+/// others find nothing to do.
 final class URLSessionExchange: Sendable {
     private enum Phase {
         case new
@@ -32,18 +32,21 @@ final class URLSessionExchange: Sendable {
     let deadline: ContinuousClock.Instant?
     /// The file that is sent; nil where the body is in memory or there is none.
     let upload: BodyFile?
+    /// The client's ``URLSessionExchanges/generation`` when the caller's request began.
+    let generation: Int
     private let request: HTTPRequest
     private let streams: HTTPStreams?
     private let phase = Locked(Phase.new)
 
-    init(_ request: HTTPRequest, deadline: ContinuousClock.Instant?, streams: HTTPStreams? = nil, upload: BodyFile? = nil) {
+    init(_ request: HTTPRequest, deadline: ContinuousClock.Instant?, streams: HTTPStreams?, upload: BodyFile?, generation: Int) {
         self.request = request
         self.deadline = deadline
         self.streams = streams
         self.upload = upload
+        self.generation = generation
     }
 
-    private var host: String? { request.url.hostAndPort }
+    var host: String? { request.url.hostAndPort }
 
     /// Starts the task; from here on the continuation is this exchange's to resume.
     func begin(_ task: URLSessionDataTask, continuation: CheckedContinuation<HTTPResponse, any Error>) {
@@ -55,7 +58,9 @@ final class URLSessionExchange: Sendable {
         }
         if let earlyError {
             task.cancel()
-            continuation.resume(throwing: earlyError)
+            var unsent = earlyError as? HTTPClientError
+            unsent?.delivery = .neverSent
+            continuation.resume(throwing: unsent ?? earlyError)
         } else {
             // A task cancelled in between stays cancelled: resuming it then does nothing.
             task.resume()
@@ -109,12 +114,12 @@ final class URLSessionExchange: Sendable {
             return false
         }
         if isTooLarge {
-            fail(.responseTooLarge, "The answer is larger than \(request.maximumResponseBytes) bytes")
+            fail(HTTPClientError(.responseTooLarge, "The answer is larger than \(request.maximumResponseBytes) bytes", host: host))
         }
     }
 
-    /// Says that the task ends by itself from here on.
-    /// - Returns: whether the exchange still wants that; where it does not, the task has been cancelled.
+    /// Marks the task as one that ends by itself.
+    /// - Returns: whether the exchange is still running; otherwise the task has been cancelled.
     func willEnd() -> Bool {
         phase.withLock { phase in
             guard case .running(var running) = phase else { return false }
@@ -135,9 +140,9 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Gives the exchange up for a reason of our own.
-    func fail(_ kind: HTTPClientError.Kind, _ message: String) {
-        abandon(HTTPClientError(kind, message, host: host))
+    /// Ends the exchange with an error of our own.
+    func fail(_ error: HTTPClientError) {
+        abandon(error)
     }
 
     func cancel() {
@@ -166,5 +171,17 @@ final class URLSessionExchange: Sendable {
                 return nil
             }
         }
+    }
+}
+
+/// Cancels tasks one after another, on a queue of its own.
+///
+/// Foundation's `cancel()` on Linux waits for a queue that all sessions share. Called from a cancellation handler, it may deadlock with the thread that is
+/// about to resume the same task; called from that queue, it would wait for itself.
+enum URLSessionCancellations {
+    private static let queue = DispatchQueue(label: "feathers.http.cancellations")
+
+    static func cancel(_ task: URLSessionTask) {
+        queue.async { task.cancel() }
     }
 }

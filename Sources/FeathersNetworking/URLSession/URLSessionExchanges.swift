@@ -1,4 +1,3 @@
-import FeathersCore
 import FeathersSupport
 import Foundation
 
@@ -6,27 +5,33 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The exchanges under way in one session: finds the one a task belongs to, watches their deadlines, ends them together.
+/// The exchanges in flight in one session: finds the one a task belongs to, watches their deadlines, ends them together.
 final class URLSessionExchanges: Sendable {
     private struct State {
         var running: [Int: URLSessionExchange] = [:]
         var isClosed = false
-        /// How many callers are just making a task.
+        /// How often all exchanges were ended.
+        var generation = 0
+        /// How many callers are making a task right now.
         var makers = 0
         /// When the timer fires; nil while nothing has a deadline.
         var nextCheck: ContinuousClock.Instant?
         var timer: DeadlineTimer?
+
+        /// Why an exchange may not begin; nil where it may.
+        func obstacle(to exchange: URLSessionExchange) -> HTTPClientError? {
+            if isClosed { return .clientClosed(host: exchange.host, delivery: .neverSent) }
+            return exchange.generation == generation ? nil : .allCancelled(host: exchange.host, delivery: .neverSent)
+        }
     }
 
     private let state = Locked(State())
 
+    /// Names the exchanges that the next ``cancelAll()`` ends: those that are registered with this number.
+    var generation: Int { state.withLock { $0.generation } }
+
     deinit {
         state.withLock { $0.timer }?.cancel()
-    }
-
-    /// How many exchanges are under way.
-    var count: Int {
-        state.withLock { $0.running.count }
     }
 
     /// The exchange a task belongs to.
@@ -39,38 +44,54 @@ final class URLSessionExchanges: Sendable {
         state.withLock { $0.running.removeValue(forKey: task.taskIdentifier) }
     }
 
-    /// Makes the task of an exchange and registers it, so that nothing reported about it can come too early.
-    /// - Returns: the task, not yet resumed; nil after ``close(_:)``.
-    func register(_ exchange: URLSessionExchange, asTaskOf session: URLSession, for request: URLRequest) -> URLSessionDataTask? {
-        let mayMake = state.withLock { state in
-            if !state.isClosed { state.makers += 1 }
-            return !state.isClosed
+    /// Makes the task of an exchange and registers it before it is resumed, so that no report can come too early.
+    /// - Returns: the task, not yet resumed.
+    /// - Throws: ``HTTPClientError/Kind/closed`` after ``close(_:)``, and after a ``cancelAll()`` since the caller's request began.
+    func register(
+        _ exchange: URLSessionExchange, asTaskOf session: URLSession, for request: URLRequest
+    ) throws(HTTPClientError) -> URLSessionDataTask {
+        let early = state.withLock { state in
+            let obstacle = state.obstacle(to: exchange)
+            if obstacle == nil { state.makers += 1 }
+            return obstacle
         }
-        guard mayMake else { return nil }
-        // Outside the lock, since it waits for the session's own queue. Nobody invalidates the session meanwhile: a task
+        if let early { throw early }
+        // Outside the lock, since it waits for the session's own queue. The session is not invalidated meanwhile: a task
         // made in an invalidated one ends the process.
         let task = exchange.upload.map { session.uploadTask(with: request, fromFile: $0.url) } ?? session.dataTask(with: request)
-        let (isRegistered, mustInvalidate) = state.withLock { state in
+        let (obstacle, mustInvalidate) = state.withLock { state in
             state.makers -= 1
-            if !state.isClosed { state.running[task.taskIdentifier] = exchange }
-            return (!state.isClosed, state.isClosed && state.makers == 0)
+            let obstacle = state.obstacle(to: exchange)
+            if obstacle == nil { state.running[task.taskIdentifier] = exchange }
+            return (obstacle, state.isClosed && state.makers == 0)
         }
-        if !isRegistered { task.cancel() }
+        if obstacle != nil { task.cancel() }
         if mustInvalidate { session.finishTasksAndInvalidate() }
+        if let obstacle { throw obstacle }
         if let deadline = exchange.deadline { watch(deadline) }
-        return isRegistered ? task : nil
+        return task
     }
 
-    /// Ends the session and what is under way; every later exchange is refused.
+    /// Ends what is in flight, redirects that have yet to be followed included.
+    func cancelAll() {
+        let cancelled = state.withLock { state in
+            state.generation += 1
+            // Each stays registered until its task has ended: until then the session may ask for it.
+            return Array(state.running.values)
+        }
+        for exchange in cancelled { exchange.fail(.allCancelled(host: exchange.host)) }
+    }
+
+    /// Ends the session and what is in flight; later exchanges are refused.
     func close(_ session: URLSession) {
         let (abandoned, mayInvalidate) = state.withLock { state in
             state.isClosed = true
             defer { state.running = [:] }
             return (Array(state.running.values), state.makers == 0)
         }
-        // Each is cancelled by itself, where it may be; the session's own way would not look whether it may.
-        for exchange in abandoned { exchange.fail(.closed, "The HTTP client was closed") }
-        // Otherwise the last one who is making a task does.
+        // Each is cancelled by itself where that is safe; `invalidateAndCancel` would not check.
+        for exchange in abandoned { exchange.fail(.clientClosed(host: exchange.host)) }
+        // Otherwise the last caller that is making a task does it.
         if mayInvalidate { session.finishTasksAndInvalidate() }
     }
 
@@ -97,7 +118,7 @@ final class URLSessionExchanges: Sendable {
             state.nextCheck = nil
             return (late, next)
         }
-        for exchange in late { exchange.fail(.timeout, "No complete answer came in time") }
+        for exchange in late { exchange.fail(HTTPClientError(.timeout, "No complete answer came in time", host: exchange.host)) }
         if let next { watch(next) }
     }
 }

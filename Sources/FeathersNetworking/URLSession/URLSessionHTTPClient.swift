@@ -7,21 +7,21 @@
 
 /// An HTTP client on `URLSession`.
 ///
-/// TLS, proxies, connection limits, caching and cookies are what the session's configuration says, but for the cache on Linux: there is none. Redirects, deadlines and size limits are
-/// decided here, alike on every platform. The session ends with the client, or with ``close()``.
+/// The session's configuration decides about TLS, proxies, connection limits, caching and cookies, except that there is no cache on Linux. Redirects,
+/// deadlines and size limits are handled here, the same way on every platform. The session ends with the client, or with ``close()``.
 ///
-/// A body of one file is handed to the session as such; one of several pieces becomes a temporary file first, as the session uploads nothing else
-/// whose length it knows. What is received goes into its file piece by piece.
+/// A body that is a single file is uploaded from that file. A body of several pieces becomes a temporary file first, since the session uploads nothing
+/// else whose length it knows. A download is written to its file piece by piece.
 public final class URLSessionHTTPClient: StreamingHTTPClient {
     private let session: URLSession
     private let exchanges: URLSessionExchanges
-    private let reports: URLSessionReports
+    let reports: URLSessionReports
 
     /// A client with a session of its own.
     /// - Parameter configuration: how the session works; the default keeps no answers, no cookies and no credentials.
     public init(configuration: URLSessionConfiguration = URLSessionHTTPClient.defaultConfiguration) {
         #if os(Linux)
-            // Before 7.84, libcurl's initialisation is not thread-safe: ours must come before Foundation's.
+            // Before 7.84, libcurl's initialization is not thread-safe: ours must come before Foundation's.
             _ = Libcurl.version
         #endif
         exchanges = URLSessionExchanges()
@@ -39,7 +39,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
     }
 
     deinit {
-        // The session retains its delegate until told to end: without this both would live for ever.
+        // The session retains its delegate until told to end: without this both would leak.
         session.finishTasksAndInvalidate()
     }
 
@@ -54,30 +54,32 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
         return configuration
     }
 
-    /// Ends the session: exchanges under way fail with ``HTTPClientError/Kind/closed``, and so does every later one.
+    /// Ends the session: exchanges in flight fail with ``HTTPClientError/Kind/closed``, and so does every later one.
     public func close() {
         exchanges.close(session)
     }
 
-    /// How many exchanges are under way, for tests.
-    var exchangesUnderWay: Int { exchanges.count }
-
-    /// Calls `ended` when the session has let go of its delegate, for tests.
-    func onDelegateEnd(_ ended: @escaping @Sendable () -> Void) {
-        reports.onEnd(ended)
+    public func cancelAll() {
+        exchanges.cancelAll()
     }
 
     public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await HTTPRedirect.following(request) { request, deadline in try await exchange(request, deadline: deadline, nil) }
+        let generation = exchanges.generation
+        return try await HTTPRedirect.following(request) { request, deadline in
+            try await exchange(request, deadline: deadline, nil, generation)
+        }
     }
 
     public func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
-        try await transfer.following { request, streams, deadline in try await exchange(request, deadline: deadline, streams) }
+        let generation = exchanges.generation
+        return try await transfer.following { request, streams, deadline in
+            try await exchange(request, deadline: deadline, streams, generation)
+        }
     }
 
-    /// One request and its answer, redirects not followed.
+    /// One request and its response, redirects not followed.
     private func exchange(
-        _ request: HTTPRequest, deadline: ContinuousClock.Instant?, _ streams: HTTPStreams?
+        _ request: HTTPRequest, deadline: ContinuousClock.Instant?, _ streams: HTTPStreams?, _ generation: Int
     ) async throws -> HTTPResponse {
         try Task.checkCancellation()
         var request = request
@@ -88,17 +90,46 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
         var urlRequest = try URLRequest(sending: request)
         // URLSession's own timer restarts with every byte, which is what a stall is.
         if request.timeout == nil, let stallTimeout = streams?.stallTimeout { urlRequest.timeoutInterval = stallTimeout.clamped.seconds }
-        let exchange = URLSessionExchange(request, deadline: deadline, streams: streams, upload: upload)
+        let exchange = URLSessionExchange(request, deadline: deadline, streams: streams, upload: upload, generation: generation)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                guard let task = exchanges.register(exchange, asTaskOf: session, for: urlRequest) else {
-                    continuation.resume(throwing: HTTPClientError(.closed, "The HTTP client was closed", delivery: .neverSent))
-                    return
+                do throws(HTTPClientError) {
+                    exchange.begin(try exchanges.register(exchange, asTaskOf: session, for: urlRequest), continuation: continuation)
+                } catch {
+                    continuation.resume(throwing: error)
                 }
-                exchange.begin(task, continuation: continuation)
             }
         } onCancel: {
             exchange.cancel()
         }
+    }
+}
+
+extension URLRequest {
+    /// - Throws: ``HTTPClientError`` where the URL or method cannot be sent.
+    init(sending request: HTTPRequest) throws(HTTPClientError) {
+        try request.checkSendable()
+        self.init(url: request.url)
+        httpMethod = request.method
+        for field in request.headers {
+            setValue(field.value, forHTTPHeaderField: field.name)
+        }
+        if let body = request.body {
+            httpBody = Data(body)
+        }
+        if let timeout = request.timeout {
+            // URLSession's timer restarts with every byte; ours is the deadline, so this one only has to stay out of its way.
+            timeoutInterval = timeout.clamped.seconds + 5
+        }
+    }
+}
+
+extension HTTPResponse {
+    init(_ response: HTTPURLResponse, body: [UInt8], requested url: URL) {
+        let fields = response.allHeaderFields.compactMap { name, value -> HTTPHeaders.Field? in
+            guard let name = name as? String, let value = value as? String else { return nil }
+            return (name, value)
+        }
+        self.init(status: response.statusCode, headers: HTTPHeaders(received: fields), body: body, url: response.url ?? url)
     }
 }

@@ -7,7 +7,7 @@ public protocol WebSocketConnector: Sendable {
     func connect(_ request: WebSocketRequest) async throws -> any WebSocketConnection
 }
 
-/// Where a WebSocket leads and how it may behave.
+/// The address of a WebSocket, and its limits.
 public struct WebSocketRequest: Sendable {
     /// A `ws` or `wss` URL; `http` and `https` mean the same.
     public var url: URL
@@ -18,11 +18,30 @@ public struct WebSocketRequest: Sendable {
     /// The largest message accepted, in bytes; a larger one closes the connection with 1009.
     public var maximumMessageSize: Int
 
-    /// A request; the parameters are the properties of the same names.
+    /// Creates a request.
+    /// - Parameters:
+    ///   - url: a `ws` or `wss` URL.
+    ///   - headers: additional header fields of the opening handshake.
+    ///   - timeout: how long opening may take.
+    ///   - maximumMessageSize: the largest message accepted, in bytes.
     public init(url: URL, headers: HTTPHeaders = HTTPHeaders(), timeout: Duration = .seconds(20), maximumMessageSize: Int = 64 << 20) {
         self.url = url
         self.headers = headers
         self.timeout = timeout
         self.maximumMessageSize = maximumMessageSize
+    }
+}
+
+/// The WebSocket connector for this platform.
+public enum PlatformWebSocketConnector {
+    /// A new connector: ``CurlWebSocketConnector`` on Linux, else ``URLSessionWebSocketConnector``.
+    ///
+    /// Where the process on Linux has no libcurl, or one before 7.68, connecting throws ``WebSocketError/Kind/unsupported``.
+    public static func make() -> any WebSocketConnector {
+        #if os(Linux)
+            CurlWebSocketConnector()
+        #else
+            URLSessionWebSocketConnector()
+        #endif
     }
 }

@@ -2,7 +2,7 @@ public import FeathersCore
 public import FeathersNetworking
 public import Foundation
 
-/// One thing a server answers to that is no service, with the type of its answer.
+/// A request to a server that is not a service's, with the type of its response.
 ///
 /// ```swift
 /// let profile = Endpoint<Profile>(.get, "users/me", query: ["verbose": true], rootKeys: ["data", "user"])
@@ -49,7 +49,7 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// How the body and the response are coded; nil for the app's way.
     public var coding: (any JSONCodec)?
 
-    /// Looks at every answer before status and content type are checked; what it throws is the call's error.
+    /// Looks at every HTTP response before status and content type are checked; what it throws is the call's error.
     public var validate: (@Sendable (HTTPResponse) throws -> Void)?
 
     let reading: EndpointReading<Response>
@@ -65,7 +65,7 @@ public struct Endpoint<Response: Sendable>: Sendable {
 }
 
 extension Endpoint where Response: Decodable {
-    /// An endpoint whose answer is a model, `Data`, `[UInt8]`, `String` or ``EmptyResponse``.
+    /// An endpoint whose HTTP response is a model, `Data`, `[UInt8]`, `String` or ``EmptyResponse``.
     /// - Parameters:
     ///   - method: the HTTP method.
     ///   - path: below the base URL, or an absolute URL.
@@ -73,10 +73,10 @@ extension Endpoint where Response: Decodable {
     ///   - query: the query, written as a service's is.
     ///   - headers: header fields; they win over the transport's own.
     ///   - body: what is sent.
-    ///   - rootKeys: the way through the answer's JSON to the response: `["data", "items", 0]`.
+    ///   - rootKeys: the way through the HTTP response's JSON to the response: `["data", "items", 0]`.
     ///   - timeout: how long the whole may take; nil for the transport's timeout.
     ///   - baseURL: where the path starts, in place of the transport's base URL.
-    ///   - validate: looks at every answer first; what it throws is the call's error.
+    ///   - validate: looks at every HTTP response first; what it throws is the call's error.
     public init(
         _ method: HTTPMethod, _ path: String, route: [String: String] = [:], query: Query = Query(), headers: [String: String] = [:],
         body: EndpointBody? = nil, rootKeys: [RootKey] = [], timeout: Duration? = nil, baseURL: URL? = nil,
@@ -89,7 +89,7 @@ extension Endpoint where Response: Decodable {
 }
 
 extension Endpoint {
-    /// An endpoint whose answer is read by a function of your own, in place of every codec.
+    /// An endpoint whose HTTP response is read by a function of your own, in place of every codec.
     public init(
         _ method: HTTPMethod, _ path: String, route: [String: String] = [:], query: Query = Query(), headers: [String: String] = [:],
         body: EndpointBody? = nil, timeout: Duration? = nil, baseURL: URL? = nil,
@@ -102,7 +102,7 @@ extension Endpoint {
 }
 
 extension Endpoint<DownloadedFile> {
-    /// An endpoint whose answer becomes a file, written while it arrives and never whole in memory.
+    /// An endpoint whose HTTP response becomes a file, written while it arrives and never whole in memory.
     /// - Parameters:
     ///   - method: the HTTP method.
     ///   - path: below the base URL, or an absolute URL.
@@ -121,4 +121,16 @@ extension Endpoint<DownloadedFile> {
         (self.route, self.query, self.headers, self.body) = (route, query, headers, body)
         (self.timeout, self.baseURL) = (timeout, baseURL)
     }
+}
+
+/// Where an endpoint's request carries what the app adds to it: the transport's header fields, and those hooks set (`Authorization`).
+///
+/// The names are those of the Fetch standard. Header fields of the endpoint itself, `Accept` and `Content-Type` are always sent.
+public enum EndpointCredentials: Hashable, Sendable {
+    /// Only to the origin (scheme, host and port) of the transport's base URL: no other server gets the app's tokens by accident.
+    case sameOrigin
+    /// To whatever origin the endpoint asks.
+    case include
+    /// To none.
+    case omit
 }

@@ -2,14 +2,14 @@ import FeathersCore
 import FeathersNetworking
 import Foundation
 
-/// How an endpoint's answer becomes its response.
+/// How an HTTP response becomes an endpoint's response.
 struct EndpointReading<Response: Sendable>: Sendable {
     let kind: EndpointAnswerKind
-    /// Makes the response of the hooks' result and the answer as it came.
-    let response: @Sendable (_ result: CallResult, _ answer: HTTPResponse, _ codec: any JSONCodec) throws -> Response
+    /// Makes the response of the hooks' result and the HTTP response as it came.
+    let response: @Sendable (_ result: ServiceResponse, _ answer: HTTPResponse, _ codec: any JSONCodec) throws -> Response
 }
 
-/// What of an answer is wanted, and with it what hooks see as `result`.
+/// What of an HTTP response is wanted, and with it what hooks see as `result`.
 enum EndpointAnswerKind: Sendable {
     /// JSON; hooks see it.
     case json
@@ -45,7 +45,7 @@ extension EndpointReading where Response: Decodable {
         -> EndpointReading
     {
         EndpointReading(kind: kind) { result, answer, _ in
-            guard let response = try value(result.json, answer) as? Response else {
+            guard let response = try value(result.result, answer) as? Response else {
                 throw FeathersError(.generalError, "The answer is no \(Response.self)")
             }
             return response
@@ -57,7 +57,7 @@ extension EndpointReading {
     static func raw(_ decode: @escaping @Sendable (HTTPResponse) throws -> Response) -> EndpointReading {
         EndpointReading(kind: .bytes) { result, answer, _ in
             var answer = answer
-            answer.body = try bytes(result.json, answer)
+            answer.body = try bytes(result.result, answer)
             return try decode(answer)
         }
     }
@@ -73,7 +73,7 @@ extension EndpointReading<DownloadedFile> {
     static func file(_ destination: URL) -> EndpointReading {
         EndpointReading(kind: .file(destination)) { result, _, _ in
             // A hook's result is the file then, as if the server had sent it.
-            let result = result.json
+            let result = result.result
             if !result.isNull { try Data(result.asBytes()).write(to: destination, options: .atomic) }
             return DownloadedFile(url: destination)
         }
@@ -85,5 +85,27 @@ extension JSONValue {
 
     fileprivate func asBytes() throws -> [UInt8] {
         try string.map { Array($0.utf8) } ?? serialized()
+    }
+}
+
+/// Decides whether a response counts as a success: the endpoint's own function first, then the status, then the content type.
+struct EndpointValidation {
+    private let endpoint: EndpointBlueprint
+
+    init(_ endpoint: EndpointBlueprint) {
+        self.endpoint = endpoint
+    }
+
+    /// - Throws: what the endpoint's own function throws, the server's ``FeathersError``, or one that names the two content types.
+    func check(_ response: HTTPResponse, accept: String?) throws {
+        try endpoint.validate?(response)
+        guard response.isSuccess else { throw RESTAnswer.error(of: response) }
+        // Our own Accept is only a hint: decoding shows whether the response is JSON. One that was set explicitly is meant.
+        guard let accept, accept != endpoint.kind.accept, !response.body.isEmpty, let type = response.headers["Content-Type"],
+            let mediaType = MediaType(type), !mediaType.isAccepted(by: accept)
+        else { return }
+        var error = FeathersError(.generalError, "The server answered with '\(type)' where '\(accept)' was asked for")
+        error.answer = FeathersError.Answer(status: response.status, body: response.body)
+        throw error
     }
 }

@@ -1,7 +1,7 @@
 public import FeathersNetworking
 public import Foundation
 
-/// An endpoint's answer: the value, and what HTTP said around it.
+/// An endpoint's response: the value, with status, header fields and URL.
 public struct EndpointResponse<Value: Sendable>: Sendable {
     /// What the body was decoded into.
     public var value: Value
@@ -16,4 +16,18 @@ public struct EndpointResponse<Value: Sendable>: Sendable {
     public func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> EndpointResponse<Other> {
         EndpointResponse<Other>(value: try transform(value), status: status, headers: headers, url: url)
     }
+}
+
+/// The response of an endpoint whose HTTP response became a file.
+public struct DownloadedFile: Hashable, Sendable {
+    /// Where the file is: the place that was asked for.
+    public var url: URL
+}
+
+/// The response of an endpoint whose body is ignored: it is neither parsed nor decoded.
+public struct EmptyResponse: Decodable, Hashable, Sendable {
+    /// The only value there is.
+    public init() {}
+
+    public init(from decoder: any Decoder) throws {}
 }

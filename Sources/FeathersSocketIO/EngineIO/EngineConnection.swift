@@ -1,19 +1,19 @@
-/// An open Engine.IO session over some transport: packets in, frames out, both in order.
+/// An open Engine.IO session over one of its transports: packets in, frames out, both in order.
 protocol EngineConnection: Sendable {
     /// What the server said when the session was opened.
     var handshake: EngineHandshake { get }
 
     /// Delivers packets until the session ends or the task is cancelled; called once.
     ///
-    /// `handler` is called by one thread at a time, in the order of arrival, never after this has returned, and must not block.
+    /// `handler` is called by one thread at a time, in the order of arrival, and never after this method returns. It must not block.
     /// - Returns: how the session ended.
     func run(_ handler: @escaping @Sendable (EnginePacket) -> Void) async -> EngineClosure
 
-    /// Puts frames into the queue and returns; the order of calls is the order on the wire.
+    /// Queues frames and returns. The order of calls is the order on the wire.
     /// - Throws: ``EngineSendError`` where not all of the frames were taken.
     func sendNow(_ frames: [EngineFrame]) throws(EngineSendError)
 
-    /// Sends what is queued, says good-bye and ends the session.
+    /// Sends what is queued, then `close`, and ends the session.
     func close()
 }
 
@@ -22,29 +22,29 @@ struct EngineClosure: Sendable {
     enum Reason: Sendable, Hashable {
         /// By ``EngineConnection/close()``.
         case closed
-        /// The other side closed without a word.
+        /// The other side closed without a message.
         case lost
         /// Something went wrong; the text says what.
         case failed(String)
-        /// What came was no Engine.IO.
+        /// The server sent something other than Engine.IO.
         case invalid(String)
     }
 
     var reason: Reason
-    /// The calls whose frames were accepted and never left.
+    /// The calls whose frames were queued and never sent.
     var unsent: [Int] = []
 }
 
-/// Why frames were not taken.
+/// Why frames were not queued.
 struct EngineSendError: Error, Hashable {
     enum Reason: Sendable, Hashable {
         /// The session is closing or closed.
         case closed
-        /// More is queued than the connection keeps.
+        /// The connection's queue is full.
         case queueFull
     }
 
     var reason: Reason
-    /// How many of the frames, from the first on, were taken all the same.
+    /// How many of the frames, counted from the first, were queued before the error.
     var taken = 0
 }

@@ -1,23 +1,24 @@
 import FeathersCore
 import FeathersNetworking
 import FeathersSupport
+import Foundation
 
-/// Opens sessions: tries the transports in their order until one opens.
+/// Opens sessions: tries the transports in order until one of them opens.
 struct EngineOpener: Sendable {
     let address: EngineAddress
     let transports: [SocketIOTransport.EngineTransport]
     let connector: (any WebSocketConnector)?
-    /// What polls. A session should have its own: one that kept connections of a lost session would ask over those that are dead.
+    /// Makes the client that polls. Each session gets its own, since a shared one would reuse the dead connections of a lost session.
     let makeClient: @Sendable () -> any HTTPClient
     /// How many bytes a message may have.
     let limit: Int
     let timebase: RelativeClock
 
-    /// How long a server gives a probe (`upgradeTimeout`).
+    /// How long a server waits for a probe (`upgradeTimeout`).
     private static let probeTimeout = Duration.seconds(10)
 
     /// Opens a session.
-    /// - Parameter timeout: how long all of it may take; each transport has an equal part, so that one that hangs leaves time for the next.
+    /// - Parameter timeout: how long all attempts may take together. Each transport gets an equal share, so that one that hangs leaves time for the next.
     /// - Throws: ``EngineOpeningError`` that says why each transport failed; `CancellationError`.
     func open(headers: HTTPHeaders, timeout: Duration) async throws -> any EngineConnection {
         guard !transports.isEmpty else { throw EngineOpeningError("No transport is allowed") }
@@ -76,5 +77,64 @@ struct EngineOpener: Sendable {
         } catch let error as WebSocketError {
             throw EngineOpeningError(error.message, isTimeout: error.kind == .timeout)
         }
+    }
+}
+
+/// Where an Engine.IO server is: the origin of a URL, a path with a slash at its end, and the query of both protocols.
+struct EngineAddress: Sendable {
+    private let origin: String
+    private let path: String
+    private let query: String
+
+    /// - Throws: ``FeathersError/Code/badRequest`` if the URL has no host, or a scheme other than http, https, ws and wss.
+    init(_ url: URL, path: String) throws(FeathersError) {
+        let url = url.absoluteURL
+        guard let scheme = url.scheme?.lowercased(), ["http", "https", "ws", "wss"].contains(scheme),
+            let host = url.host(percentEncoded: true),
+            !host.isEmpty
+        else {
+            throw FeathersError(
+                .badRequest, "The URL of a Socket.IO server must be an http, https, ws or wss URL with a host", execution: .neverSent)
+        }
+        let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        let isSecure = scheme == "https" || scheme == "wss"
+        origin = (isSecure ? "https" : "http") + "://" + bracketed + (url.port.map { ":\($0)" } ?? "")
+        let pieces = path.split(separator: "/").map { percentEncoded(component: String($0)) }
+        self.path = "/" + pieces.map { $0 + "/" }.joined()
+        query = url.query(percentEncoded: true).map { $0 + "&" } ?? ""
+    }
+
+    /// The host and port, for messages.
+    var place: String { String(origin.drop { $0 != "/" }.dropFirst(2)) }
+
+    func url(transport: String, sid: String? = nil) throws(FeathersError) -> URL {
+        let session = sid.map { "&sid=" + percentEncoded(component: $0) } ?? ""
+        let text = "\(origin)\(path)?\(query)EIO=4&transport=\(transport)\(session)"
+        guard let url = URL(string: text, encodingInvalidCharacters: false) else {
+            throw FeathersError(.badRequest, "The path or query of the Socket.IO server makes no valid URL", execution: .neverSent)
+        }
+        return url
+    }
+}
+
+/// Why a session could not be opened, in one sentence.
+struct EngineOpeningError: Error, Sendable, CustomStringConvertible {
+    let description: String
+    /// Whether it took too long.
+    let isTimeout: Bool
+
+    init(_ description: String, isTimeout: Bool = false) {
+        self.description = description
+        self.isTimeout = isTimeout
+    }
+
+    init(_ closure: EngineClosure) {
+        let description =
+            switch closure.reason {
+            case .closed: "The connection was closed while it was opened"
+            case .lost: "The server closed the connection before the session was open"
+            case .failed(let message), .invalid(let message): message
+            }
+        self.init(description)
     }
 }

@@ -1,13 +1,13 @@
+import FeathersCore
+
 /// The client's side of an Engine.IO session once it is open: heartbeats and the end.
 ///
-/// Time is how long ago some moment was, on a clock that goes on while the machine sleeps, so that a session that ended meanwhile is
-/// known to have ended when the machine wakes, not a timer's length later.
+/// Times come from a clock that continues while the machine sleeps. A session that ended meanwhile is therefore known to have ended as soon as
+/// the machine wakes, not a timer's length later.
 struct EngineSession: Sendable {
     enum Action: Sendable, Hashable {
         case nothing
         case send(EnginePacket)
-        case deliver(String)
-        case deliverBinary([UInt8])
         case close(Reason)
     }
 
@@ -16,12 +16,12 @@ struct EngineSession: Sendable {
         case pingTimeout
         /// The server sent `close`.
         case closedByServer
-        /// The server sent what a server may not send now.
+        /// The server sent a packet that it may not send now.
         case unexpected(String)
     }
 
     let handshake: EngineHandshake
-    /// When the server counts as gone.
+    /// When the server is considered gone.
     private(set) var heartbeatDeadline: Duration
     private(set) var isClosed = false
 
@@ -30,26 +30,24 @@ struct EngineSession: Sendable {
         heartbeatDeadline = now + handshake.silence
     }
 
-    /// Whether the server has been silent for too long; to be asked before anything is sent.
+    /// Whether the server has been silent for too long; checked before anything is sent.
     func isExpired(at now: Duration) -> Bool { now >= heartbeatDeadline }
 
     mutating func received(_ packet: EnginePacket, now: Duration) -> Action {
         guard !isClosed else { return .nothing }
         switch packet {
         case .ping(let text):
-            // Only pings count as signs of life: that is what the reference client re-arms on.
+            // Only pings count as signs of life, as in the reference client.
             heartbeatDeadline = now + handshake.silence
             return .send(.pong(text))
-        case .message(let text): return .deliver(text)
-        case .binary(let bytes): return .deliverBinary(bytes)
-        case .noop, .pong: return .nothing
+        case .message, .binary, .noop, .pong: return .nothing
         case .close: return close(.closedByServer)
         case .open: return close(.unexpected("a second handshake"))
         case .upgrade: return close(.unexpected("an upgrade, which is the client's to send"))
         }
     }
 
-    /// Some time has passed, maybe enough.
+    /// Checks whether the heartbeat is overdue.
     mutating func timePassed(now: Duration) -> Action {
         guard !isClosed, isExpired(at: now) else { return .nothing }
         return close(.pingTimeout)
@@ -58,5 +56,66 @@ struct EngineSession: Sendable {
     private mutating func close(_ reason: Reason) -> Action {
         isClosed = true
         return .close(reason)
+    }
+}
+
+/// What a server says when it opens a session (Engine.IO 4, "Handshake"): every member is required.
+struct EngineHandshake: Sendable, Hashable {
+    /// The session's id, a secret of client and server.
+    var sid: String
+    /// The transports the session may move to.
+    var upgrades: [String]
+    /// How often the server pings.
+    var pingInterval: Duration
+    /// How long an answer may take.
+    var pingTimeout: Duration
+    /// The most bytes the server accepts at once.
+    var maxPayload: Int
+
+    /// How long the server may be silent.
+    var silence: Duration { pingInterval + pingTimeout }
+
+    init(sid: String, upgrades: [String] = [], pingInterval: Duration, pingTimeout: Duration, maxPayload: Int) {
+        self.sid = sid
+        self.upgrades = upgrades
+        self.pingInterval = pingInterval
+        self.pingTimeout = pingTimeout
+        self.maxPayload = maxPayload
+    }
+
+    /// Reads the text of an `open` packet.
+    init(parsing text: String) throws(EngineHandshakeError) {
+        let json: JSONValue
+        do {
+            json = try JSONValue(parsing: text)
+        } catch {
+            throw EngineHandshakeError(member: nil)
+        }
+        guard let sid = json["sid"]?.string, !sid.isEmpty else { throw EngineHandshakeError(member: "sid") }
+        guard let upgrades = json["upgrades"]?.array else { throw EngineHandshakeError(member: "upgrades") }
+        self.init(
+            sid: sid, upgrades: upgrades.compactMap(\.string), pingInterval: try Self.milliseconds(json, "pingInterval"),
+            pingTimeout: try Self.milliseconds(json, "pingTimeout"), maxPayload: Int(clamping: try Self.positive(json, "maxPayload")))
+    }
+
+    private static func milliseconds(_ json: JSONValue, _ member: String) throws(EngineHandshakeError) -> Duration {
+        .milliseconds(try positive(json, member))
+    }
+
+    private static func positive(_ json: JSONValue, _ member: String) throws(EngineHandshakeError) -> Int64 {
+        // Larger values would overflow timers.
+        guard let number = json[member]?.integer, number > 0, number <= 1 << 40 else { throw EngineHandshakeError(member: member) }
+        return number
+    }
+}
+
+/// Why a handshake is invalid.
+struct EngineHandshakeError: Error, Hashable, CustomStringConvertible {
+    /// The member that is missing or invalid; nil if the text is not JSON.
+    let member: String?
+
+    /// Never the handshake itself: it holds the session's id.
+    var description: String {
+        member.map { "The server's handshake has no valid '\($0)'" } ?? "The server's handshake is not JSON"
     }
 }

@@ -2,16 +2,16 @@ import FeathersCore
 import FeathersNetworking
 import FeathersSupport
 
-/// An Engine.IO session over HTTP long-polling: at most one GET waits and at most one POST is under way.
+/// An Engine.IO session over HTTP long-polling: at most one GET waits and at most one POST is in flight.
 final class PollingConnection: EngineConnection {
-    /// How polling came to its end.
+    /// How polling ended.
     enum End: Sendable {
         case closed(EngineClosure)
-        /// At rest, so that a WebSocket can take over; what was not posted is handed on.
+        /// Polling is paused so that a WebSocket can take over. What was not posted is handed on.
         case paused(unsent: [EngineFrame])
     }
 
-    struct State {
+    private struct State {
         var queue: PollingQueue
         var isPausing = false
         var isClosing = false
@@ -22,12 +22,12 @@ final class PollingConnection: EngineConnection {
     }
 
     let handshake: EngineHandshake
-    let requests: PollingRequests
-    let state: Locked<State>
-    /// The packets that came together with the handshake.
+    private let requests: PollingRequests
+    private let state: Locked<State>
+    /// The packets that arrived together with the handshake.
     private let early: [EnginePacket]
-    let sendings: AsyncStream<Void>
-    let wake: AsyncStream<Void>.Continuation
+    private let sendings: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
 
     private init(_ requests: PollingRequests, _ handshake: EngineHandshake, _ early: [EnginePacket]) {
         self.requests = requests
@@ -41,7 +41,7 @@ final class PollingConnection: EngineConnection {
     /// - Throws: ``EngineOpeningError``, `CancellationError`.
     static func open(_ requests: PollingRequests) async throws -> PollingConnection {
         var packets = try await requests.poll(sid: nil, timeout: nil)
-        guard case .open(let text) = packets.removeFirst() else { throw EngineOpeningError("The server's first packet is no handshake") }
+        guard case .open(let text) = packets.removeFirst() else { throw EngineOpeningError("The server's first packet is not a handshake") }
         do throws(EngineHandshakeError) {
             return PollingConnection(requests, try EngineHandshake(parsing: text), packets)
         } catch {
@@ -62,7 +62,7 @@ final class PollingConnection: EngineConnection {
             group.addTask { await self.poll(handler) }
             group.addTask { await self.post() }
             await group.next()
-            // Where polling comes to rest, and where the good-bye is still under way, the other one ends by itself.
+            // While pausing, and while `close` is still being posted, the other loop ends by itself.
             if state.withLock({ ($0.isPausing || $0.isClosing) && $0.closure == nil }) { await group.next() }
             group.cancelAll()
         }
@@ -99,21 +99,112 @@ final class PollingConnection: EngineConnection {
     /// A WebSocket is being probed until the promise is settled.
     ///
     /// A server that has answered the probe releases the waiting poll with a `noop`, maybe before the answer is read here. Another poll
-    /// would then wait for nobody knows how long, and the upgrade with it.
+    /// would then wait for as long as the server likes, and the upgrade with it.
     func expectProbe(_ probe: Promise<Void>) {
         state.withLock { $0.probe = probe }
     }
 
-    /// Lets the GET and the POST under way end and begins no others.
+    /// Lets the GET and the POST in flight end and starts no others.
     func pause() {
         state.withLock { $0.isPausing = true }
         wake.yield()
     }
 
-    /// Notes why the session ended; the first reason counts.
-    func end(_ reason: EngineClosure.Reason) {
+    /// Records why the session ended; the first reason counts.
+    private func end(_ reason: EngineClosure.Reason) {
         state.withLock { state in
             if state.closure == nil { state.closure = EngineClosure(reason: state.isClosing ? .closed : reason) }
         }
+    }
+
+    /// Sends one GET after the other.
+    private func poll(_ handler: @Sendable (EnginePacket) -> Void) async {
+        while !Task.isCancelled, state.withLock({ !$0.isPausing && $0.closure == nil }) {
+            do {
+                // The session checks the heartbeat. This timeout only keeps a dead request from waiting forever.
+                let packets = try await requests.poll(sid: handshake.sid, timeout: handshake.silence * 2)
+                packets.forEach(handler)
+                if packets.contains(.close) { return end(.lost) }
+                if packets.contains(.noop), let probe = state.withLock({ $0.probe }) { try await probe.value() }
+                // The server ends the last poll with a lone `noop`.
+                if state.withLock({ $0.isClosing }), packets == [.noop] { return }
+            } catch {
+                return failed(error)
+            }
+        }
+    }
+
+    /// Posts what is queued, one POST after the other.
+    private func post() async {
+        for await _ in sendings {
+            while let batch = takeBatch() {
+                do {
+                    try await requests.post(batch, sid: handshake.sid)
+                    if batch.last == EnginePacket.close.frame { return end(.closed) }
+                } catch {
+                    if let error = error as? PollingError, error.neverSent { state.withLock { $0.queue.putBack(batch) } }
+                    return failed(error)
+                }
+            }
+            if Task.isCancelled || state.withLock({ $0.isPausing || $0.closure != nil }) { return }
+        }
+    }
+
+    private func takeBatch() -> [EngineFrame]? {
+        state.withLock { state in
+            guard !state.isPausing, state.closure == nil, !state.queue.isEmpty else { return nil }
+            return state.queue.takeBatch()
+        }
+    }
+
+    private func failed(_ error: any Error) {
+        switch error {
+        case let error as PollingError: end(error.isInvalid ? .invalid(error.message) : .failed(error.message))
+        default: end(.closed)
+        }
+    }
+}
+
+/// The frames that wait to be posted, and how they are packed into requests (Engine.IO 4, "maxPayload").
+struct PollingQueue: Sendable {
+    /// Servers refuse bodies with more packets (python-engineio).
+    static let maximumPackets = 16
+
+    private var frames: [EngineFrame] = []
+    private let maxPayload: Int
+
+    init(maxPayload: Int) {
+        self.maxPayload = maxPayload
+    }
+
+    var isEmpty: Bool { frames.isEmpty }
+
+    mutating func append(contentsOf new: [EngineFrame]) {
+        frames += new
+    }
+
+    /// Takes the frames of one body: as many as fit. A frame that exceeds the limit by itself goes alone.
+    mutating func takeBatch() -> [EngineFrame] {
+        var size = 0
+        var count = 0
+        for frame in frames.prefix(Self.maximumPackets) {
+            let added = frame.pollingSize + (count > 0 ? 1 : 0)
+            if count > 0, size + added > maxPayload { break }
+            size += added
+            count += 1
+        }
+        defer { frames.removeFirst(count) }
+        return Array(frames.prefix(count))
+    }
+
+    /// Puts a batch back that was never sent.
+    mutating func putBack(_ batch: [EngineFrame]) {
+        frames.insert(contentsOf: batch, at: 0)
+    }
+
+    /// Takes everything.
+    mutating func takeAll() -> [EngineFrame] {
+        defer { frames = [] }
+        return frames
     }
 }

@@ -7,14 +7,14 @@ struct PollingRequests: Sendable {
     let address: EngineAddress
     let headers: HTTPHeaders
     let client: any HTTPClient
-    /// How many bytes an answer may have.
+    /// How many bytes a response may have.
     let limit: Int
 
-    /// Waits for packets; without a session opens one.
+    /// Waits for packets. Opens a session if there is none.
     func poll(sid: String?, timeout: Duration?) async throws -> [EnginePacket] {
         let url = try address.url(transport: "polling", sid: sid)
         var request = HTTPRequest(url: url, headers: headers, timeout: timeout, redirects: .never, maximumResponseBytes: limit)
-        // What the server put into an answer that was lost does not come again: the session must end rather than go on without it.
+        // The packets of a lost response do not come again: the session must end rather than continue without them.
         request.isRepeatable = false
         let response = try await execute(request)
         do throws(EngineCodecError) {
@@ -51,9 +51,9 @@ struct PollingRequests: Sendable {
 /// Why a request of a polling session failed.
 struct PollingError: Error, CustomStringConvertible {
     let message: String
-    /// Whether the request can not have reached the server.
+    /// Whether the request cannot have reached the server.
     var neverSent = false
-    /// Whether the server sent what is no Engine.IO.
+    /// Whether the server sent something other than Engine.IO.
     var isInvalid = false
     var isTimeout = false
 
@@ -64,7 +64,7 @@ struct PollingError: Error, CustomStringConvertible {
         self.isTimeout = isTimeout
     }
 
-    /// Engine.IO says what it refuses in JSON: `{"code":1,"message":"Session ID unknown"}`.
+    /// Engine.IO explains refusals in JSON: `{"code":1,"message":"Session ID unknown"}`.
     init(refusal response: HTTPResponse) {
         let json = try? JSONValue(parsing: response.body)
         let why = json?["message"]?.string ?? (response.status == 413 ? "more was sent at once than the server accepts" : "no reason given")

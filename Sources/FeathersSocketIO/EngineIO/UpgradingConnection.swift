@@ -2,17 +2,17 @@ import FeathersCore
 import FeathersNetworking
 import FeathersSupport
 
-/// A session that begins with polling and moves to a WebSocket as soon as one stands.
+/// A session that begins with polling and moves to a WebSocket as soon as one is open.
 final class UpgradingConnection: EngineConnection {
     private struct State {
         var machine = EngineUpgrade()
-        /// What was sent while neither transport takes it.
+        /// Frames that were sent while neither transport accepts any.
         var held: [EngineFrame] = []
         var webSocket: WebSocketEngineConnection?
     }
 
     private let polling: PollingConnection
-    /// Opens the WebSocket of this session.
+    /// Opens a WebSocket for this session.
     private let openWebSocket: @Sendable () async throws -> WebSocketEngineConnection
     private let state = Locked(State())
     private let probeTimeout: @Sendable () async throws -> Void
@@ -66,7 +66,7 @@ final class UpgradingConnection: EngineConnection {
                 do throws(EngineSendError) {
                     return try polling.sendNow(frames)
                 } catch {
-                    // Polling may have come to rest in between; then there is another way.
+                    // Polling may have been paused in between; then there is another way.
                     guard state.withLock({ $0.machine.holdsFrames || $0.machine.isUpgraded }) else { throw error }
                 }
             }
@@ -84,11 +84,11 @@ final class UpgradingConnection: EngineConnection {
         }
     }
 
-    /// Sends `5`, what polling has left and what has waited, in this order; from then on frames go straight to the WebSocket.
+    /// Sends `5`, then what polling did not post, then the held frames. From then on frames go straight to the WebSocket.
     private func switchOver(to webSocket: WebSocketEngineConnection, unsent: [EngineFrame]) -> EngineUpgrade.Action {
         var frames = [EnginePacket.upgrade.frame] + unsent
         while true {
-            // A failure here is the WebSocket's end, which `run` reports.
+            // A failure here means that the WebSocket has ended, which `run` reports.
             try? webSocket.sendNow(frames)
             let action: EngineUpgrade.Action? = state.withLock { state in
                 frames = state.held
@@ -127,6 +127,70 @@ final class UpgradingConnection: EngineConnection {
             webSocket.adopt(polling.handshake)
             polling.pause()
         default: webSocket.close()
+        }
+    }
+}
+
+/// The move of a session from polling to a WebSocket: `2probe`, `3probe`, polling paused, `5`.
+struct EngineUpgrade: Sendable {
+    enum Action: Sendable, Hashable {
+        case nothing
+        case sendProbe
+        /// Let the poll and the post in flight end, and start no others.
+        case pausePolling
+        /// Send `5`, then the held frames, and use the WebSocket from now on.
+        case switchOver
+        /// Close the WebSocket and stay with polling.
+        case abandon(String)
+        /// End the session on the transport it uses now.
+        case closePolling, closeWebSocket
+    }
+
+    private enum State { case idle, probing, pausing, upgraded, abandoned }
+
+    private var state = State.idle
+    private var closeIsRequested = false
+
+    /// Whether frames are held, since polling sends no more and the WebSocket does not yet.
+    var holdsFrames: Bool { state == .pausing }
+    var isUpgraded: Bool { state == .upgraded }
+
+    mutating func webSocketOpened() -> Action {
+        guard state == .idle else { return .nothing }
+        state = .probing
+        return .sendProbe
+    }
+
+    mutating func received(_ packet: EnginePacket) -> Action {
+        guard state == .probing else { return .nothing }
+        guard packet == .pong("probe") else { return failed("The server did not answer the probe") }
+        state = .pausing
+        return .pausePolling
+    }
+
+    mutating func pollingPaused() -> Action {
+        guard state == .pausing else { return .nothing }
+        state = .upgraded
+        return closeIsRequested ? .closeWebSocket : .switchOver
+    }
+
+    /// The WebSocket could not be opened, was lost, or took too long.
+    mutating func failed(_ why: String) -> Action {
+        guard state == .idle || state == .probing else { return .nothing }
+        state = .abandoned
+        return .abandon(why)
+    }
+
+    /// The session is to end. While polling pauses this waits, since both sides are in between.
+    mutating func closeRequested() -> Action {
+        switch state {
+        case .pausing:
+            closeIsRequested = true
+            return .nothing
+        case .upgraded: return .closeWebSocket
+        case .idle, .probing, .abandoned:
+            state = .abandoned
+            return .closePolling
         }
     }
 }

@@ -5,7 +5,7 @@ import FeathersSupport
 /// An Engine.IO session over a WebSocket: one packet in each frame.
 final class WebSocketEngineConnection: EngineConnection {
     private enum Phase {
-        /// Whoever opens the session takes the packets one by one.
+        /// The session is being opened; packets are taken one by one with `nextPacket`.
         case opening(received: [EnginePacket], waiting: Promise<EnginePacket>?)
         case running(@Sendable (EnginePacket) -> Void)
         case ended
@@ -17,7 +17,7 @@ final class WebSocketEngineConnection: EngineConnection {
         var isClosedByUs = false
     }
 
-    /// A server that sends this much before its handshake is read sends nothing worth reading.
+    /// How many packets may arrive before the handshake is read.
     private static let maximumEarlyPackets = 64
 
     private let socket: any WebSocketConnection
@@ -28,7 +28,7 @@ final class WebSocketEngineConnection: EngineConnection {
         self.socket = socket
     }
 
-    /// Begins to read from an open WebSocket.
+    /// Starts to read from an open WebSocket.
     static func start(_ socket: any WebSocketConnection) -> WebSocketEngineConnection {
         let connection = WebSocketEngineConnection(socket)
         socket.start { connection.received($0) }
@@ -39,7 +39,7 @@ final class WebSocketEngineConnection: EngineConnection {
         state.withLock { $0.handshake } ?? EngineHandshake(sid: "", pingInterval: .zero, pingTimeout: .zero, maxPayload: .max)
     }
 
-    /// Waits for the handshake that opens a session of its own.
+    /// Waits for the handshake that opens a new session.
     /// - Throws: ``EngineOpeningError``, `CancellationError`.
     func open() async throws {
         switch try await nextPacket() {
@@ -50,7 +50,7 @@ final class WebSocketEngineConnection: EngineConnection {
             } catch {
                 throw EngineOpeningError("\(error)")
             }
-        default: throw EngineOpeningError("The server's first packet is no handshake")
+        default: throw EngineOpeningError("The server's first packet is not a handshake")
         }
     }
 
@@ -75,7 +75,7 @@ final class WebSocketEngineConnection: EngineConnection {
     }
 
     func run(_ handler: @escaping @Sendable (EnginePacket) -> Void) async -> EngineClosure {
-        // What came in between goes first; what comes meanwhile still queues behind it.
+        // Packets that arrived before go first; those that arrive meanwhile queue behind them.
         while true {
             let received: [EnginePacket] = state.withLock { state in
                 guard case .opening(let received, _) = state.phase else { return [] }
@@ -89,7 +89,7 @@ final class WebSocketEngineConnection: EngineConnection {
             return try await end.value()
         } catch {
             close()
-            // Nothing is delivered any more, whatever still comes.
+            // Nothing more is delivered, even if packets still arrive.
             state.withLock { $0.phase = .ended }
             return EngineClosure(reason: .closed)
         }
@@ -131,7 +131,7 @@ final class WebSocketEngineConnection: EngineConnection {
         enum Recipient {
             case handler(@Sendable (EnginePacket) -> Void)
             case promise(Promise<EnginePacket>)
-            case nobody, overflow
+            case none, overflow
         }
         let recipient: Recipient = state.withLock { state in
             switch state.phase {
@@ -143,21 +143,21 @@ final class WebSocketEngineConnection: EngineConnection {
                 guard received.count < Self.maximumEarlyPackets else { return .overflow }
                 received.append(packet)
                 state.phase = .opening(received: received, waiting: nil)
-                return .nobody
-            case .ended: return .nobody
+                return .none
+            case .ended: return .none
             }
         }
         switch recipient {
         case .handler(let handler): handler(packet)
         case .promise(let promise): promise.resolve(packet)
-        case .nobody: break
+        case .none: break
         case .overflow: finish(.invalid("The server sends before its handshake is read"))
         }
     }
 
     private func finish(_ reason: EngineClosure.Reason) {
         let (waiting, isClosedByUs): (Promise<EnginePacket>?, Bool) = state.withLock { state in
-            // What came before the end is still to be delivered.
+            // Packets that arrived before the end are still to be delivered.
             if case .opening(let received, nil) = state.phase, !received.isEmpty { return (nil, state.isClosedByUs) }
             defer { state.phase = .ended }
             if case .opening(_, let promise) = state.phase { return (promise, state.isClosedByUs) }

@@ -1,48 +1,65 @@
-/// The calls that wait: to be sent, or for their acknowledgement.
+/// The calls that wait to be sent or to be acknowledged.
 ///
-/// Every call leaves the table exactly once, by an acknowledgement, its deadline, its cancellation or the end of its connection.
+/// Every call leaves the table exactly once: by its acknowledgement, its deadline, its cancellation, or the end of its connection.
 struct CallTable<Waiter> {
+    /// Where a call waits until it is sent.
+    enum Lane: Int, Sendable, CaseIterable {
+        /// Calls that sign the connection in or out. They go out as soon as the namespace is joined.
+        case session
+        /// All other calls. They go out once the connection is prepared.
+        case ordinary
+    }
+
+    private struct Queue: Sendable {
+        /// The calls in their order; entries outlive cancelled calls.
+        var ids: [Int] = []
+        /// How many of them still wait.
+        var count = 0
+    }
+
     struct Call {
         let waiter: Waiter
         let deadline: Duration?
-        /// The frame that is still to be sent; nil once it was.
+        /// The frame while it is still to be sent; nil once it is sent.
         var unsent: EngineFrame?
-        /// Kept so that a frame which never left can be sent over the next connection.
+        /// Kept so that a frame that was never sent can be sent over the next connection.
         let frame: EngineFrame
-        /// Whether the call is given up with its connection, even where its frame never left.
+        /// Whether the call fails with its connection, even if its frame was never sent.
         var isVolatile = false
+        var lane = Lane.ordinary
     }
 
     private var calls: [Int: Call] = [:]
-    private var queue: [Int] = []
-    private var queuedCount = 0
-    private var deadlines = DeadlineHeap()
+    private var queues = Lane.allCases.map { _ in Queue() }
+    private(set) var deadlines = DeadlineHeap()
     private let queueLimit: Int
 
-    /// - Parameter queueLimit: how many calls may wait to be sent.
+    /// - Parameter queueLimit: how many calls may wait in each lane.
     init(queueLimit: Int = .max) {
         self.queueLimit = queueLimit
     }
 
     var count: Int { calls.count }
-    var queued: Int { queuedCount }
-    /// How many deadlines are remembered, those of calls that ended included.
-    var deadlineCount: Int { deadlines.count }
-    /// When a call must be looked at next; nil where none has a deadline.
+    var queued: Int { queues.reduce(0) { $0 + $1.count } }
+    /// The earliest deadline; nil if no call has one.
     var nextDeadline: Duration? { deadlines.first }
 
     /// Adds a call that is sent now.
-    mutating func addSent(_ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, isVolatile: Bool = false) {
-        add(id, Call(waiter: waiter, deadline: deadline, unsent: nil, frame: frame, isVolatile: isVolatile))
+    mutating func addSent(
+        _ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, isVolatile: Bool = false, lane: Lane = .ordinary
+    ) {
+        add(id, Call(waiter: waiter, deadline: deadline, unsent: nil, frame: frame, isVolatile: isVolatile, lane: lane))
     }
 
     /// Adds a call that is sent later.
-    /// - Returns: false, and nothing is added, where as many wait as may.
-    mutating func addQueued(_ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?) -> Bool {
-        guard queuedCount < queueLimit else { return false }
-        add(id, Call(waiter: waiter, deadline: deadline, unsent: frame, frame: frame))
-        queue.append(id)
-        queuedCount += 1
+    /// - Returns: false if the lane is full; then nothing is added.
+    mutating func addQueued(
+        _ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, lane: Lane = .ordinary
+    ) -> Bool {
+        guard queues[lane.rawValue].count < queueLimit else { return false }
+        add(id, Call(waiter: waiter, deadline: deadline, unsent: frame, frame: frame, lane: lane))
+        queues[lane.rawValue].ids.append(id)
+        queues[lane.rawValue].count += 1
         return true
     }
 
@@ -50,62 +67,70 @@ struct CallTable<Waiter> {
         calls[id] = call
         guard let deadline = call.deadline else { return }
         deadlines.insert(deadline, for: id)
-        // Calls mostly end long before their deadline: what they leave behind must not grow without bound.
+        // Most calls end long before their deadline: the entries they leave behind must not grow without bound.
         if deadlines.count > 2 * calls.count + 64 {
             deadlines = DeadlineHeap(calls.compactMap { id, call in call.deadline.map { ($0, id) } })
         }
     }
 
-    /// Takes the frames to send, in the order the calls were made; their calls count as sent from now on.
-    ///
-    /// - Parameter limit: how many bytes a frame may have; calls with larger ones are taken out and returned.
-    mutating func takeQueue(limit: Int) -> (frames: [EngineFrame], oversized: [Call]) {
+    /// Takes the frames of a lane, in the order the calls were made; their calls count as sent from now on.
+    /// - Parameter refusal: why a call may not be sent; such calls are taken out and returned.
+    mutating func takeQueue<Refusal>(
+        _ lane: Lane = .ordinary, refusal: (Call) -> Refusal?
+    ) -> (frames: [EngineFrame], refused: [(call: Call, why: Refusal)]) {
         var frames: [EngineFrame] = []
-        var oversized: [Call] = []
-        for id in queue {
+        var refused: [(call: Call, why: Refusal)] = []
+        for id in queues[lane.rawValue].ids {
             guard let call = calls[id], let frame = call.unsent else { continue }
-            if frame.size > limit {
-                oversized.append(call)
+            if let why = refusal(call) {
+                refused.append((call, why))
                 calls[id] = nil
             } else {
                 calls[id]?.unsent = nil
                 frames.append(frame)
             }
         }
-        queue = []
-        queuedCount = 0
-        return (frames, oversized)
+        queues[lane.rawValue] = Queue()
+        return (frames, refused)
     }
 
-    /// Who waits for the answer to a call that was sent.
+    /// Takes the calls that wait to be sent and match, in the order they were made.
+    mutating func takeUnsent(where isMatch: (Call) -> Bool) -> [Call] {
+        let matches = calls.filter { $0.value.unsent != nil && isMatch($0.value) }.sorted { $0.key < $1.key }
+        return matches.compactMap { cancelled($0.key) }
+    }
+
+    /// The waiter of a call that was sent.
     func waiter(for id: Int) -> Waiter? {
         calls[id].flatMap { $0.unsent == nil ? $0.waiter : nil }
     }
 
-    /// Takes the call a server has answered; nil for an id nobody waits for, or one that was never sent.
+    /// Takes the call a server has acknowledged; nil if the id is unknown or was never sent.
     mutating func acknowledged(_ id: Int) -> Waiter? {
         guard let index = calls.index(forKey: id), calls.values[index].unsent == nil else { return nil }
         return calls.remove(at: index).value.waiter
     }
 
-    /// Takes a call its caller gave up.
+    /// Takes a call that its caller cancelled.
     mutating func cancelled(_ id: Int) -> Call? {
         guard let call = calls.removeValue(forKey: id) else { return nil }
-        if call.unsent != nil { removedFromQueue() }
+        if call.unsent != nil { removedFromQueue(call.lane) }
         return call
     }
 
-    /// Takes the calls that were sent and can not be answered any more; what never left stays, first in the queue, unless it is volatile.
-    /// - Parameter unsent: ids of calls whose frames never left, in their order.
+    /// Takes the calls that were sent and can no longer be answered. A call that was never sent stays, first in its lane, unless it is volatile.
+    /// - Parameter unsent: ids of calls whose frames were never sent, in order.
     mutating func connectionLost(unsent: [Int]) -> [Call] {
-        var kept: [Int] = []
+        var kept = Lane.allCases.map { _ in [Int]() }
         for id in unsent {
             guard let call = calls[id], call.unsent == nil else { continue }
             calls[id]?.unsent = call.frame
-            if !call.isVolatile { kept.append(id) }
+            if !call.isVolatile { kept[call.lane.rawValue].append(id) }
         }
-        queue = kept + queue
-        queuedCount += kept.count
+        for (lane, ids) in kept.enumerated() {
+            queues[lane].ids.insert(contentsOf: ids, at: 0)
+            queues[lane].count += ids.count
+        }
         let lost = calls.filter { $0.value.unsent == nil || $0.value.isVolatile }.sorted { $0.key < $1.key }
         for (id, _) in lost { calls[id] = nil }
         return lost.map(\.value)
@@ -113,7 +138,7 @@ struct CallTable<Waiter> {
 
     /// Takes every call.
     mutating func takeAll() -> [Call] {
-        defer { (calls, queue, queuedCount, deadlines) = ([:], [], 0, DeadlineHeap()) }
+        defer { (calls, queues, deadlines) = ([:], Lane.allCases.map { _ in Queue() }, DeadlineHeap()) }
         return calls.sorted { $0.key < $1.key }.map(\.value)
     }
 
@@ -129,11 +154,59 @@ struct CallTable<Waiter> {
         return expired
     }
 
-    private mutating func removedFromQueue() {
-        queuedCount -= 1
-        if queue.count > 2 * queuedCount + 64 { queue.removeAll { calls[$0]?.unsent == nil } }
+    private mutating func removedFromQueue(_ lane: Lane) {
+        queues[lane.rawValue].count -= 1
+        let queue = queues[lane.rawValue]
+        if queue.ids.count > 2 * queue.count + 64 { queues[lane.rawValue].ids = queue.ids.filter { calls[$0]?.unsent != nil } }
     }
 }
 
 extension CallTable: Sendable where Waiter: Sendable {}
 extension CallTable.Call: Sendable where Waiter: Sendable {}
+
+/// Deadlines with the earliest first: a binary heap.
+struct DeadlineHeap: Sendable {
+    private var entries: [(deadline: Duration, id: Int)] = []
+
+    init(_ entries: [(Duration, Int)] = []) {
+        // A sorted array is a heap.
+        self.entries = entries.sorted { $0.0 < $1.0 }.map { (deadline: $0.0, id: $0.1) }
+    }
+
+    var count: Int { entries.count }
+    var first: Duration? { entries.first?.deadline }
+    var firstEntry: (deadline: Duration, id: Int)? { entries.first }
+
+    mutating func insert(_ deadline: Duration, for id: Int) {
+        var child = entries.count
+        entries.append((deadline, id))
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard entries[child].deadline < entries[parent].deadline else { return }
+            entries.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    /// Removes and returns the first entry if it is due.
+    mutating func removeFirst(notAfter now: Duration) -> (deadline: Duration, id: Int)? {
+        guard let first = entries.first, first.deadline <= now else { return nil }
+        removeFirst()
+        return first
+    }
+
+    mutating func removeFirst() {
+        guard let last = entries.popLast(), !entries.isEmpty else { return }
+        entries[0] = last
+        var parent = 0
+        while true {
+            let left = 2 * parent + 1
+            let right = left + 1
+            guard left < entries.count else { return }
+            let child = right < entries.count && entries[right].deadline < entries[left].deadline ? right : left
+            guard entries[child].deadline < entries[parent].deadline else { return }
+            entries.swapAt(child, parent)
+            parent = child
+        }
+    }
+}

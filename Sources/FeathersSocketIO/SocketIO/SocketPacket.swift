@@ -5,7 +5,7 @@ struct SocketPacket: Sendable, Hashable {
     enum Kind: UInt8, Sendable, CaseIterable {
         case connect, disconnect, event, ack, connectError, binaryEvent, binaryAck
 
-        /// The kind once a packet's attachments stand where they belong.
+        /// The kind of the packet once its attachments are filled in.
         var withoutAttachments: Kind {
             switch self {
             case .binaryEvent: .event
@@ -19,7 +19,7 @@ struct SocketPacket: Sendable, Hashable {
 
     var kind: Kind
     var namespace: String
-    /// The id of a packet that asks for an answer, or is one.
+    /// The id of a packet that asks for an acknowledgement, or is one.
     var id: Int?
     var data: JSONValue?
 
@@ -32,13 +32,89 @@ struct SocketPacket: Sendable, Hashable {
 
     static let mainNamespace = "/"
 
-    /// Names neither side may use for an event: they are what client libraries call their own.
+    /// Event names that client libraries reserve for themselves.
     static let reservedNames: Set<String> = [
         "connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener",
     ]
 
-    /// Whether a name is one of them. A service's event has a space in it, and is known by its length most often, which costs less than a hash.
+    /// Whether a name is reserved. The length is checked first, since it rules out most service events and costs less than a hash.
     static func isReserved(_ name: String) -> Bool {
         name.utf8.count <= "removeListener".utf8.count && reservedNames.contains(name)
+    }
+
+    /// Writes the packet as an Engine.IO message: `4<type>[<namespace>,][<id>][<JSON>]`.
+    ///
+    /// Calls are JSON, so nothing is ever sent with attachments.
+    /// - Throws: `JSONSerializationError` if a number is NaN or infinite.
+    func frame(call: Int? = nil) throws(JSONSerializationError) -> EngineFrame {
+        var text: [UInt8] = [UInt8(ascii: "4"), UInt8(ascii: "0") + kind.rawValue]
+        if namespace != Self.mainNamespace {
+            text.append(contentsOf: namespace.utf8)
+            text.append(UInt8(ascii: ","))
+        }
+        if let id { text.append(contentsOf: String(id).utf8) }
+        if let data { try data.serialize(into: &text) }
+        return EngineFrame(text: String(decoding: text, as: UTF8.self), call: call)
+    }
+}
+
+/// Why text or bytes are not a Socket.IO packet, and where.
+struct SocketPacketError: Error, Hashable, CustomStringConvertible {
+    enum Reason: Hashable, Sendable {
+        /// The type is missing.
+        case empty
+        /// The type is not one of `0` to `6`.
+        case unknownType(UInt8)
+        /// The number of attachments is missing, not a number, or not followed by `-`.
+        case illegalAttachmentCount
+        case tooManyAttachments(limit: Int)
+        /// The ack id does not fit into an `Int`.
+        case illegalID
+        case invalidJSON(JSONParsingError.Reason)
+        /// The payload does not suit the type.
+        case invalidPayload(SocketPacket.Kind)
+        /// The event has a name that is reserved for client libraries.
+        case reservedName(String)
+        /// A text arrived where an attachment was expected.
+        case textInsteadOfAttachment
+        /// Bytes arrived that no packet announced.
+        case unexpectedAttachment
+        /// A placeholder names an attachment that does not exist.
+        case illegalPlaceholder
+        /// A packet and its attachments are larger than accepted.
+        case tooLarge(limit: Int)
+    }
+
+    let reason: Reason
+    /// How many bytes precede the fault; 0 if the packet as a whole is wrong.
+    let offset: Int
+
+    init(_ reason: Reason, at offset: Int = 0) {
+        self.reason = reason
+        self.offset = offset
+    }
+
+    /// The reason and the offset; never the packet, which may hold secrets.
+    var description: String {
+        "Invalid Socket.IO packet at byte \(offset): \(reason.explanation)"
+    }
+}
+
+extension SocketPacketError.Reason {
+    fileprivate var explanation: String {
+        switch self {
+        case .empty: "the packet is empty"
+        case .unknownType(let type): "0x\(String(type, radix: 16, uppercase: true)) is not a packet type"
+        case .illegalAttachmentCount: "illegal number of attachments"
+        case .tooManyAttachments(let limit): "more than \(limit) attachments"
+        case .illegalID: "the acknowledgement id is too large"
+        case .invalidJSON(let reason): "\(JSONParsingError(reason: reason, offset: 0))"
+        case .invalidPayload(let kind): "the payload does not suit a packet of type \(kind.rawValue)"
+        case .reservedName(let name): "the event's name '\(name)' is reserved"
+        case .textInsteadOfAttachment: "got plaintext data when reconstructing a packet"
+        case .unexpectedAttachment: "got binary data when not reconstructing a packet"
+        case .illegalPlaceholder: "illegal attachments"
+        case .tooLarge(let limit): "the packet and its attachments are larger than \(limit) bytes"
+        }
     }
 }

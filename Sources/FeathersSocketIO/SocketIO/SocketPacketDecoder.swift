@@ -1,9 +1,9 @@
 import FeathersCore
+import Foundation
 
-/// Puts packets together: a text, and the attachments that follow it.
+/// Assembles packets: a text, and the attachments that follow it.
 ///
-/// Bytes have no place in JSON. Where an attachment belongs its base64 text stands, which is also what a model's `Data` property
-/// decodes from.
+/// JSON has no bytes. An attachment becomes its Base64 text, which a model's `Data` property decodes from.
 struct SocketPacketDecoder: Sendable {
     struct Limits: Sendable, Hashable {
         /// How many attachments a packet may have; 10 as in socket.io-parser.
@@ -26,10 +26,10 @@ struct SocketPacketDecoder: Sendable {
         self.limits = limits
     }
 
-    /// Whether a text of that many bytes may come now.
+    /// Whether a text of this size may arrive now.
     func permits(textOf size: Int) -> Bool { unfinished == nil && size <= limits.bytes }
 
-    /// - Returns: the packet; nil while its attachments are to come.
+    /// - Returns: the packet; nil while its attachments are missing.
     mutating func received(_ text: String) throws(SocketPacketError) -> SocketPacket? {
         guard unfinished == nil else { throw SocketPacketError(.textInsteadOfAttachment) }
         guard text.utf8.count <= limits.bytes else { throw SocketPacketError(.tooLarge(limit: limits.bytes)) }
@@ -42,7 +42,7 @@ struct SocketPacketDecoder: Sendable {
         return packet
     }
 
-    /// - Returns: the packet that was waiting for this last attachment; nil while more are to come.
+    /// - Returns: the packet this attachment completes; nil while more are missing.
     mutating func received(_ attachment: [UInt8]) throws(SocketPacketError) -> SocketPacket? {
         guard var waiting = unfinished else { throw SocketPacketError(.unexpectedAttachment) }
         unfinished = nil
@@ -55,7 +55,7 @@ struct SocketPacketDecoder: Sendable {
         }
         var packet = waiting.packet
         packet.kind = packet.kind.withoutAttachments
-        let texts = waiting.attachments.map { String(decoding: Base64.encode($0), as: UTF8.self) }
+        let texts = waiting.attachments.map { Data($0).base64EncodedString() }
         packet.data = try packet.data.map { data throws(SocketPacketError) in try Self.fill(data, with: texts) }
         return packet
     }
@@ -74,6 +74,112 @@ struct SocketPacketDecoder: Sendable {
             for key in object.keys { object[key] = try fill(object[key] ?? .null, with: texts) }
             return .object(object)
         default: return value
+        }
+    }
+}
+
+/// Reads the text of one packet: `<type>[<attachments>-][<namespace>,][<id>][<JSON>]`.
+struct SocketPacketParser {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var cursor = 0
+    private let maximumAttachments: Int
+
+    /// - Parameter maximumAttachments: how many attachments a packet may announce.
+    static func parse(
+        _ text: String, maximumAttachments: Int = .max
+    ) throws(SocketPacketError) -> (packet: SocketPacket, attachments: Int) {
+        var text = text
+        let result = text.withUTF8 { bytes in
+            var parser = SocketPacketParser(bytes: bytes, maximumAttachments: maximumAttachments)
+            do throws(SocketPacketError) {
+                return Result<_, SocketPacketError>.success(try parser.parse())
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private init(bytes: UnsafeBufferPointer<UInt8>, maximumAttachments: Int) {
+        self.bytes = bytes
+        self.maximumAttachments = maximumAttachments
+    }
+
+    private mutating func parse() throws(SocketPacketError) -> (packet: SocketPacket, attachments: Int) {
+        guard let first = bytes.first else { throw SocketPacketError(.empty) }
+        guard first >= UInt8(ascii: "0"), let kind = SocketPacket.Kind(rawValue: first - UInt8(ascii: "0")) else {
+            throw SocketPacketError(.unknownType(first))
+        }
+        cursor = 1
+        let attachments = kind.isBinary ? try attachmentCount() : 0
+        var packet = SocketPacket(kind, namespace: namespace())
+        packet.id = try id()
+        let payloadStart = cursor
+        if cursor < bytes.count {
+            do {
+                packet.data = try JSONValue(parsing: UnsafeBufferPointer(rebasing: bytes[cursor...]))
+            } catch {
+                throw SocketPacketError(.invalidJSON(error.reason), at: cursor + error.offset)
+            }
+        }
+        if let fault = packet.payloadFault { throw SocketPacketError(fault, at: payloadStart) }
+        return (packet, attachments)
+    }
+
+    private mutating func attachmentCount() throws(SocketPacketError) -> Int {
+        let start = cursor
+        guard let count = digits() else { throw SocketPacketError(.tooManyAttachments(limit: maximumAttachments), at: start) }
+        guard cursor > start, cursor < bytes.count, bytes[cursor] == UInt8(ascii: "-") else {
+            throw SocketPacketError(.illegalAttachmentCount, at: start)
+        }
+        guard count <= maximumAttachments else {
+            throw SocketPacketError(.tooManyAttachments(limit: maximumAttachments), at: start)
+        }
+        cursor += 1
+        return count
+    }
+
+    /// Reads from `/` up to `,`, or up to the end if there is no comma.
+    private mutating func namespace() -> String {
+        guard cursor < bytes.count, bytes[cursor] == UInt8(ascii: "/") else { return SocketPacket.mainNamespace }
+        let end = bytes[cursor...].firstIndex(of: UInt8(ascii: ",")) ?? bytes.count
+        defer { cursor = min(end + 1, bytes.count) }
+        return String(decoding: bytes[cursor..<end], as: UTF8.self)
+    }
+
+    private mutating func id() throws(SocketPacketError) -> Int? {
+        let start = cursor
+        guard let id = digits() else { throw SocketPacketError(.illegalID, at: start) }
+        return cursor > start ? id : nil
+    }
+
+    /// Reads a number; 0 if there are no digits, nil if the number does not fit into an `Int`.
+    private mutating func digits() -> Int? {
+        var number = 0
+        while cursor < bytes.count, bytes[cursor] >= UInt8(ascii: "0"), bytes[cursor] <= UInt8(ascii: "9") {
+            let (product, overflows) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflowsToo) = product.addingReportingOverflow(Int(bytes[cursor] - UInt8(ascii: "0")))
+            if overflows || overflowsToo { return nil }
+            number = sum
+            cursor += 1
+        }
+        return number
+    }
+}
+
+extension SocketPacket {
+    /// What is wrong with the payload by the rules of socket.io-parser; nil if it is valid.
+    fileprivate var payloadFault: SocketPacketError.Reason? {
+        switch (kind, data) {
+        case (.connect, nil), (.connect, .object), (.disconnect, nil), (.connectError, .string), (.connectError, .object): return nil
+        case (.ack, .array), (.binaryAck, .array): return nil
+        case (.event, .array(let array)), (.binaryEvent, .array(let array)):
+            switch array.first {
+            case .string(let name): return Self.isReserved(name) ? .reservedName(name) : nil
+            case .integer, .number: return nil
+            default: return .invalidPayload(kind)
+            }
+        default: return .invalidPayload(kind)
         }
     }
 }

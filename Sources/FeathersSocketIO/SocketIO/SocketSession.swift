@@ -1,32 +1,32 @@
 import FeathersCore
 
-/// The client's side of one namespace, over any number of connections: joining, events, recovery.
+/// The client's side of one namespace, across connections: joining, events, recovery.
 struct SocketSession: Sendable {
     enum Action: Sendable, Hashable {
         case nothing
         case connected(recovered: Bool, early: [SocketPacket])
-        /// The server refused; it says so in words of its own.
+        /// The server refused, with a message and data of its own.
         case refused(message: String, data: JSONValue?)
         case event(arguments: [JSONValue], id: Int?)
         case acknowledged(id: Int, arguments: [JSONValue])
         case disconnectedByServer
-        /// What came breaks the protocol.
+        /// The packet violates the protocol.
         case violated(String)
     }
 
     private enum State { case offline, joining, joined }
 
-    /// Events that may come before the server's answer to CONNECT (python-socketio sends those of its connect handler so).
+    /// How many events may arrive before the response to CONNECT (python-socketio sends those of its connect handler that way).
     static let maximumEarlyEvents = 256
 
     let namespace: String
-    /// Whether a lost session is asked back.
+    /// Whether to ask the server to recover a lost session.
     private let recovers: Bool
     private var state = State.offline
     private var pid: String?
     private var lastOffset: String?
     private var early: [SocketPacket] = []
-    /// The session's id, new with every connection that was not recovered.
+    /// The session's id; a connection that is not recovered gets a new one.
     private(set) var sid: String?
 
     init(namespace: String = SocketPacket.mainNamespace, recovers: Bool = true) {
@@ -36,9 +36,9 @@ struct SocketSession: Sendable {
 
     var isJoined: Bool { state == .joined }
 
-    /// The connection stands; joins the namespace.
+    /// The connection is open; joins the namespace.
     ///
-    /// With a session to recover its id and the last offset go first, as the reference client sends them.
+    /// To recover a session, its id and the last offset go first, as in the reference client.
     mutating func engineOpened(auth: JSONObject?) -> SocketPacket {
         state = .joining
         var data = JSONObject()
@@ -51,14 +51,14 @@ struct SocketSession: Sendable {
         return SocketPacket(.connect, namespace: namespace, data: pid == nil && auth == nil ? nil : .object(data))
     }
 
-    /// The connection is gone; what can be recovered is remembered.
+    /// The connection is gone; what recovery needs is kept.
     mutating func engineClosed() {
         state = .offline
         early = []
     }
 
     mutating func received(_ packet: SocketPacket) -> Action {
-        // Packets of namespaces nobody joined are nobody's.
+        // Packets of other namespaces are ignored.
         guard packet.namespace == namespace, state != .offline else { return .nothing }
         switch packet.kind {
         case .connect: return joined(packet.data)
@@ -67,7 +67,7 @@ struct SocketSession: Sendable {
             return .refused(message: packet.data?["message"]?.string ?? packet.data?.string ?? "", data: packet.data?["data"])
         case .disconnect:
             state = .offline
-            // A session the server ended is not one to recover.
+            // A session that the server ended cannot be recovered.
             (pid, lastOffset) = (nil, nil)
             return .disconnectedByServer
         case .event, .binaryEvent:
@@ -83,7 +83,7 @@ struct SocketSession: Sendable {
         }
     }
 
-    /// An event as the application sees it; remembers the offset a recoverable session's server appends.
+    /// An event as the application sees it. Keeps the offset that the server of a recoverable session appends.
     mutating func event(_ packet: SocketPacket) -> Action {
         let arguments = packet.data?.array ?? []
         if pid != nil, arguments.count > 1, case .string(let offset) = arguments[arguments.count - 1] { lastOffset = offset }

@@ -2,17 +2,19 @@ public import FeathersCore
 import FeathersSupport
 public import Foundation
 
-/// Anything the server sent as an event, of a service or not.
+/// An event the server sent, of a service or not.
 public struct SocketIOEvent: Sendable {
-    /// The event's name, `messages created` for a service's.
+    /// The event's name, such as `messages created` for the event of a service.
     public let name: String
-    /// What came with it. Bytes stand as base64 text, see ``JSONValue/base64Data``.
+    /// The event's arguments. Bytes are Base64 text, see ``JSONValue/base64Data``.
     public let arguments: [JSONValue]
-    /// Answers the server, where it asked for an answer.
+    /// Answers the server; nil if the server did not ask for an acknowledgement.
     public let acknowledgement: SocketIOAcknowledgement?
 }
 
-/// The answer a server asked for; only the first one given is sent, and only over the connection the question came by.
+/// Answers an event for which the server asked for an acknowledgement.
+///
+/// Only the first answer is sent, and only over the connection the event came from.
 public struct SocketIOAcknowledgement: Sendable {
     private let promise: Promise<Void>
     private let send: @Sendable ([JSONValue]) -> Void
@@ -22,37 +24,39 @@ public struct SocketIOAcknowledgement: Sendable {
         self.send = send
     }
 
-    /// Sends the answer and returns without waiting for anything; what JSON cannot express is sent as null.
+    /// Sends the answer and returns without waiting. An answer with a number that JSON cannot express is not sent but reported
+    /// as a ``SocketIODiagnostic``.
     public func callAsFunction(_ arguments: JSONValue...) {
         guard promise.resolve(()) else { return }
         send(arguments)
     }
 }
 
-/// Something that was received and could not be used.
+/// A report about something that could not be used or sent.
 public struct SocketIODiagnostic: Sendable, CustomStringConvertible {
-    /// What was wrong with it.
+    /// The kinds of reports.
     public enum Kind: Sendable, Hashable {
-        /// An event whose name is no `<path> <event>`, and that nobody observes.
+        /// An event whose name is not `<path> <event>`, and that has no observer.
         case unknownEvent
-        /// An answer nobody waits for, or no longer.
+        /// An acknowledgement for which no call waits, or no longer.
         case unknownAcknowledgement
-        /// The connection was closed because of what came.
+        /// The connection was closed since the server violated the protocol.
         case protocolViolation
-        /// A message to the server was given up.
+        /// A message to the server could not be sent.
         case notSent
     }
 
-    /// What was wrong with it.
+    /// What happened.
     public let kind: Kind
-    /// What happened; never a payload.
+    /// What happened, in a sentence. Never contains a payload.
     public let description: String
 }
 
 extension JSONValue {
-    /// The bytes of a binary payload, which stands as base64 text; nil for anything else.
+    /// The bytes of a binary payload, which arrives as Base64 text; nil for any other value.
     public var base64Data: Data? {
-        guard case .string(let text) = self, let bytes = try? Base64.decode(text.utf8) else { return nil }
-        return Data(bytes)
+        // Foundation accepts more padding than there should be.
+        guard case .string(let text) = self, text.utf8.count.isMultiple(of: 4) else { return nil }
+        return Data(base64Encoded: text)
     }
 }

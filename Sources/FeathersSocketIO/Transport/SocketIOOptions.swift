@@ -2,10 +2,10 @@ public import FeathersCore
 public import FeathersNetworking
 
 extension SocketIOTransport {
-    /// How Engine.IO frames travel.
+    /// The transports of Engine.IO.
     public enum EngineTransport: Sendable, Hashable {
         case webSocket
-        /// HTTP long-polling: works wherever HTTP does, at the price of two requests for each exchange.
+        /// HTTP long-polling. Works wherever HTTP does, at the cost of two requests for each exchange.
         case polling
 
         var name: String {
@@ -16,56 +16,56 @@ extension SocketIOTransport {
         }
     }
 
-    /// What becomes of calls made while there is no connection.
+    /// What happens to calls made without a connection.
     public enum OfflineCalls: Sendable, Hashable {
-        /// They wait, in order, for a connection until their deadline; at most so many.
+        /// They wait in order for a connection until their deadline, at most `limit` of them. Calls that sign in or out have as much room again.
         case wait(limit: Int)
         /// They fail at once.
         case fail
     }
 
-    /// How a transport connects, calls and listens.
+    /// The settings of a ``SocketIOTransport``.
     public struct Options: Sendable {
-        /// The path of the Socket.IO server; a trailing slash is added where it lacks one.
+        /// The path of the Socket.IO server; a missing trailing slash is added.
         public var path = "/socket.io/"
         /// The namespace to join.
         public var namespace = "/"
-        /// The transports to use, in the order they are tried.
+        /// The transports to use, in the order in which they are tried.
         ///
-        /// With polling first, a session moves to a WebSocket as soon as one stands, provided it is listed too. On watchOS, which lets apps have no
-        /// WebSockets unless they play sound or make calls (Apple's TN3135), it is polling alone unless said.
+        /// If polling comes first and WebSocket is listed too, a session moves to a WebSocket as soon as one is open. The default on watchOS is
+        /// polling alone, since apps there have no WebSockets unless they play audio or make calls (Apple's TN3135).
         public var transports: [EngineTransport] = Options.usualTransports
-        /// The payload sent when a connection is made (`auth`), asked for on every attempt; never printed.
+        /// Makes the payload sent with each attempt to connect (`auth`); never printed.
         public var auth: (@Sendable () async throws -> JSONObject)?
-        /// Header fields of every request that opens or is part of a connection, asked for on every attempt; never printed.
+        /// Makes the header fields of the requests that open or belong to a connection, for each attempt to connect; never printed.
         public var headers: (@Sendable () async throws -> [String: String])?
-        /// Whether a lost session is asked back (Socket.IO's connection state recovery), with the events missed meanwhile, where the server offers it.
+        /// Whether to recover a lost session with the events missed meanwhile, if the server offers that (Socket.IO's connection state recovery).
         ///
-        /// Off, because a FeathersJS server takes the calls of a recovered connection for its own and lets them pass without authorization, unless
-        /// its `connectionStateRecovery` says `skipMiddlewares: false`. Turn it on for servers that say so.
+        /// Off by default, since a FeathersJS server treats the calls of a recovered connection as internal and lets them pass without
+        /// authorization, unless its `connectionStateRecovery` says `skipMiddlewares: false`. Turn it on only for servers that say so.
         public var recoversState = false
-        /// When a lost connection is made again.
+        /// When to restore a lost connection.
         public var reconnection = ReconnectionPolicy()
-        /// How long a call may take unless it says otherwise, waiting for a connection included; nil for as long as it takes.
+        /// How long a call may take, including the wait for a connection, unless its params say otherwise; nil for no limit.
         public var callTimeout: Duration? = .seconds(10)
         /// How long one attempt to connect may take.
         public var connectTimeout: Duration = .seconds(20)
-        /// What becomes of calls made while there is no connection.
+        /// What happens to calls made without a connection.
         public var offlineCalls = OfflineCalls.wait(limit: 1000)
-        /// The largest message sent or accepted, in bytes. What the server accepts (`maxPayload`) counts too.
+        /// The largest message sent or accepted, in bytes. The server's own limit (`maxPayload`) applies too.
         public var maximumMessageSize = 64 << 20
         /// How many binary attachments a packet may have.
         public var maximumAttachments = 10
-        /// Told of what was received and could not be used; called on the connection's thread, so it must not block.
+        /// Receives reports about what could not be used or sent. Called on the connection's thread, so it must not block.
         public var onDiagnostic: (@Sendable (SocketIODiagnostic) -> Void)?
-        /// What time is measured with; it should go on while the machine sleeps.
+        /// The clock that measures time; it should continue while the machine sleeps.
         public var clock: any Clock<Duration> = ContinuousClock()
-        /// What polling uses; nil for one of the transport's own, another for each session, so that none meets a lost one's connections.
+        /// The client that polls; nil for a new one for each session, so that no session reuses the connections of a lost one.
         public var httpClient: (any HTTPClient)?
-        /// What opens WebSockets; nil for the platform's.
+        /// Opens WebSockets; nil for the platform's implementation.
         public var webSocketConnector: (any WebSocketConnector)?
 
-        /// Options as they are unless set.
+        /// Creates the default options.
         public init() {}
 
         #if os(watchOS)

@@ -39,14 +39,26 @@ extension StubConnection {
     /// Lets the waiting calls arrive in their order, in the same moment in which calls need not wait any more.
     /// - Returns: whether the connection stands.
     func releaseCalls(over link: Int, recovered: Bool) -> Bool {
+        release(over: link, where: { _ in true }) { line in
+            (line.isStanding, line.standingCount) = (true, line.standingCount + 1)
+            line.statuses.append(.connected(recovered: recovered))
+        }
+    }
+
+    /// Lets the calls arrive that sign in or out, and those to come, while the connection is being prepared.
+    func releaseSessionCalls(over link: Int) {
+        _ = release(over: link, where: \.isSession) { $0.isAccepted = true }
+    }
+
+    private func release(
+        over link: Int, where isMatch: @Sendable (StubLine.WaitingCall) -> Bool, onceEmpty: @Sendable (inout StubLine) -> Void
+    ) -> Bool {
         while true {
             let batch: [StubLine.WaitingCall]? = line.update { line in
                 guard line.link == link else { return nil }
-                if line.queue.isEmpty {
-                    (line.isStanding, line.standingCount) = (true, line.standingCount + 1)
-                    line.statuses.append(.connected(recovered: recovered))
-                }
-                return line.queue
+                let batch = line.queue.filter(isMatch)
+                if batch.isEmpty { onceEmpty(&line) }
+                return batch
             }
             guard let batch else { return false }
             guard !batch.isEmpty else { return true }
@@ -59,6 +71,7 @@ extension StubConnection {
     }
 
     private func arrive(_ request: ServiceRequest) async throws -> StubLine.Arrival {
+        try request.checkSender()
         switch line.update({ $0.admit(request) }) {
         case .goes(let link): return StubLine.Arrival(taken: book.take(request), link: link)
         case .fails(let reason): throw FeathersError.notConnected(reason)
@@ -73,6 +86,7 @@ extension StubConnection {
                 if let arrival { book.finish(arrival.taken.number, .failure(error)) }
                 throw error
             }
+            if line.update({ $0.stale.remove(id) }) != nil { throw FeathersError.senderChanged(request) }
             guard let arrival = line.update({ $0.arrivals.removeValue(forKey: id) }) else {
                 throw FeathersError.notConnected(line.current.end.reason)
             }
@@ -82,8 +96,12 @@ extension StubConnection {
 
     /// Does what the stub does, unless the connection is lost meanwhile, and pushes the events of what it has changed.
     private func answer(_ arrival: StubLine.Arrival) async throws -> JSONValue {
+        let endings = line.current.endings
         let result = try await racing(arrival.taken.work) {
-            try await self.line.wait { $0.link != arrival.link }
+            try await self.line.wait { $0.link != arrival.link || $0.endings != endings }
+            if self.line.current.link == arrival.link {
+                return FeathersError(.unavailable, "The app was shut down before the answer came", execution: .mayHaveExecuted)
+            }
             let reason = self.line.current.end.reason
             return FeathersError(
                 .unavailable, "The connection was lost before the answer came: \(reason)", execution: .mayHaveExecuted)

@@ -150,7 +150,8 @@ final class StubConnection: Sendable {
 
     /// Prepares a connection, lets the waiting calls go, and keeps what runs beside it.
     private func use(_ link: Int, recovered: Bool, _ setups: [ConnectionSetup]) async {
-        let send: ConnectionSetup.Send = { try await self.send($0, over: link) }
+        releaseSessionCalls(over: link)
+        let send: ConnectionSetup.Send = { ServiceResponse(try await self.send($0, over: link)) }
         for setup in setups where !Task.isCancelled { await setup.prepare(send) }
         guard releaseCalls(over: link, recovered: recovered) else { return }
         await withTaskGroup(of: Void.self) { group in

@@ -19,6 +19,8 @@ struct StubLine: Sendable {
     struct WaitingCall: Sendable {
         let id: Int
         let request: ServiceRequest
+        /// Whether it signs the connection in or out. Such a call does not wait for plugins to prepare the connection, because they may wait for it.
+        let isSession: Bool
     }
 
     /// A call that has arrived at the server, and the connection it came by.
@@ -33,6 +35,8 @@ struct StubLine: Sendable {
     var server = Server.accepting(recovered: false)
     /// The connection the server has accepted.
     var link: Int?
+    /// Whether calls that sign in or out may be sent over it.
+    var isAccepted = false
     /// Whether calls may be sent over it.
     var isStanding = false
     /// How many connections were accepted, how many stood, how many attempts or connections have ended.
@@ -44,6 +48,10 @@ struct StubLine: Sendable {
     var callCount = 0
     /// Calls that no longer wait.
     var arrivals: [Int: Arrival] = [:]
+    /// How often the calls in flight were ended.
+    var endings = 0
+    /// Calls that are not sent, since their user signed out while they waited.
+    var stale: Set<Int> = []
     /// Events since the connection was lost, for one that is recovered.
     var missed: [ServiceEvent] = []
     var sink: EventSink?
@@ -98,7 +106,7 @@ extension StubLine {
     /// Ends a connection, if it is the present one.
     mutating func lose(_ link: Int?, _ reason: DisconnectReason) {
         guard let link, self.link == link else { return }
-        (self.link, isStanding, end) = (nil, false, StubLineEnd(reason))
+        (self.link, isAccepted, isStanding, end) = (nil, false, false, StubLineEnd(reason))
     }
 
     /// What a call made now may do.
@@ -109,12 +117,19 @@ extension StubLine {
     }
 
     mutating func admit(_ request: ServiceRequest) -> Admission {
-        if let link, isStanding { return .goes(link: link) }
+        let isSession = request.params.concernsConnection
+        if let link, isStanding || (isSession && isAccepted) { return .goes(link: link) }
         if case .closed(let reason) = life { return .fails(reason) }
         if request.params.isVolatile { return .fails(end.reason) }
         callCount += 1
-        queue.append(WaitingCall(id: callCount, request: request))
+        queue.append(WaitingCall(id: callCount, request: request, isSession: isSession))
         return .waits(id: callCount)
+    }
+
+    /// Takes out what waits in the name of a user who has signed out.
+    mutating func failUnsent(where isStale: (ServiceRequest) -> Bool) {
+        for call in queue where isStale(call.request) { stale.insert(call.id) }
+        queue.removeAll { stale.contains($0.id) }
     }
 
     /// Lets a waiting call go.

@@ -1,4 +1,5 @@
 public import FeathersNetworking
+import FeathersSupport
 
 /// An HTTP client without a network: answers with stubs and remembers the requests.
 ///
@@ -15,6 +16,8 @@ public import FeathersNetworking
 public final class StubHTTPClient: HTTPClient, StubHost {
     public let book: StubRegistry<HTTPRequest, HTTPResponse>
     private let clock: any Clock<Duration>
+    /// What the exchanges in flight end with, once they are told to end.
+    private let ending = Locked(Promise<HTTPClientError>())
 
     private init(fallback: HTTPStub, clock: any Clock<Duration>) {
         book = StubRegistry(fallback: fallback)
@@ -42,12 +45,27 @@ public final class StubHTTPClient: HTTPClient, StubHost {
     public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
         let host = request.url.hostAndPort
-        return try await limiting(to: request.timeout, on: clock) {
-            HTTPClientError(.timeout, "No answer came in time", host: host)
-        } _: {
-            // The deadline above is over all redirects.
-            try await HTTPRedirect.following(request) { request, _ in try await self.exchange(request) }
+        let ending = ending.withLock { $0 }
+        return try await racing {
+            try await limiting(to: request.timeout, on: self.clock) {
+                HTTPClientError(.timeout, "No answer came in time", host: host)
+            } _: {
+                // The deadline above is over all redirects.
+                try await HTTPRedirect.following(request) { request, _ in try await self.exchange(request) }
+            }
+        } against: {
+            var error = try await ending.value()
+            error.host = host
+            return error
         }
+    }
+
+    public func cancelAll() {
+        let ending = ending.withLock { ending in
+            defer { ending = Promise() }
+            return ending
+        }
+        ending.resolve(.allCancelled())
     }
 
     private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -24,7 +24,7 @@ extension Stub where Request == ServiceRequest, Response == JSONValue {
 
     /// Answers as a service would.
     public static func service(_ service: any ServiceProtocol) -> Self {
-        Self { try await service.respond(to: $0) }
+        Self { try await service.respond(to: $0).result }
     }
 
     /// Answers as services would, by path; any other path is ``FeathersError/Code/notFound``.
@@ -33,13 +33,13 @@ extension Stub where Request == ServiceRequest, Response == JSONValue {
             guard let service = services[request.path] else {
                 throw FeathersError(.notFound, "Service '\(request.path)' not found")
             }
-            return try await service.respond(to: request)
+            return try await service.respond(to: request).result
         }
     }
 
     /// Hands calls to another transport.
     static func passing(to transport: any Transport) -> Self {
-        Self { try await transport.send($0) }
+        Self { try await transport.send($0).result }
     }
 
     /// Refuses what nothing is registered for.

@@ -76,8 +76,12 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
     /// Answers a call with its stub once a connection stands.
     /// - Throws: what the stub throws. ``FeathersError/Code/timeout`` and ``FeathersError/Code/unavailable`` where no answer came, with the
     ///   truth about whether the call had arrived. `CancellationError` when cancelled.
-    public func send(_ request: ServiceRequest) async throws -> JSONValue {
-        try await connection.call(request)
+    public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
+        ServiceResponse(try await connection.call(request))
+    }
+
+    public func endCalls() {
+        connection.line.update { $0.endings += 1 }
     }
 
     public func deliver(to sink: EventSink) {
@@ -124,4 +128,10 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
     public var load: TransportLoad { TransportLoad(waiting: waitingCallCount) }
 
     public func statusUpdates() -> AsyncStream<ConnectionStatus> { connection.statusUpdates() }
+}
+
+extension StubRealTimeTransport: CallQueueing {
+    package func failUnsentCalls(where isStale: @Sendable (ServiceRequest) -> Bool) {
+        connection.line.update { $0.failUnsent(where: isStale) }
+    }
 }

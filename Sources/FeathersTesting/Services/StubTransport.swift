@@ -1,4 +1,5 @@
 public import FeathersCore
+import FeathersSupport
 
 /// A transport without a server: answers with stubs and remembers the calls.
 ///
@@ -16,6 +17,8 @@ public final class StubTransport: Transport, StubHost {
 
     public let book: StubRegistry<ServiceRequest, JSONValue>
     private let clock: any Clock<Duration>
+    /// Settled when the calls in flight are to end, and then replaced.
+    private let ending = Locked(Promise<Void>())
 
     private init(fallback: ServiceStub, clock: any Clock<Duration>) {
         book = StubRegistry(fallback: fallback)
@@ -46,11 +49,26 @@ public final class StubTransport: Transport, StubHost {
 
     /// Answers a call with its stub.
     /// - Throws: what the stub throws, and ``FeathersError/Code/timeout`` where it takes longer than `params.timeout`.
-    public func send(_ request: ServiceRequest) async throws -> JSONValue {
+    public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         try Task.checkCancellation()
-        return try await book.perform(book.take(request)) { work in
-            try await limiting(to: request.params.timeout, on: clock, orThrow: { FeathersError.unansweredStub }, work)
+        let ending = ending.withLock { $0 }
+        let result = try await book.perform(book.take(request)) { work in
+            try await racing {
+                try await limiting(to: request.params.timeout, on: self.clock, orThrow: { FeathersError.unansweredStub }, work)
+            } against: {
+                try await ending.value()
+                return FeathersError(.unavailable, "The app was shut down before the answer came", execution: .mayHaveExecuted)
+            }
         }
+        return ServiceResponse(result)
+    }
+
+    public func endCalls() {
+        let ending = ending.withLock { ending in
+            defer { ending = Promise() }
+            return ending
+        }
+        ending.resolve(())
     }
 }
 

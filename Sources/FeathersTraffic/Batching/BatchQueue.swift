@@ -1,20 +1,23 @@
-/// Who goes out in which batch: without input or output.
+import FeathersCore
+
+/// Which call belongs to which batch. A state machine without I/O.
 ///
-/// The first of a batch collects it: waits until it closes, takes the members and sends them. Where it gives up before, the next one collects.
+/// The first member collects the batch: it waits until the batch closes, takes the members and sends them. If it leaves before, the next one
+/// collects.
 struct BatchQueue<Key: Hashable & Sendable, Member: Sendable>: Sendable {
     enum Joining: Sendable, Equatable {
-        /// It is the first of this batch, and collects.
+        /// It is the first member of this batch, and collects.
         case opened(batch: Int)
         case joined(batch: Int)
-        /// It is the last that the batch takes, which closes at once.
+        /// It is the last member that fits: the batch closes at once.
         case filled(batch: Int)
     }
 
     enum Departure: Sendable, Equatable {
-        /// It was in no batch that is still open.
+        /// It was not in an open batch.
         case none
         case left
-        /// It was to collect; the next one does now, that of this id.
+        /// It was the collector. The member with this id collects now.
         case handedOver(to: Int)
     }
 
@@ -27,60 +30,107 @@ struct BatchQueue<Key: Hashable & Sendable, Member: Sendable>: Sendable {
     private let limit: Int
     private let window: Duration
     private var batches: [Int: Batch] = [:]
-    /// The batches that take more, by what their members have in common.
+    /// The batches that accept more members, by what their members have in common.
     private var open: [Key: Int] = [:]
-    /// The batch of each member that has not gone out.
-    private var places: [Int: Int] = [:]
+    /// The batch of each member that has not been sent.
+    private var memberships: [Int: Int] = [:]
     private var lastNumber = 0
 
     /// - Parameters:
-    ///   - limit: how many a batch takes.
-    ///   - window: how long it takes more.
+    ///   - limit: How many members a batch can have.
+    ///   - window: How long it accepts more members.
     init(limit: Int, window: Duration) {
         (self.limit, self.window) = (limit, window)
     }
 
-    var isEmpty: Bool { batches.isEmpty && open.isEmpty && places.isEmpty }
+    var isEmpty: Bool { batches.isEmpty && open.isEmpty && memberships.isEmpty }
 
     mutating func join(_ id: Int, _ member: Member, _ key: Key, at now: Duration) -> Joining {
         if let number = open[key], batches[number] != nil {
             batches[number]?.members.append((id, member))
-            places[id] = number
+            memberships[id] = number
             guard batches[number]?.members.count ?? 0 >= limit else { return .joined(batch: number) }
             open[key] = nil
             return .filled(batch: number)
         }
         lastNumber += 1
         batches[lastNumber] = Batch(key: key, closingMoment: now + window, members: [(id, member)])
-        places[id] = lastNumber
+        memberships[id] = lastNumber
         if limit > 1 { open[key] = lastNumber }
         return .opened(batch: lastNumber)
     }
 
-    /// When a batch closes at the latest; nil where it is full already, and closes now.
+    /// When a batch closes at the latest; nil if it is full, and closes now.
     func closingMoment(of number: Int) -> Duration? {
         guard let batch = batches[number], open[batch.key] == number else { return nil }
         return batch.closingMoment
     }
 
-    /// Takes the members of a batch in the order they came; whoever comes from now on opens another.
+    /// Takes the members of a batch in the order they joined. The next one to join opens another batch.
     mutating func close(_ number: Int) -> [(id: Int, member: Member)] {
         guard let batch = batches.removeValue(forKey: number) else { return [] }
         if open[batch.key] == number { open[batch.key] = nil }
-        for member in batch.members { places[member.id] = nil }
+        for member in batch.members { memberships[member.id] = nil }
         return batch.members
     }
 
-    /// One gives up.
+    /// A member leaves before its batch is sent.
     mutating func leave(_ id: Int) -> Departure {
-        guard let number = places.removeValue(forKey: id), let batch = batches[number],
-            let place = batch.members.firstIndex(where: { $0.id == id })
+        guard let number = memberships.removeValue(forKey: id), let batch = batches[number],
+            let index = batch.members.firstIndex(where: { $0.id == id })
         else { return .none }
         guard batch.members.count > 1 else {
             _ = close(number)
             return .left
         }
-        batches[number]?.members.remove(at: place)
-        return place == 0 ? .handedOver(to: batch.members[1].id) : .left
+        batches[number]?.members.remove(at: index)
+        return index == 0 ? .handedOver(to: batch.members[1].id) : .left
+    }
+}
+
+/// What calls must have in common to be sent in one batch.
+struct BatchKey: Hashable, Sendable {
+    let sender: RequestSender?
+    let headers: [String: String]
+    let timeout: Duration?
+}
+
+/// A call as a member of a batch.
+struct BatchedCall: Sendable {
+    let arguments: JSONValue
+    /// Whether it can be made again after the batch was abandoned.
+    let isSafeToRepeat: Bool
+
+    /// - Throws: ``FeathersError/Code/badRequest`` when the call cannot be encoded.
+    init(_ request: ServiceRequest) throws(FeathersError) {
+        arguments = try CallArguments.array(of: request)
+        isSafeToRepeat = request.isSafeToRepeat
+    }
+}
+
+/// The wire format of `feathers-batch`: calls as over Socket.IO, results as from JavaScript's `Promise.allSettled`.
+enum BatchWireForm {
+    /// The data of the `create` call at the batch service.
+    static func data(of calls: [JSONValue]) -> JSONValue {
+        ["calls": .array(calls)]
+    }
+
+    /// The results, in the order of the calls.
+    /// - Throws: ``FeathersError/Code/generalError`` when the answer does not have one result for each call.
+    static func results(of answer: JSONValue, count: Int, from path: String) throws(FeathersError) -> [Result<ServiceResponse, any Error>] {
+        guard let settled = answer.array, settled.count == count else {
+            throw FeathersError(
+                .generalError,
+                "The batch service '\(path)' answered \(count) calls with \(answer.array.map { "\($0.count) results" } ?? "no list")")
+        }
+        return settled.map { result in
+            switch result["status"] {
+            case "fulfilled": return .success(ServiceResponse(result["value"] ?? .null))
+            case "rejected": return .failure(FeathersError(wire: result["reason"] ?? .null))
+            default:
+                return .failure(
+                    FeathersError(.generalError, "The batch service '\(path)' answered a call with neither 'fulfilled' nor 'rejected'"))
+            }
+        }
     }
 }

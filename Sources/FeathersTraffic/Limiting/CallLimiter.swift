@@ -1,8 +1,48 @@
-import FeathersCore
+public import FeathersCore
 import FeathersSupport
 
-/// Lets so many calls go at once and the others wait for their turn, in order.
-final class CallLimiter: RequestStage {
+extension Hooks {
+    /// Limits how many calls are in flight at the same time. The others wait for their turn, in order.
+    ///
+    /// ```swift
+    /// app.addHooks(.limiting(to: 6))
+    /// await reports.addHooks(.limiting(to: 1, waiting: 10))
+    /// ```
+    ///
+    /// On an app, the limit counts the calls of all services and endpoints; on a service, its own calls. Calls wait after their hooks have run,
+    /// so a call that waits for something else, for example a sign-in, does not hold a turn. Waiting can be cancelled, and counts toward the
+    /// call's timeout. Calls that a local service makes during its turn need no turn of their own.
+    ///
+    /// When the queue is full, a call fails with ``FeathersError/Code/tooManyRequests``. When its time ends while it waits, it fails with
+    /// ``FeathersError/Code/timeout``. In both cases it was never sent, so `retrying` can repeat the former.
+    /// - Parameters:
+    ///   - limit: How many calls can be in flight, at least one.
+    ///   - capacity: How many calls can wait.
+    ///   - longestWait: How long a call without a timeout can wait; nil for no limit.
+    ///   - scope: The methods that are limited.
+    ///   - clock: Measures the waiting.
+    public static func limiting(
+        to limit: Int, waiting capacity: Int = 1000, longestWait: Duration? = .seconds(60), for scope: HookScope = .all,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> Hooks {
+        limiting(to: limit, waiting: capacity, longestWait: longestWait, for: scope, clock: clock) { _ in }
+    }
+
+    /// - Parameter onWaiting: Called with the number of calls that wait, each time one more does.
+    package static func limiting(
+        to limit: Int, waiting capacity: Int = 1000, longestWait: Duration? = .seconds(60), for scope: HookScope = .all,
+        clock: any Clock<Duration> = ContinuousClock(), onWaiting: @escaping @Sendable (Int) -> Void
+    ) -> Hooks {
+        var hooks = Hooks()
+        hooks.middleware[scope] = [
+            CallLimiter(limit: limit, capacity: capacity, longestWait: longestWait, clock: clock, onWaiting: onWaiting)
+        ]
+        return hooks
+    }
+}
+
+/// Limits how many calls are in flight at the same time, and lets the others wait in order.
+private final class CallLimiter: Middleware {
     private typealias Waiter = CheckedContinuation<Void, any Error>
 
     private struct State: Sendable {
@@ -10,10 +50,10 @@ final class CallLimiter: RequestStage {
         var lastID = 0
     }
 
-    /// The limiters whose turn the current task has: what a service calls in the process of its turn must not wait for it to end.
+    /// The limiters whose turn the current task holds. A call that a local service makes during its turn must not wait for that turn to end.
     @TaskLocal private static var held: Set<ObjectIdentifier> = []
 
-    let place = RequestStagePlace.limiting
+    let order = MiddlewareOrder.limiting
     private let limit: Int
     private let capacity: Int
     private let longestWait: Duration?
@@ -21,7 +61,6 @@ final class CallLimiter: RequestStage {
     private let onWaiting: @Sendable (Int) -> Void
     private let state: Locked<State>
 
-    /// - Parameter onWaiting: hears how many calls wait, whenever one more does.
     init(
         limit: Int, capacity: Int, longestWait: Duration?, clock: any Clock<Duration>, onWaiting: @escaping @Sendable (Int) -> Void
     ) {
@@ -31,13 +70,13 @@ final class CallLimiter: RequestStage {
         state = Locked(State(queue: TurnQueue(limit: max(limit, 1), capacity: max(capacity, 0))))
     }
 
-    func around(_ next: any ServiceProtocol, at site: RequestSite) -> (any ServiceProtocol)? {
+    func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)? {
         LimitedService(limiter: self, next: next, isLocal: !(site.implementation is TransportService))
     }
 
-    fileprivate func respond(to request: ServiceRequest, by next: any ServiceProtocol, isLocal: Bool) async throws -> JSONValue {
-        // Others may wait for a sign-in with their turn taken.
-        guard request.params[ConnectionCall.self] == nil, !isLocal || !Self.held.contains(ObjectIdentifier(self)) else {
+    func respond(to request: ServiceRequest, by next: any ServiceProtocol, isLocal: Bool) async throws -> ServiceResponse {
+        // Calls of a connection that is being set up never wait: others may hold their turn until it is signed in.
+        guard !request.params.concernsConnection, !isLocal || !Self.held.contains(ObjectIdentifier(self)) else {
             return try await next.respond(to: request)
         }
         var request = request
@@ -53,7 +92,7 @@ final class CallLimiter: RequestStage {
         }
     }
 
-    /// Waits; what is left of the request's time is its time from then on.
+    /// Waits, and deducts the time from the request's timeout.
     private func waitForTurn(of request: inout ServiceRequest) async throws {
         try Task.checkCancellation()
         let start = timebase.now
@@ -61,8 +100,8 @@ final class CallLimiter: RequestStage {
             state.lastID += 1
             return state.lastID
         }
+        let what = "'\(request.method)' on service '\(request.path)'"
         if let limit = request.params.timeout ?? longestWait {
-            let what = "'\(request.method)' on service '\(request.path)'"
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
                     try await self.wait(id, what)
@@ -73,13 +112,13 @@ final class CallLimiter: RequestStage {
                     return false
                 }
                 defer { group.cancelAll() }
-                // A turn that was got must be kept, whatever comes at the same time: so only the wait itself says how it ended.
+                // A turn that was obtained must not be lost to a simultaneous timeout, so only the wait itself decides how it ended.
                 while try await group.next() == false {}
             }
         } else {
-            try await wait(id, "'\(request.method)' on service '\(request.path)'")
+            try await wait(id, what)
         }
-        if let timeout = request.params.timeout { request.params.timeout = max(timeout - (timebase.now - start), .zero) }
+        request.params.deductTimeout(since: start, on: timebase)
     }
 
     private func wait(_ id: Int, _ what: String) async throws {
@@ -91,7 +130,7 @@ final class CallLimiter: RequestStage {
                 case .isFull: waiter.resume(throwing: isFull(what))
                 case .waits:
                     onWaiting(waiting)
-                    // A cancellation before the registration found nobody to wake.
+                    // A cancellation before the registration found no waiter to resume.
                     if Task.isCancelled { giveUp(id, CancellationError()) }
                 }
             }
@@ -125,7 +164,14 @@ private struct LimitedService: ServiceProtocol {
     let next: any ServiceProtocol
     let isLocal: Bool
 
-    func respond(to request: ServiceRequest) async throws -> JSONValue {
+    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         try await limiter.respond(to: request, by: next, isLocal: isLocal)
+    }
+}
+
+extension Params {
+    /// Deducts the time since `start` from the timeout, if there is one, for a call that has waited before it is sent.
+    mutating func deductTimeout(since start: Duration, on clock: RelativeClock) {
+        if let timeout { self.timeout = max(timeout - (clock.now - start), .zero) }
     }
 }

@@ -1,26 +1,26 @@
-/// Who may go, and who waits for a turn, in order: without input or output.
+/// Grants turns up to a limit, and keeps the others in line. A state machine without I/O.
 struct TurnQueue<Waiter: Sendable>: Sendable {
     enum Entry: Sendable, Equatable {
-        /// It goes at once, and must ``leave()``.
+        /// It has a turn, and must call ``leave()`` at its end.
         case goes
-        /// It waits until its waiter is handed out.
+        /// It waits until its waiter is returned.
         case waits
-        /// As many wait as may.
+        /// The line is full.
         case isFull
     }
 
     private let limit: Int
     private let capacity: Int
-    /// How many have gone and not left.
+    /// How many have a turn.
     private(set) var running = 0
     private var waiters: [Int: Waiter] = [:]
-    /// The ids of those who wait in their order, and of some who have given up.
+    /// The ids of the waiters in order, and of some that have given up.
     private var order: [Int] = []
     private var head = 0
 
     /// - Parameters:
-    ///   - limit: how many go at once.
-    ///   - capacity: how many may wait.
+    ///   - limit: How many can have a turn at the same time.
+    ///   - capacity: How many can wait.
     init(limit: Int, capacity: Int) {
         (self.limit, self.capacity) = (limit, capacity)
     }
@@ -28,7 +28,7 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
     /// How many wait.
     var waiting: Int { waiters.count }
 
-    /// Takes a turn where there is one, which is where nobody waits; else tells what would become of one that waits.
+    /// Takes a turn if there is one, and tells otherwise whether there is room to wait. There is a turn only if the line is empty.
     mutating func enterAtOnce() -> Entry {
         guard running < limit else { return waiters.count < capacity ? .waits : .isFull }
         running += 1
@@ -43,8 +43,8 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
         return .waits
     }
 
-    /// One that went has ended.
-    /// - Returns: the one whose turn it is now.
+    /// A turn has ended.
+    /// - Returns: The waiter that has the turn now.
     mutating func leave() -> Waiter? {
         while head < order.count {
             let id = order[head]
@@ -58,14 +58,14 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
         return nil
     }
 
-    /// One that waits gives up.
-    /// - Returns: its waiter; nil where it does not wait any more.
+    /// A waiter gives up.
+    /// - Returns: The waiter; nil if it no longer waits.
     mutating func giveUp(_ id: Int) -> Waiter? {
         defer { tidy() }
         return waiters.removeValue(forKey: id)
     }
 
-    /// What was handed out or given up must not grow without bound.
+    /// Removes ids that no longer wait, so that the line does not grow without bound.
     private mutating func tidy() {
         guard !order.isEmpty, waiters.isEmpty || order.count > 2 * waiters.count + 64 else { return }
         order = order[head...].filter { waiters[$0] != nil }

@@ -1,7 +1,7 @@
 public import FeathersCore
 import FeathersSupport
 
-/// A connection and REST in one app: calls go the way their routes say, events come over the connection.
+/// A connection and REST in one app. Routes decide how each call is sent; events arrive over the connection.
 ///
 /// ```swift
 /// let app = FeathersApp(
@@ -10,21 +10,24 @@ import FeathersSupport
 ///     })
 /// ```
 ///
-/// Both lead to the same server, which pushes the events of all changes over the connection, those of REST calls included. While no connection
-/// stands, calls do what ``TransportRoutes/fallback`` says: reads go over REST. No call is made twice unless it only reads or was never sent.
-/// Where REST fails too, its error is the call's.
-public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandoningTransport, TextTransport {
+/// Both lead to the same server, which sends the events of all changes over the connection, including those made over REST. While there is no
+/// connection, ``TransportRoutes/fallback`` decides what happens to calls: by default, reads are sent over REST. No call is made twice unless it
+/// only reads or was never sent. If REST fails too, the call fails with its error.
+public struct MixedTransport: RealTimeTransport, CompositeTransport {
     private let realTime: any RealTimeTransport
     private let rest: any Transport
     private let routes: TransportRoutes
     private let timebase: RelativeClock
+    private let firstJoin = FirstJoin()
+    /// How often the calls in flight were ended.
+    private let endings = Locked(0)
 
-    /// A connection and a way beside it; `.mixed(realTime:rest:)` is the short way.
+    /// A transport that combines two others; `.mixed(realTime:rest:)` is the short form.
     /// - Parameters:
-    ///   - realTime: what keeps the connection.
-    ///   - rest: the way beside it: REST, JSON:API or whatever needs no connection.
-    ///   - routes: which calls go which way.
-    ///   - clock: what is left of a call's timeout is measured on, when it goes over REST after it was tried over the connection.
+    ///   - realTime: The transport that keeps the connection.
+    ///   - rest: The transport used beside it: REST, JSON:API or another one that needs no connection.
+    ///   - routes: Decides which calls use which transport.
+    ///   - clock: Measures what is left of a call's timeout when it is sent over REST after it was tried over the connection.
     public init(
         realTime: any RealTimeTransport, rest: any Transport, routes: TransportRoutes = TransportRoutes(),
         clock: any Clock<Duration> = ContinuousClock()
@@ -37,33 +40,41 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandon
 
     public var components: [any Transport] { [realTime, rest] }
 
-    /// Sends a request the way its route says, and over REST where no connection stands and that is allowed.
-    /// - Throws: what the transport throws that the request went over last.
-    public func send(_ request: ServiceRequest) async throws -> JSONValue {
-        let connectionCall = request.params[ConnectionCall.self]
-        guard routes.way(of: request) == .realTime else { return try await sendBeside(request, connectionCall) }
-        guard connectionCall != nil || routes.permitsFallback(request) else { return try await realTime.passOn(request) }
+    /// Sends a request over the transport of its route, or over REST if there is no connection and the fallback permits it.
+    /// - Throws: The error of the transport that was used last.
+    public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
+        guard routes.way(of: request) == .realTime else { return try await sendBeside(request) }
+        let signsConnectionIn = request.params.concernsConnection
+        guard signsConnectionIn || routes.permitsFallback(request) else { return try await realTime.send(request) }
         guard case .connected = realTime.status else {
             report(request)
-            return try await sendBeside(request, connectionCall)
+            return try await sendBeside(request)
         }
 
         let start = request.params.timeout == nil ? nil : timebase.now
+        let ended = endings.withLock { $0 }
         var attempt = request
-        // What the connection can not take at once goes the other way, rather than wait.
+        // If the connection cannot send it at once, it is sent over REST instead of waiting.
         attempt.params.isVolatile = true
         do {
-            return try await realTime.passOn(attempt)
-        } catch let error as FeathersError where error.code == .unavailable && error.permitsAnotherWay(request) {
+            return try await realTime.send(attempt)
+        } catch let error as FeathersError
+            where error.code == .unavailable && error.permitsAnotherWay(request) && ended == endings.withLock({ $0 })
+        {
             var request = request
-            if let start, let timeout = request.params.timeout {
-                let left = timeout - (timebase.now - start)
-                guard left > .zero else { throw error }
-                request.params.timeout = left
+            if let start {
+                request.params.deductTimeout(since: start, on: timebase)
+                guard request.params.timeout != .zero else { throw error }
             }
             report(request)
-            return try await sendBeside(request, connectionCall)
+            return try await sendBeside(request)
         }
+    }
+
+    public func endCalls() {
+        // What ends over the connection must not be made again over REST.
+        endings.withLock { $0 += 1 }
+        for component in components { component.endCalls() }
     }
 
     private func report(_ request: ServiceRequest) {
@@ -72,16 +83,21 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, CallAbandon
             [.path: .string(request.path)])
     }
 
-    private func sendBeside(_ request: ServiceRequest, _ connectionCall: ConnectionCall?) async throws -> JSONValue {
-        connectionCall?.goesBeside()
-        // Calls over the connection end with it.
-        guard let abandonment = request.params[CallAbandonment.self] else { return try await rest.passOn(request) }
-        return try await abandonment.run { [rest] in try await rest.passOn(request) }
+    private func sendBeside(_ request: ServiceRequest) async throws -> ServiceResponse {
+        if request.isSafeToRepeat { firstJoin.readBeside() }
+        var response = try await rest.send(request)
+        if request.params.concernsConnection { response[WentBesideConnection.self] = true }
+        return response
     }
 }
 
 extension MixedTransport {
-    public func deliver(to sink: EventSink) { realTime.deliver(to: sink) }
+    public func deliver(to sink: EventSink) {
+        realTime.deliver(to: sink)
+        // Runs once the server sends events. What happened between an earlier read over REST and now was not received.
+        realTime.addConnectionSetup(
+            ConnectionSetup(accompany: { [firstJoin] _ in if firstJoin.joined() { sink.receiveGap(.reconnected) } }))
+    }
 
     public func addConnectionSetup(_ setup: ConnectionSetup) { realTime.addConnectionSetup(setup) }
 
@@ -95,16 +111,16 @@ extension MixedTransport {
 
     public func statusUpdates() -> AsyncStream<ConnectionStatus> { realTime.statusUpdates() }
 
-    /// What the connection holds: calls over REST wait for none.
+    /// The load of the connection. Calls over REST do not wait for it.
     public var load: TransportLoad { realTime.load }
 }
 
 extension Transport where Self == MixedTransport {
     /// A connection and REST together: `FeathersApp(transport: .mixed(realTime: .socketIO(url), rest: .rest(url)))`.
     /// - Parameters:
-    ///   - realTime: what keeps the connection.
-    ///   - rest: the way beside it.
-    ///   - configure: says which calls go which way, for example `{ $0["reports"] = .rest }`.
+    ///   - realTime: The transport that keeps the connection.
+    ///   - rest: The transport used beside it.
+    ///   - configure: Decides which calls use which transport, for example `{ $0["reports"] = .rest }`.
     public static func mixed(
         realTime: any RealTimeTransport, rest: any Transport, _ configure: (inout TransportRoutes) -> Void = { _ in }
     ) -> MixedTransport {
@@ -115,7 +131,7 @@ extension Transport where Self == MixedTransport {
 }
 
 extension FeathersError {
-    /// Whether a call that the connection failed like this may be made again over REST.
+    /// Whether a call that failed with this error over the connection can be made again over REST.
     fileprivate func permitsAnotherWay(_ request: ServiceRequest) -> Bool {
         switch execution {
         case .neverSent: true
@@ -125,13 +141,19 @@ extension FeathersError {
     }
 }
 
-extension Transport {
-    /// Sends a request, which asks for its result's text only where the transport knows what that is: another one could keep, or share, the null it
-    /// would get in the result's place.
-    fileprivate func passOn(_ request: ServiceRequest) async throws -> JSONValue {
-        if request.resultText == nil || self is any TextTransport { return try await send(request) }
-        var request = request
-        request.resultText = nil
-        return try await send(request)
+/// Whether records were read before the first connection stood, so that its events do not join them.
+///
+/// Later connections begin with a gap in any case.
+private final class FirstJoin: Sendable {
+    private let state = Locked((hasJoined: false, hasRead: false))
+
+    func readBeside() { state.withLock { $0.hasRead = true } }
+
+    /// - Returns: whether there is a gap.
+    func joined() -> Bool {
+        state.withLock { state in
+            defer { state.hasJoined = true }
+            return !state.hasJoined && state.hasRead
+        }
     }
 }

@@ -1,15 +1,15 @@
 public import FeathersCore
 
-/// Which of two ways calls go: those of an app, of a service, of a method, or of one method of one service.
+/// Which of two transports a call uses: for a whole app, a service, a method, or one method of one service.
 ///
 /// ```swift
 /// routes["reports"] = .rest
 /// routes["messages", .find] = .rest
 /// ```
 ///
-/// The closest says it: a service's method, then the service, then the method, then ``standard``.
+/// The most specific route wins: a service's method, then the service, then the method, then ``standard``.
 public struct TransportRoutes: Sendable {
-    /// A way to the server.
+    /// A transport to the server.
     public enum Way: Sendable, Hashable {
         /// Over the connection.
         case realTime
@@ -17,48 +17,49 @@ public struct TransportRoutes: Sendable {
         case rest
     }
 
-    /// What becomes of calls that should go over the connection while none stands.
+    /// What happens to calls of the connection while there is none.
     public enum Fallback: Sendable, Hashable {
-        /// They wait for a connection, as they do without another way.
+        /// They wait for a connection, as they do without REST.
         case never
-        /// `find`, `get` and what else only reads goes over REST; also where the connection is lost before the answer comes. The others wait.
+        /// `find`, `get` and other calls that only read are sent over REST, also when the connection is lost before the answer arrives. The
+        /// others wait.
         case reads
-        /// Other calls go over REST too, but only where it is certain that they were never sent.
+        /// Other calls are sent over REST too, but only if they were certainly never sent.
         case unsent
     }
 
-    /// The way of all that nothing else is said of.
+    /// The route of all calls without another one.
     public var standard = Way.realTime
 
-    /// What becomes of calls while no connection stands.
+    /// What happens to calls while there is no connection.
     public var fallback = Fallback.reads
 
     private var ofServices: [String: Way] = [:]
     private var ofMethods: [ServiceMethod: Way] = [:]
     private var ofBoth: [String: [ServiceMethod: Way]] = [:]
 
-    /// Routes that name nothing: every call goes the usual way.
+    /// Creates routes that send every call over the connection.
     public init() {}
 
-    /// The way of a service; nil for none of its own. Slashes at both ends of the path do not count.
+    /// The route of a service; nil if it has none of its own. Slashes at both ends of the path are ignored.
     public subscript(path: String) -> Way? {
         get { ofServices[FeathersApp.stripSlashes(path)] }
         set { ofServices[FeathersApp.stripSlashes(path)] = newValue }
     }
 
-    /// The way of a method, whatever the service; nil for none of its own.
+    /// The route of a method of all services; nil if it has none of its own.
     public subscript(method: ServiceMethod) -> Way? {
         get { ofMethods[method] }
         set { ofMethods[method] = newValue }
     }
 
-    /// The way of one method of one service; nil for none of its own.
+    /// The route of one method of one service; nil if it has none of its own.
     public subscript(path: String, method: ServiceMethod) -> Way? {
         get { ofBoth[FeathersApp.stripSlashes(path)]?[method] }
         set { ofBoth[FeathersApp.stripSlashes(path), default: [:]][method] = newValue }
     }
 
-    /// The way of a request whose path has no slashes at its ends.
+    /// The route of a request whose path has no slashes at its ends.
     func way(of request: ServiceRequest) -> Way {
         if !ofBoth.isEmpty, let way = ofBoth[request.path]?[request.method] { return way }
         if !ofServices.isEmpty, let way = ofServices[request.path] { return way }
@@ -66,7 +67,7 @@ public struct TransportRoutes: Sendable {
         return standard
     }
 
-    /// Whether a request that should go over the connection may go over REST where none stands.
+    /// Whether a request of the connection can be sent over REST while there is none.
     func permitsFallback(_ request: ServiceRequest) -> Bool {
         switch fallback {
         case .never: false

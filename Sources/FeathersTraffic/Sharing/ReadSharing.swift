@@ -1,23 +1,75 @@
-import FeathersCore
+public import FeathersCore
 import FeathersSupport
 
-/// Lets identical reads that are under way at the same time share one request.
-struct ReadSharing: RequestStage {
-    let place = RequestStagePlace.sharing
-    let requests: SingleFlight<SharedRead, JSONValue>
+extension Hooks {
+    /// Lets identical reads that are in flight at the same time share one request.
+    ///
+    /// Reads are identical when they are `find` or `get` calls of the same service by the same user, with the same id, query, header fields,
+    /// route and timeout. Requests are compared after their hooks have run; hooks run for every caller, before and after.
+    ///
+    /// Cancelling one caller does not affect the others. If it was the one that made the request, the next caller repeats it. The request ends
+    /// when the last caller is cancelled. All callers get the same failure.
+    ///
+    /// Nothing is kept: an answer goes only to callers that asked before it arrived. A `ServiceCache` shares its requests by itself.
+    public static func coalescingReads() -> Hooks {
+        coalescingReads { _ in }
+    }
 
-    func around(_ next: any ServiceProtocol, at site: RequestSite) -> (any ServiceProtocol)? {
+    /// - Parameter onWaiting: Called with the number of callers that wait for one request, each time one more does.
+    package static func coalescingReads(onWaiting: @escaping @Sendable (Int) -> Void) -> Hooks {
+        var hooks = Hooks()
+        let sharing = ReadSharing(requests: SingleFlight(onWaiting: onWaiting))
+        (hooks.middleware[.find], hooks.middleware[.get]) = ([sharing], [sharing])
+        return hooks
+    }
+}
+
+/// Lets identical reads that are in flight at the same time share one request.
+private struct ReadSharing: Middleware {
+    let order = MiddlewareOrder.coalescing
+    let requests: SingleFlight<SharedRead, ServiceResponse>
+
+    func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)? {
         SharingService(requests: requests, next: next, site: site)
     }
 }
 
 private struct SharingService: ServiceProtocol {
-    let requests: SingleFlight<SharedRead, JSONValue>
+    let requests: SingleFlight<SharedRead, ServiceResponse>
     let next: any ServiceProtocol
-    let site: RequestSite
+    let site: MiddlewareSite
 
-    func respond(to request: ServiceRequest) async throws -> JSONValue {
+    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         guard let read = SharedRead(request, at: site) else { return try await next.respond(to: request) }
         return try await requests.value(of: read) { try await next.respond(to: request) }
+    }
+}
+
+/// What makes two reads identical: everything that is sent, and the user that asks.
+private struct SharedRead: Hashable, Sendable {
+    private let sender: RequestSender?
+    private let path: String
+    private let method: ServiceMethod
+    /// As JSON, which distinguishes a composed from a decomposed "é", as servers do.
+    private let id: JSONValue?
+    private let route: JSONObject
+    private let query: Query
+    private let headers: [String: String]
+    private let timeout: Duration?
+    private let isVolatile: Bool
+
+    /// Nil for calls that are not reads, and for conditional reads, whose answer is more than a value.
+    init?(_ request: ServiceRequest, at site: MiddlewareSite) {
+        let params = request.params
+        guard request.method == .find || request.method == .get, params.heldAnswer == nil else { return nil }
+        sender = site.sender(of: request)
+        path = request.path
+        method = request.method
+        id = request.id?.json
+        route = params.route.isEmpty ? [:] : JSONObject(params.route.map { ($0, .string($1)) })
+        query = params.query
+        headers = params.headers
+        timeout = params.timeout
+        isVolatile = params.isVolatile
     }
 }

@@ -14,7 +14,7 @@ struct BackendAccount: Sendable {
     let email: String
     let password: String
     let url: URL
-    private let control: Service
+    private let control: UntypedService
 
     var credentials: AuthenticationCredentials { .local(email: email, password: password) }
 

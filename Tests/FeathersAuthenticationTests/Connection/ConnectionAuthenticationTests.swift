@@ -38,7 +38,7 @@ struct ConnectionAuthenticationTests {
         #expect(connections.server.requests(to: "authentication").last?.data?["strategy"] == "jwt")
     }
 
-    @Test("A stored token that calls already wait for is told once, by the connection", arguments: [false, true])
+    @Test("A stored token that calls already wait for is told once, ahead of them", arguments: [false, true])
     func takeOver(isRunning: Bool) async throws {
         let connections = SampleConnections(SampleServer())
         let app = try app(connections)
@@ -55,27 +55,41 @@ struct ConnectionAuthenticationTests {
         #expect(connections.server.requests(to: "messages").count == 20)
     }
 
-    @Test("A connection that takes a sign-in over waits until the one before can send nothing any more")
-    func interruption() async throws {
+    @Test("A connection is not used before a sign-in in progress has been made over it, whatever its hooks do meanwhile")
+    func slowHook() async throws {
         let connections = SampleConnections(SampleServer())
         let app = try app(connections)
         try await storage.store("stored", for: "feathers-jwt")
         let entered = Promise<Void>()
         let gate = Promise<Void>()
-        let hold: Hook = { _ in
-            guard entered.resolve(()) else { return }
-            // It does not hear of its cancellation.
-            await Task { try? await gate.value() }.value
+        let hold: Hook = { context in
+            entered.resolve(())
+            try await gate.value()
+            // Part of the sign-in, so that it does not wait for the connection either.
+            _ = try await context.app.service("profiles").find()
         }
         await app.service("authentication").addHooks(Hooks(before: [.create: [hold]]))
         let call = Task { try await app.service("messages").find() }
         try await entered.value()
         async let connected: Void = connections.connected { _ = try await call.value }
-        try await clock.waitForSleepers(1)
         #expect(connections.wire.isEmpty)
         gate.resolve(())
         try await connected
-        #expect(connections.wire == ["authentication", "messages"])
+        #expect(connections.wire == ["profiles", "authentication", "messages"])
+    }
+
+    @Test("A restore that fails for a passing reason is not repeated while the connection is prepared")
+    func failingRestore() async throws {
+        let connections = SampleConnections(SampleServer(.init(failure: FeathersError(.generalError, "down"))))
+        let app = try app(connections)
+        connections.server.change { $0.failure = FeathersError(.generalError, "down") }
+        try await storage.store("stored", for: "feathers-jwt")
+        try await connections.connected {
+            #expect(connections.server.requests(to: "authentication").count == 1)
+            connections.server.change { $0.failure = nil }
+            _ = try await app.service("messages").find()
+        }
+        #expect(connections.wire == ["authentication", "authentication", "messages"])
     }
 
     @Test("A token is refreshed beside the calls, and told over the same connection")

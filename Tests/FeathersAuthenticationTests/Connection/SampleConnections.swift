@@ -1,4 +1,5 @@
 import Feathers
+import FeathersCore
 import FeathersSupport
 import FeathersTesting
 
@@ -6,7 +7,11 @@ import FeathersTesting
 final class SampleConnections: RealTimeTransport {
     private struct State: Sendable {
         var setups: [ConnectionSetup] = []
+        var isAccepted = false
         var isStanding = false
+        /// Told when the server accepts a connection, which lets calls go that sign in or out.
+        var accepted = Promise<Void>()
+        /// Told when a connection stands, which lets all calls go.
         var opened = Promise<Void>()
     }
 
@@ -24,6 +29,12 @@ final class SampleConnections: RealTimeTransport {
     func connected(_ body: () async throws -> Void) async throws {
         let setups = state.withLock { $0.setups }
         let server = server
+        _ = try await headers()
+        let accepted = state.withLock { state in
+            state.isAccepted = true
+            return state.accepted
+        }
+        accepted.resolve(())
         for setup in setups { await setup.prepare { try await server.transport.send($0) } }
         let opened = state.withLock { state in
             state.isStanding = true
@@ -32,8 +43,8 @@ final class SampleConnections: RealTimeTransport {
         opened.resolve(())
         defer {
             state.withLock { state in
-                state.isStanding = false
-                state.opened = Promise()
+                (state.isAccepted, state.isStanding) = (false, false)
+                (state.accepted, state.opened) = (Promise(), Promise())
             }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -44,8 +55,12 @@ final class SampleConnections: RealTimeTransport {
     }
 
     /// Calls wait for a connection.
-    func send(_ request: ServiceRequest) async throws -> JSONValue {
-        let opened = state.withLock { $0.isStanding ? nil : $0.opened }
+    func send(_ request: ServiceRequest) async throws -> ServiceResponse {
+        let isSession = request.params.concernsConnection
+        let opened = state.withLock { state in
+            if isSession { return state.isAccepted ? nil : state.accepted }
+            return state.isStanding ? nil : state.opened
+        }
         try await opened?.value()
         return try await server.transport.send(request)
     }

@@ -61,11 +61,14 @@ struct GateTests {
     @Test("Calls wait for a sign-in under way and fail with it")
     func failing() async throws {
         let server = SampleServer(holding: ["authentication"], .init(failure: FeathersError(.notAuthenticated, "Invalid login")))
-        let app = try FeathersApp.sample(server)
+        let clock = ManualClock()
+        let app = try FeathersApp.sample(server) { $0.clock = clock }
+        let params = Params(timeout: .seconds(60))
         try await withThrowingTaskGroup(of: FeathersError?.self) { group in
             group.addTask { await failure { try await app.authenticate(.local(email: "a", password: "b")) } }
             try await server.transport.waitForRequest(number: 1)
-            for _ in 0..<10 { group.addTask { await failure { try await app.service("messages").find() } } }
+            for _ in 0..<10 { group.addTask { await failure { try await app.service("messages").find(params: params) } } }
+            try await clock.waitForSleepers(10)
             server.gates["authentication"]?.open()
             for try await error in group { #expect(error?.message == "Invalid login") }
         }

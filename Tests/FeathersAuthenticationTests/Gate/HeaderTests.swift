@@ -34,19 +34,30 @@ struct HeaderTests {
         #expect(server.requests(to: "messages").first?.params.headers == ["X-Token": "stored", "X-Own": "1"])
     }
 
-    @Test("Hooks and services see the sign-in in the params; what the caller put there stays")
+    @Test("Local services see the sign-in in the params; what the caller put there stays")
     func params() async throws {
         let server = SampleServer()
         let app = try FeathersApp.sample(server, storage: storage)
         let seen = Locked<[AuthenticationResult?]>([])
-        await app.service("messages").addHooks(
-            Hooks(before: [{ context in seen.withLock { [result = context.params[Authentication.self]] in $0.append(result) } }]))
-        _ = try await app.service("messages").find()
+        let local = try await app.use(Noting(seen: seen), at: "local")
+        _ = try await local.find()
         let own = try await app.reauthenticate()
         var params = Params()
         params[Authentication.self] = own
-        _ = try await app.service("messages").find(params: params)
+        _ = try await local.find(params: params)
         #expect(seen.withLock { $0 } == [own, own])
+    }
+
+    private actor Noting: ServiceProtocol {
+        let seen: Locked<[AuthenticationResult?]>
+
+        init(seen: Locked<[AuthenticationResult?]>) { self.seen = seen }
+
+        func find(_ params: Params) async throws -> JSONValue {
+            let result = params[Authentication.self]
+            seen.withLock { $0.append(result) }
+            return []
+        }
     }
 
     @Test("An app of its own can be released, signed in or not")

@@ -57,9 +57,9 @@ struct ReplayedHTTP: HTTPClient {
 struct ReplayedSocket: RealTimeTransport {
     let exchanges: ReplayedExchanges
 
-    func send(_ request: ServiceRequest) async throws -> JSONValue {
+    func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         let exchange = try exchanges.answer(try CallArguments.array(of: request), authorization: nil)
-        return try CallAnswer.result(of: exchange.answer.array ?? []).get()
+        return ServiceResponse(try AckResult.read(exchange.answer.array ?? []).get())
     }
 
     var status: ConnectionStatus { .connected(recovered: false) }

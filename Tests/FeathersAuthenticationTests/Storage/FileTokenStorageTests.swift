@@ -96,6 +96,22 @@ struct FileTokenStorageTests {
         }
     }
 
+    @Test("A folder that others can write to is refused, and named")
+    func unsafeFolder() async throws {
+        try await withFolder { folder in
+            let storage = FileTokenStorage(directory: folder)
+            try await storage.store("secret", for: "a")
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+            for use in [
+                { _ = try await storage.token(for: "a") }, { try await storage.store("x", for: "a") },
+                { try await storage.remove(for: "a") },
+            ] as [@Sendable () async throws -> Void] {
+                let error = await failure(use)
+                #expect(error?.message.contains("'\(folder.path)'") == true && error?.message.contains("777") == true)
+            }
+        }
+    }
+
     @Test("Many writers and readers at once: every read is a whole token, and nothing is left behind")
     func concurrency() async throws {
         try await withFolder { folder in

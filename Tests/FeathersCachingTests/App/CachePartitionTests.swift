@@ -10,18 +10,18 @@ struct CachePartitionTests {
     @Test("Each user has answers of their own, and nobody has the last one's", arguments: TestedStorage.allCases)
     func separate(_ storage: TestedStorage) async throws {
         let cached = CachedApp(storage, policy: .cacheFirstNetworkIfNotFoundOrExpired)
-        cached.app.setCachePartition("ada")
+        cached.app.setIdentity(Identity("ada"))
         cached.server.set("of ada")
         _ = try await cached.messages.get(1)
-        cached.app.setCachePartition("")
+        cached.app.setIdentity(nil)
         #expect(await cached.kept() == nil)
         cached.server.set("of nobody")
         #expect(try await cached.messages.get(1) == "of nobody")
-        cached.app.setCachePartition("grace")
+        cached.app.setIdentity(Identity("grace"))
         #expect(await cached.kept() == nil)
         cached.server.set(nil)
         await #expect(throws: FeathersError.self) { try await cached.messages.get(1, params: .caching(.networkFirstCacheIfFailed)) }
-        cached.app.setCachePartition("ada")
+        cached.app.setIdentity(Identity("ada"))
         #expect(try await cached.messages.get(1) == "of ada")
     }
 
@@ -29,30 +29,32 @@ struct CachePartitionTests {
     func changes() async throws {
         let cached = CachedApp()
         for user in ["ada", "grace"] {
-            cached.app.setCachePartition(user)
+            cached.app.setIdentity(Identity(user))
             _ = try await cached.messages.get(1)
         }
         try await cached.messages.patch(1, with: [:])
-        cached.app.setCachePartition("ada")
+        cached.app.setIdentity(Identity("ada"))
         #expect(await cached.kept() == nil)
     }
 
-    @Test("What one user asked for is not kept once another, or nobody, is there", arguments: [["grace"], [""], ["", "ada"]])
-    func inFlight(_ changes: [String]) async throws {
+    @Test(
+        "What one user asked for is neither shown nor kept once another user, or none, is signed in",
+        arguments: [["grace"], [nil], [nil, "ada"]] as [[String?]])
+    func inFlight(_ changes: [String?]) async throws {
         let clock = ManualClock()
         let cached = CachedApp(
             transport: StubTransport { _ in
                 try await clock.sleep(for: .seconds(1))
                 return "of somebody"
             })
-        cached.app.setCachePartition("ada")
-        async let value = cached.messages.get(1)
+        cached.app.setIdentity(Identity("ada"))
+        let value = Task { try await cached.messages.get(1) }
         try await clock.waitForSleepers(1)
-        for name in changes { cached.app.setCachePartition(name) }
+        for name in changes { cached.app.setIdentity(name.map(Identity.init)) }
         clock.advance(by: .seconds(1))
-        _ = try await value
-        for name in ["ada", "grace", ""] {
-            cached.app.setCachePartition(name)
+        await #expect { _ = try await value.value } throws: { FeathersError.Code.notAuthenticated ~= $0 }
+        for name in ["ada", "grace", nil] {
+            cached.app.setIdentity(name.map(Identity.init))
             #expect(await cached.kept() == nil)
         }
     }
@@ -66,10 +68,10 @@ struct CachePartitionTests {
                 return "of somebody"
             })
         try await withThrowingTaskGroup(of: JSONValue.self) { group in
-            cached.app.setCachePartition("ada")
-            group.addTask { try await cached.messages.get(1) }
+            cached.app.setIdentity(Identity("ada"))
+            group.addTask { (try? await cached.messages.get(1)) ?? "none" }
             try await clock.waitForSleepers(1)
-            cached.app.setCachePartition("ada")
+            cached.app.setIdentity(Identity("ada"))
             group.addTask { try await cached.messages.get(1) }
             try await clock.waitForSleepers(2)
             clock.advance(by: .seconds(1))
@@ -81,16 +83,16 @@ struct CachePartitionTests {
     @Test("A stream begun by one user shows the next one nothing of the cache")
     func stream() async throws {
         let cached = CachedApp()
-        cached.app.setCachePartition("ada")
+        cached.app.setIdentity(Identity("ada"))
         cached.server.set("old")
         _ = try await cached.messages.get(1)
         var results = cached.messages.cached.get(1, policy: .cacheFirstNetworkAlways).makeAsyncIterator()
         #expect(try await results.next()?.value == "old")
-        cached.app.setCachePartition("grace")
+        cached.app.setIdentity(Identity("grace"))
         cached.server.set("of grace")
-        #expect(try await results.next()?.value == "of grace")
+        await #expect(throws: FeathersError.self) { try await results.next() }
         #expect(await cached.kept() == nil)
-        cached.app.setCachePartition("ada")
+        cached.app.setIdentity(Identity("ada"))
         #expect(await cached.kept()?.value == "old")
     }
 

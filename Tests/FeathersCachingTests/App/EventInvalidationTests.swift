@@ -16,7 +16,7 @@ struct EventInvalidationTests {
         func push(_ name: EventName, at path: String) { sink.withLock { $0 }?.receive(ServiceEvent(path: path, name: name, data: [:])) }
         func pushGap() { sink.withLock { $0 }?.receiveGap(.reconnected) }
 
-        func send(_ request: ServiceRequest) async throws -> JSONValue { "new" }
+        func send(_ request: ServiceRequest) async throws -> ServiceResponse { ServiceResponse("new") }
         func addConnectionSetup(_ setup: ConnectionSetup) {}
         func run() async throws {}
         func connect() async throws {}

@@ -11,7 +11,7 @@ struct InvalidationTests {
     /// A call that changes records.
     struct Change: Sendable, CustomStringConvertible {
         let description: String
-        let make: @Sendable (Service) async throws -> JSONValue
+        let make: @Sendable (UntypedService) async throws -> JSONValue
     }
 
     static let changes = [

@@ -76,7 +76,7 @@ struct RefreshTests {
     func user() async throws {
         var results = cached.messages.cached.get(1).makeAsyncIterator()
         #expect(try await results.next()?.value == "old")
-        cached.app.setCachePartition("grace")
+        cached.app.setIdentity(Identity("grace"))
         #expect(try await results.next() == nil)
         #expect(cached.transport.requests.count == 1)
     }
@@ -84,7 +84,7 @@ struct RefreshTests {
     @Test("One refresh of an answer at a time is enough")
     func once() async throws {
         let clock = ManualClock()
-        cached.app.addHooks(Hooks(before: [{ _ in try await clock.sleep(for: .seconds(1)) }]))
+        cached.transport.stub("messages", with: ServiceStub.value("new").delayed(by: .seconds(1), on: clock))
         try await run {
             for _ in 0..<5 { #expect(try await cached.messages.get(1) == "old") }
             try await clock.waitForSleepers(1)

@@ -53,6 +53,19 @@ struct CacheFileTests {
         #expect(FileManager.default.fileExists(atPath: file.path))
     }
 
+    @Test("A file of the version before is a miss, and is removed")
+    func otherVersion() async throws {
+        let directory = TemporaryDirectory()
+        let storage = DiskCacheStorage(directory: directory.url)
+        try await storage.set(Self.entry, for: Self.key)
+        let file = directory.url.appending(path: Self.key.fileName)
+        var bytes = try Data(contentsOf: file)
+        bytes.replaceSubrange(0..<8, with: Data("FCACHE1\n".utf8))
+        try bytes.write(to: file)
+        #expect(try await storage.entry(for: Self.key) == nil)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
     @Test("What JSON cannot express is refused rather than changed")
     func notANumber() {
         #expect(throws: (any Error).self) { try CacheFile.bytes(of: CacheEntry(value: .number(.infinity)), for: Self.key) }

@@ -41,7 +41,7 @@ struct DiskCacheKillTests {
             }
             #expect(try directory.byteCount() <= Self.byteLimit, "round \(round)")
 
-            let names = try directory.names().filter { $0.hasSuffix(CacheDirectory.entrySuffix) }
+            let names = try directory.names().filter { $0.hasSuffix(DiskCacheWriter.entrySuffix) }
             let storage = DiskCacheStorage(directory: directory.url, byteLimit: Self.byteLimit)
             var read = 0
             for number in 0..<WrittenAnswer.count {

@@ -1,4 +1,6 @@
 import FeathersCore
+import FeathersSupport
+import FeathersTesting
 import Foundation
 import Testing
 
@@ -103,26 +105,71 @@ struct DiskCacheStorageTests {
 
     @Test("A lock that another holds is waited for, not for ever, and no longer than the caller wants")
     func locked() async throws {
-        let storage = storage()
+        let clock = ManualClock()
+        let storage = DiskCacheStorage(
+            path: directory.url.path, byteLimit: 1_000_000, synchronizesWrites: false, clock: RelativeClock(clock))
         try await storage.set(thousand, for: key(1))
-        guard let held = try DirectoryLock.acquire(in: CacheDirectory(path: directory.url.path)) else {
-            Issue.record("the lock is not free")
-            return
-        }
-        await #expect(throws: DiskCacheError.self) { try await storage.remove(key(1)) }
+        let held = try #require(try SafeDirectory.make(directory.url.path).lock(DiskCacheWriter.lockName))
+        async let failure = #expect(throws: FileFailure.self) { try await storage.remove(key(1)) }
+        try await clock.waitForSleepers(1)
         // Reading needs no lock.
         #expect(try await storage.entry(for: key(1)) == thousand)
-        let cancelled = await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                do { try await storage.remove(key(1)) } catch { return error is CancellationError }
-                return false
-            }
-            group.cancelAll()
-            return await group.next() ?? false
-        }
-        #expect(cancelled)
-        _ = consume held
+        clock.advance(by: .seconds(2))
+        #expect(await failure?.reason == .locked)
+        let cancelled = Task { try await storage.remove(key(1)) }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        held.unlock()
         try await storage.remove(key(1))
         #expect(try await storage.entry(for: key(1)) == nil)
+    }
+
+    @Test("A directory that others can write to is refused, and named")
+    func unsafeDirectory() async throws {
+        try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: directory.url.path)
+        for use in [
+            { try await $0.set(thousand, for: key(1)) }, { _ = try await $0.entry(for: key(1)) }, { _ = try await $0.byteCount },
+        ] as [(DiskCacheStorage) async throws -> Void] {
+            await #expect { try await use(storage()) } throws: { "\($0)".contains("'\(directory.url.path)'") }
+        }
+        #expect(try directory.names() == [])
+    }
+
+    @Test("Links in the place of files change nothing elsewhere, and are replaced by entries")
+    func links() async throws {
+        let victim = TemporaryDirectory()
+        try FileManager.default.createDirectory(at: victim.url, withIntermediateDirectories: false)
+        let precious = victim.url.appending(path: "precious")
+        try Data("export PATH".utf8).write(to: precious)
+        func link(_ name: String) throws {
+            try FileManager.default.createSymbolicLink(at: directory.url.appending(path: name), withDestinationURL: precious)
+        }
+        _ = try SafeDirectory.make(directory.url.path)
+        try link("writing")
+        try link(key(1).fileName)
+        await #expect { try await storage().entry(for: key(1)) } throws: { "\($0)".contains("is a link") }
+        try await storage().set(thousand, for: key(1))
+        #expect(try await storage().entry(for: key(1)) == thousand)
+        try FileManager.default.removeItem(at: directory.url.appending(path: DiskCacheWriter.lockName))
+        try link(DiskCacheWriter.lockName)
+        await #expect { try await storage().set(thousand, for: key(1)) } throws: { "\($0)".contains("is a link") }
+        #expect(try Data(contentsOf: precious) == Data("export PATH".utf8))
+    }
+
+    @Test("A FIFO or a giant in the place of an entry fails a read at once, and is replaced by a write")
+    func irregularEntries() async throws {
+        let storage = storage()
+        try await storage.set(thousand, for: key(1))
+        let path = directory.url.appending(path: key(1).fileName).path
+        try FileManager.default.removeItem(atPath: path)
+        #expect(mkfifo(path, 0o600) == 0)
+        await #expect { try await storage.entry(for: key(1)) } throws: { "\($0)".contains("'\(path)'") }
+        try await storage.set(thousand, for: key(1))
+        #expect(try await storage.entry(for: key(1)) == thousand)
+        #expect(truncate(path, 1 << 40) == 0)
+        await #expect { try await storage.entry(for: key(1)) } throws: { "\($0)".contains("'\(path)'") }
+        try await storage.set(thousand, for: key(1))
+        #expect(try await storage.entry(for: key(1)) == thousand)
     }
 }

@@ -7,24 +7,12 @@ import Testing
 
 @Suite("Cache keys")
 struct CacheKeyTests {
-    /// The key of a call as a hook sees it.
-    private func key(_ change: @escaping @Sendable (inout HookContext) -> Void = { _ in }) async throws -> CacheKey? {
-        let service = FeathersApp(transport: StubTransport { _ in [] }).service("users/:userId/messages")
-        let found = Locked<CacheKey?>(nil)
-        await service.addHooks(
-            Hooks(around: [
-                { context, next in
-                    var changed = context
-                    changed.params = Params(query: ["a": 1], route: ["userId": "7"])
-                    change(&changed)
-                    let key = CacheKey(
-                        of: changed, group: "g", headers: ["accept-language"], partitions: ["n", "ada", "work"])
-                    found.withLock { $0 = key }
-                    try await next(&context)
-                }
-            ]))
-        _ = try await service.get(1)
-        return found.withLock { $0 }
+    /// The key of a call.
+    private func key(_ change: (inout ServiceRequest) -> Void = { _ in }) async throws -> CacheKey? {
+        var request = ServiceRequest(path: "users/:userId/messages", method: .get, id: 1)
+        request.params = Params(query: ["a": 1], route: ["userId": "7"])
+        change(&request)
+        return CacheKey(of: request, group: "g", headers: ["accept-language"], partitions: ["n", "ada", "work"])
     }
 
     @Test("A key says all its answer depends on, the same in every process")
@@ -58,8 +46,8 @@ struct CacheKeyTests {
             { $0.id = "1" }, { $0.id = 2 }, { $0.id = nil }, { $0.params.route = ["userId": "8"] },
             { $0.params.headers = ["Accept-Language": "de"] }, { $0.params.headers = ["Authorization": "a"] },
             { $0.params.headers = ["Authorization": "b"] }, { $0.params.headers = ["Cookie": "a"] },
-        ] as [@Sendable (inout HookContext) -> Void])
-    func different(_ change: @escaping @Sendable (inout HookContext) -> Void) async throws {
+        ] as [@Sendable (inout ServiceRequest) -> Void])
+    func different(_ change: @escaping @Sendable (inout ServiceRequest) -> Void) async throws {
         let changed = try #require(try await key(change))
         let plain = try await key()
         #expect(changed != plain)

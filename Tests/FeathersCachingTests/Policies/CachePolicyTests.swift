@@ -113,7 +113,7 @@ struct CachePolicyTests {
     func anyFailure() async throws {
         let cached = CachedApp()
         _ = try await cached.messages.get(1)
-        cached.app.addHooks(Hooks(before: [{ _ in throw FeathersError(.forbidden, "no") }]))
+        cached.transport.stub("messages", with: .error(FeathersError(.forbidden, "no")))
         #expect(try await cached.messages.get(1, params: .caching(.networkFirstCacheIfFailed)) == "new")
     }
 

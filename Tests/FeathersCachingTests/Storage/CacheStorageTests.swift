@@ -13,7 +13,7 @@ struct CacheStorageTests {
 
     private static let entry = CacheEntry(
         value: ["id": 9_007_199_254_740_993, "text": "ä \u{1F426}", "list": [1, 2.5, .null, true]],
-        expiration: Date(timeIntervalSinceReferenceDate: 123.456), entityTag: "W/\"a\"", answer: ["raw": 1])
+        expiration: Date(timeIntervalSinceReferenceDate: 123.456), entityTag: "W/\"a\"")
 
     @Test("An answer comes back as it was kept, until it is replaced or removed", arguments: TestedStorage.allCases)
     func keeps(_ tested: TestedStorage) async throws {

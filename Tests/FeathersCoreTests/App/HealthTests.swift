@@ -44,7 +44,7 @@ struct HealthTests {
         func run() async throws { try await Promise<Void>().value() }
         func connect() async throws {}
         func disconnect() async {}
-        func send(_ request: ServiceRequest) async throws -> JSONValue { .null }
+        func send(_ request: ServiceRequest) async throws -> ServiceResponse { ServiceResponse(.null) }
         func deliver(to sink: EventSink) {}
         func addConnectionSetup(_ setup: ConnectionSetup) {}
     }

@@ -116,17 +116,18 @@ struct HookContextTests {
     @Test("A custom method can not be called by a standard name")
     func standardNameAsCustom() async throws {
         let notes = try await FeathersApp().use(Notes(), at: "notes")
-        await #expect { try await notes.call("get", with: [:]) } throws: { "\($0)".contains("'get' is no custom method") }
+        await #expect { try await notes.call("get", with: [:]) } throws: { "\($0)".contains("'get' is not a custom method") }
     }
 
     @Test("Registered hooks can be inspected")
     func inspection() async throws {
         let notes = try await FeathersApp().use(Notes(), at: "notes")
-        #expect(notes.hooks.isEmpty)
+        #expect(await notes.hooks.isEmpty)
         await notes.addHooks(Hooks(before: [.create: [{ _ in }, { _ in }]], error: [{ _ in }]))
-        #expect(notes.hooks.before[.create].count == 2)
-        #expect(notes.hooks.before.scopes == [.create])
-        #expect(notes.hooks.error[.all].count == 1)
-        #expect(notes.hooks.after.isEmpty)
+        let hooks = await notes.hooks
+        #expect(hooks.before[.create].count == 2)
+        #expect(hooks.before.scopes == [.create])
+        #expect(hooks.error[.all].count == 1)
+        #expect(hooks.after.isEmpty)
     }
 }

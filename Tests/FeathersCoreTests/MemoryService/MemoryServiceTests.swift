@@ -100,10 +100,10 @@ struct MemoryServiceTests {
     func requests() async throws {
         let service: any ServiceProtocol = MemoryService(records: [["id": 1, "a": 1]])
         let get = ServiceRequest(path: "records", method: .get, id: "1")
-        #expect(try await service.respond(to: get) == ["id": 1, "a": 1])
+        #expect(try await service.respond(to: get).result == ["id": 1, "a": 1])
         let patch = ServiceRequest(path: "records", method: .patch, id: 1, data: ["b": 2])
-        #expect(try await service.respond(to: patch) == ["id": 1, "a": 1, "b": 2])
+        #expect(try await service.respond(to: patch).result == ["id": 1, "a": 1, "b": 2])
         let update = ServiceRequest(path: "records", method: .update, data: ["b": 2])
-        #expect(await failureCode { try await service.respond(to: update) } == .badRequest)
+        #expect(await failureCode { try await service.respond(to: update).result } == .badRequest)
     }
 }

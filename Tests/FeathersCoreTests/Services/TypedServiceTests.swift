@@ -78,9 +78,9 @@ struct TypedServiceTests {
     func events() async throws {
         let messages = try await Self.messages()
         let events = messages.events(.created)
+        var deliveries = messages.deliveries().makeAsyncIterator()
         messages.untyped.emit(.created, ["nonsense": true])
         try await messages.create(Message(text: "Hi"))
-        var deliveries = events.deliveries.makeAsyncIterator()
         guard case .gap(let gap)? = await deliveries.next(), case .undecodable(let event, _) = gap.reason else {
             Issue.record("what does not decode is a gap")
             return

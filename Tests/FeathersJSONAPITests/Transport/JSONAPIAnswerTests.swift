@@ -5,7 +5,7 @@ import Testing
 
 @Suite("JSON:API answers", .timeLimit(.minutes(10)))
 struct JSONAPIAnswerTests {
-    private func posts(_ answer: SeamHTTPClient.Answer) throws -> Service {
+    private func posts(_ answer: SeamHTTPClient.Answer) throws -> UntypedService {
         try SeamServer(answer).app.service("posts")
     }
 
@@ -147,20 +147,18 @@ struct JSONAPIAnswerTests {
     func conditional() async throws {
         let server = try SeamServer(
             .init(#"{"data": {"type": "posts", "id": "1"}}"#, headers: [("ETag", "\"a\"")]), .init("", status: 304))
-        func read(_ held: ConditionalRead.Answer?) async throws -> (JSONValue, ConditionalRead.Outcome?) {
+        func read(_ held: HeldAnswer?) async throws -> ServiceResponse {
             var params = Params()
-            let read = ConditionalRead(.get, "1", at: "posts", holding: held)
-            params[ConditionalRead.self] = read
-            return (try await server.app.service("posts").get("1", params: params), read.outcome)
+            params.heldAnswer = held
+            let request = ServiceRequest(path: "posts", method: .get, id: "1", params: params)
+            return try await server.app.service("posts").respond(to: request)
         }
-        guard case (let first, .answered(let answer?)?) = try await read(nil) else {
-            Issue.record("the answer has a tag")
-            return
-        }
-        guard case (let second, .notModified?) = try await read(answer) else {
-            Issue.record("the held answer holds")
-            return
-        }
+        let answered = try await read(nil)
+        let (first, tag) = (answered.result, try #require(answered[EntityTag.self]))
+        #expect(answered[NotModified.self] == nil)
+        let unmodified = try await read(HeldAnswer(entityTag: tag, value: first))
+        #expect(unmodified[NotModified.self] == true)
+        let second = unmodified.result
         #expect(first == second)
         #expect(server.client.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\""])
     }

@@ -52,6 +52,41 @@ struct HTTPClientLifetimeTests {
         }
     }
 
+    @Test("ending all requests fails those in flight, and a later one succeeds", arguments: TestedClient.all)
+    func cancellingAll(tested: TestedClient) async throws {
+        let client = try tested.make()
+        let silent = try await ServerScript(.never)
+        let calls = (0..<3).map { _ in Task { try await client.execute(HTTPRequest(url: silent.url)) } }
+        _ = try await silent.requests(count: 3)
+        client.cancelAll()
+        for call in calls {
+            let error = try await #require(throws: HTTPClientError.self) { try await call.value }
+            #expect(error.kind == .closed)
+            #expect(error.delivery == .mayHaveExecuted)
+        }
+        #expect(try await silent.requests(count: 3, aborted: 3).count { $0.aborted } == 3)
+        let script = try await ServerScript(ScriptedResponse(body: "ok"))
+        #expect(try await client.execute(HTTPRequest(url: script.url)).body == Array("ok".utf8))
+        client.cancelAll()
+        #expect(try await client.execute(HTTPRequest(url: script.url)).body == Array("ok".utf8))
+    }
+
+    @Test(
+        "ending all requests at any moment lets every caller go, and keeps the client usable", arguments: TestedClient.cancellableAnywhere)
+    func cancellingAllRaces(tested: TestedClient) async throws {
+        let script = try await ServerScript(ScriptedResponse(body: "ok"))
+        let client = try tested.make()
+        for round in 0..<40 {
+            let calls = (0..<4).map { _ in Task { try await client.execute(HTTPRequest(url: script.url, timeout: .seconds(20))) } }
+            for _ in 0..<(round * 5) { await Task.yield() }
+            client.cancelAll()
+            for call in calls {
+                do { _ = try await call.value } catch let error as HTTPClientError { #expect(error.kind == .closed) }
+            }
+            #expect(try await client.execute(HTTPRequest(url: script.url, timeout: .seconds(20))).status == 200)
+        }
+    }
+
     @Test("closing fails what is under way and everything after", arguments: TestedClient.all)
     func closing(tested: TestedClient) async throws {
         let client = try tested.make()

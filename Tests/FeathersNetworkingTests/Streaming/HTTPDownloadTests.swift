@@ -86,6 +86,26 @@ struct HTTPDownloadTests {
         #expect(folder.names.isEmpty)
     }
 
+    @Test("in flight end when the client ends all, and a later one succeeds", arguments: TestedClient.all)
+    func cancelledWithAll(tested: TestedClient) async throws {
+        let folder = try ScratchFolder()
+        let client = try tested.make()
+        let request = HTTPRequest(url: try await Self.source("3000000?stallAfter=1000000"))
+        let (arrived, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let transfer = HTTPTransfer(request, destination: folder.url.appending(path: "it")) {
+            if $0.received == 1_000_000 { continuation.yield() }
+        }
+        let task = Task { try await client.transfer(transfer) }
+        for await _ in arrived { break }
+        client.cancelAll()
+        let error = try await #require(throws: HTTPClientError.self) { try await task.value }
+        #expect(error.kind == .closed && error.delivery == .mayHaveExecuted)
+        #expect(folder.names.isEmpty)
+        let whole = HTTPTransfer(HTTPRequest(url: try await Self.source("1000")), destination: folder.url.appending(path: "it"))
+        #expect(try await client.transfer(whole).status == 200)
+        #expect(folder.names == ["it"])
+    }
+
     @Test("where nothing moves any more are timeouts", arguments: TestedClient.all)
     func stalled(tested: TestedClient) async throws {
         let folder = try ScratchFolder()

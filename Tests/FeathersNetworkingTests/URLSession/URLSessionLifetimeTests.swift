@@ -9,15 +9,29 @@ struct URLSessionLifetimeTests {
     @Test("nothing is left of a client that is dropped")
     func deinitialized() async throws {
         let script = try await ServerScript(ScriptedResponse(body: "ok"))
-        let (gone, continuation) = AsyncStream.makeStream(of: Void.self)
-        func use() async throws {
+        weak var reports: URLSessionReports?
+        do {
             let client = URLSessionHTTPClient()
-            client.onDelegateEnd { continuation.finish() }
+            reports = client.reports
             for _ in 0..<3 { #expect(try await client.execute(HTTPRequest(url: script.url)).status == 200) }
-            #expect(client.exchangesUnderWay == 0)
         }
-        try await use()
-        // Ends when the session has let go of its delegate; the suite's time limit is the other outcome.
-        for await _ in gone {}
+        // The session holds its delegate. Every look costs a round trip; the suite's time limit is the other outcome.
+        let other = URLSessionHTTPClient()
+        while reports != nil { _ = try await other.execute(HTTPRequest(url: script.url)) }
+    }
+
+    @Test("nothing is left of an exchange that has ended")
+    func exchange() async throws {
+        final class Owner: Sendable {}
+        let script = try await ServerScript(ScriptedResponse(body: "ok"))
+        let client = URLSessionHTTPClient()
+        weak var owner: Owner?
+        do {
+            let strong = Owner()
+            owner = strong
+            let transfer = HTTPTransfer(HTTPRequest(url: script.url)) { _ in withExtendedLifetime(strong) {} }
+            #expect(try await client.execute(transfer).status == 200)
+        }
+        while owner != nil { _ = try await client.execute(HTTPRequest(url: script.url)) }
     }
 }

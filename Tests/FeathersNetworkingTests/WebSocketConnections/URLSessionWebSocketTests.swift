@@ -26,7 +26,7 @@ struct URLSessionWebSocketTests {
         guard let socket = try await open("echo") else { return }
         for number in 0..<100 { try socket.connection.sendNow(.text("\(number)")) }
         for number in 0..<100 { #expect(try await socket.text() == "\(number)") }
-        try await socket.connection.send(.binary([0, 255]))
+        try socket.connection.sendNow(.binary([0, 255]))
         #expect(try await socket.message() == .binary([0, 255]))
         socket.connection.close(code: 1000, reason: "")
         #expect(try await socket.closure().code == 1000)

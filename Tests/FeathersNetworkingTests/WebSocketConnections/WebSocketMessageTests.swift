@@ -13,7 +13,7 @@
             let socket = try await OpenedWebSocket("echo")
             try socket.connection.sendNow(message)
             #expect(try await socket.message() == message)
-            try await socket.connection.send(message)
+            try socket.connection.sendNow(message)
             #expect(try await socket.message() == message)
         }
 
@@ -24,7 +24,7 @@
             try socket.connection.sendNow(.text(text))
             #expect(try await socket.text() == text)
             let bytes = Array(text.utf8)
-            try await socket.connection.send(.binary(bytes))
+            try socket.connection.sendNow(.binary(bytes))
             #expect(try await socket.message() == .binary(bytes))
         }
 

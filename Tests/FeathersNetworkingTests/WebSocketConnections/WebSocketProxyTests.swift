@@ -20,7 +20,7 @@
         private func expectEcho(_ url: URL, by connector: CurlWebSocketConnector) async throws {
             let socket = OpenedWebSocket(try await connector.connect(WebSocketRequest(url: url)))
             for text in ["through", String(repeating: "z", count: 200_000)] {
-                try await socket.connection.send(.text(text))
+                try socket.connection.sendNow(.text(text))
                 #expect(try await socket.text() == text)
             }
             socket.connection.close(code: 1000, reason: "")

@@ -8,6 +8,7 @@ import Testing
 struct RESTAnswerTests {
     private func send(_ client: SeamHTTPClient) async throws -> JSONValue {
         try await RESTTransport(try #require(URL(string: "http://h")), httpClient: client).send(ServiceRequest(path: "m", method: .find))
+            .result
     }
 
     @Test(

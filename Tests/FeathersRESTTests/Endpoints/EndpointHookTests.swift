@@ -29,8 +29,8 @@ struct EndpointHookTests {
                 ],
                 after: [
                     { context in
-                        seen.withLock { $0.append("\(context.result ?? "?") \(context.endpoint?.answer?.status ?? 0)") }
-                        #expect(context.endpoint?.answer?.headers["x-a"] == "b")
+                        seen.withLock { $0.append("\(context.result ?? "?") \(context.response?[HTTPHead.self]?.status ?? 0)") }
+                        #expect(context.response?[HTTPHead.self]?.headers["x-a"] == "b")
                         context.result?["n"] = 4
                     }
                 ]))

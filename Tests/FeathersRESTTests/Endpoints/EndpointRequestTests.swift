@@ -60,7 +60,9 @@ struct EndpointRequestTests {
         ])
     func refused(path: String, text: String) async throws {
         let client = SeamHTTPClient()
-        let error = try await #require(throws: FeathersError.self) { try await Self.app(client).request(Endpoint<EmptyResponse>(.get, path)) }
+        let error = try await #require(throws: FeathersError.self) {
+            try await Self.app(client).request(Endpoint<EmptyResponse>(.get, path))
+        }
         #expect(error.code == .badRequest)
         #expect(error.execution == .neverSent)
         #expect(error.message.contains(text))

@@ -66,7 +66,7 @@ struct EndpointResponseTests {
             (#"{"data":{"users":[{"s3cret":1}]}}"#, "'name' is missing at the top"),
             (#"{"data":{"users":[]}}"#, "the root index 0 is missing at 'data.users', where there is an array of 0"),
             (#"{"data":{"people":[]}}"#, "the root key 'users' is missing at 'data', where there is an object with the keys 'people'"),
-            ("s3cret", "The server answered 200 with a body that is no JSON"), ("", "where there is null"),
+            ("s3cret", "The server answered 200 with a body that is not JSON"), ("", "where there is null"),
         ])
     func misfit(body: String, text: String) async throws {
         let endpoint = Endpoint<Profile>(.get, "/users/me", rootKeys: ["data", "users", 0])

@@ -49,7 +49,7 @@ struct CallReplay {
         // Long enough for a request to leave a machine that is busy with every other case.
         let timeout: Duration = isAborted ? .seconds(2) : .seconds(30)
         let transport = RESTTransport(lane.baseURL, timeout: timeout, queryOptions: options, httpClient: lane.httpClient)
-        do { return .success(try await transport.send(request)) } catch { return .failure(error) }
+        do { return .success(try await transport.send(request).result) } catch { return .failure(error) }
     }
 
     private func refusal(in result: Result<JSONValue, any Error>) -> FeathersError? {

@@ -22,7 +22,7 @@ struct EnginePayloadTests {
             ([], EngineCodecError(reason: .empty, offset: 0)), (Array("4a\u{1E}".utf8), EngineCodecError(reason: .empty, offset: 3)),
             (Array("\u{1E}4a".utf8), EngineCodecError(reason: .empty, offset: 0)),
             (Array("4a\u{1E}9".utf8), EngineCodecError(reason: .unknownType(0x39), offset: 3)),
-            (Array("4a\u{1E}bAQ=".utf8), EngineCodecError(reason: .invalidBase64, offset: 7)),
+            (Array("4a\u{1E}bAQ=".utf8), EngineCodecError(reason: .invalidBase64, offset: 4)),
             (Array("b!".utf8), EngineCodecError(reason: .invalidBase64, offset: 1)),
             ([0x34, 0x61, 0x1E, 0x34, 0xFF], EngineCodecError(reason: .invalidUTF8, offset: 3)),
             (Array("4123456789".utf8), EngineCodecError(reason: .tooLarge(limit: 9), offset: 0)),
@@ -39,14 +39,16 @@ struct EnginePayloadTests {
             ("+/+/", [0xFB, 0xFF, 0xBF]),
         ])
     func base64(text: String, bytes: [UInt8]) throws {
-        #expect(try Base64.decode(text.utf8) == bytes)
-        #expect(Base64.encode(bytes) == Array(text.utf8))
-        #expect(Base64.encodedSize(of: bytes.count) == text.utf8.count)
+        let frame = EngineFrame(binary: bytes)
+        #expect(try EnginePayload.packets(in: Array("b\(text)".utf8)) == [.binary(bytes)])
+        #expect(EnginePayload.body(of: [frame]) == Array("b\(text)".utf8))
+        #expect(frame.pollingSize == 1 + text.utf8.count)
     }
 
     @Test("refuse what is no base64", arguments: ["Z", "Zg", "Zg=", "Zg===", "=", "Zg==Zg==", "Z=g=", "Zm9\n", "Zm9v=", "Zm-_"])
     func noBase64(text: String) {
-        #expect(throws: Base64.DecodingError.self) { try Base64.decode(text.utf8) }
+        let error = EngineCodecError(reason: .invalidBase64, offset: 1)
+        #expect(throws: error) { try EnginePayload.packets(in: Array("b\(text)".utf8)) }
     }
 
     @Test("are filled up to the limits of packets and bytes")

@@ -29,10 +29,10 @@ struct EngineSessionTests {
     }
 
     @Test(
-        "answers pings with their own text and delivers messages",
+        "answers pings with their own text and leaves messages alone",
         arguments: [
-            (EnginePacket.ping(""), EngineSession.Action.send(.pong(""))), (.ping("x"), .send(.pong("x"))), (.message("a"), .deliver("a")),
-            (.binary([1]), .deliverBinary([1])), (.noop, .nothing), (.pong(""), .nothing), (.close, .close(.closedByServer)),
+            (EnginePacket.ping(""), EngineSession.Action.send(.pong(""))), (.ping("x"), .send(.pong("x"))), (.message("a"), .nothing),
+            (.binary([1]), .nothing), (.noop, .nothing), (.pong(""), .nothing), (.close, .close(.closedByServer)),
             (.open("{}"), .close(.unexpected("a second handshake"))),
             (.upgrade, .close(.unexpected("an upgrade, which is the client's to send"))),
         ])

@@ -78,7 +78,7 @@ struct FaultyConnection: Sendable {
     }
 
     func call(_ path: String, _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil) async throws -> JSONValue {
-        try await transport.send(ServiceRequest(path: path, method: method, id: id, data: data))
+        try await transport.send(ServiceRequest(path: path, method: method, id: id, data: data)).result
     }
 
     /// A number there and back again, without an event.

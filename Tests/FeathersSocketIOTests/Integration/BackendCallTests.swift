@@ -34,7 +34,7 @@ struct BackendCallTests {
     func routes() async throws {
         try await BackendConnection.with(.webSocket) { backend async throws in
             let request = ServiceRequest(path: "teams/:teamId/members", method: .find, params: Params(route: ["teamId": "red"]))
-            #expect(try await backend.transport.send(request)["route"] == ["teamId": "red"])
+            #expect(try await backend.transport.send(request).result["route"] == ["teamId": "red"])
         }
     }
 

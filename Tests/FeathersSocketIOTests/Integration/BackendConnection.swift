@@ -76,7 +76,8 @@ struct BackendConnection: Sendable {
         timeout: Duration? = nil
     ) async throws -> JSONValue {
         try await transport.send(
-            ServiceRequest(path: path, method: method, id: id, data: data, params: Params(query: query, timeout: timeout)))
+            ServiceRequest(path: path, method: method, id: id, data: data, params: Params(query: query, timeout: timeout))
+        ).result
     }
 
     /// The error a call ends with.

@@ -122,7 +122,7 @@ struct BackendLossTests {
     }
 
     private func upgraded(_ backend: BackendConnection) async throws {
-        let connection = backend.transport.core.state.withLock { $0.link?.connection as? UpgradingConnection }
+        let connection = backend.transport.client.state.withLock { $0.current?.connection.engine as? UpgradingConnection }
         let upgrading = try #require(connection)
         while !upgrading.isUpgraded { _ = try await backend.call("slow", .get, id: 1) }
     }

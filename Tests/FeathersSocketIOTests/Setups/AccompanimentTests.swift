@@ -17,10 +17,10 @@ struct AccompanimentTests {
                 prepare: { _ in journal.put("prepared") },
                 accompany: { send in
                     let result = try? await send(ServiceRequest(path: "m", method: .get, id: 7))
-                    journal.put("answered \(result ?? .null)")
+                    journal.put("answered \(result?.result ?? .null)")
                     try? await Promise<Void>().value()
                     journal.put("cancelled \(Task.isCancelled)")
-                    let error = await scene.failure { try await send(ServiceRequest(path: "m", method: .get, id: 8)) }
+                    let error = await scene.failure { try await send(ServiceRequest(path: "m", method: .get, id: 8)).result }
                     journal.put("refused \(error == nil)")
                 }))
         let running = Task { try await scene.transport.run() }

@@ -15,7 +15,7 @@ struct PreparationTests {
     private func loggingIn(_ results: Mailbox<Result<JSONValue, FeathersError>>) -> ConnectionSetup {
         ConnectionSetup(prepare: { send in
             do {
-                results.put(.success(try await send(Self.login)))
+                results.put(.success(try await send(Self.login).result))
             } catch {
                 results.put(.failure(error as? FeathersError ?? FeathersError(.generalError, "\(error)")))
             }

@@ -18,17 +18,6 @@ struct BinaryPacketTests {
         #expect(try decoder.received(#"60-1[1]"#) == SocketPacket(.ack, id: 1, data: [1]))
     }
 
-    @Test("are written with their number and their bytes behind them")
-    func written() throws {
-        let packet = SocketPacket(.binaryEvent, id: 3, data: ["a", placeholder(0), placeholder(1)])
-        let frames = try SocketPacketEncoder.frames(of: packet, attachments: [[1], [2]], call: 3)
-        #expect(
-            frames == [
-                EngineFrame(text: #"452-3["a",{"_placeholder":true,"num":0},{"_placeholder":true,"num":1}]"#, call: 3),
-                EngineFrame(binary: [1], call: 3), EngineFrame(binary: [2], call: 3),
-            ])
-    }
-
     @Test("leave placeholders of packets without attachments as they are")
     func untouched() throws {
         var decoder = SocketPacketDecoder()

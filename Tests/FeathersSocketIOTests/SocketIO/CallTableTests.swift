@@ -29,7 +29,7 @@ struct CallTableTests {
         #expect(isAdded3 == false)
         #expect(table.acknowledged(0) == nil)
         let taken = table.takeQueue(limit: 100)
-        #expect(taken.frames == [frame(0), frame(1)] && taken.oversized.isEmpty)
+        #expect(taken.frames == [frame(0), frame(1)] && taken.refused.isEmpty)
         #expect(table.acknowledged(0) == "a")
         #expect(table.queued == 0)
         #expect(table.takeQueue(limit: 100).frames.isEmpty)
@@ -41,8 +41,35 @@ struct CallTableTests {
         _ = table.addQueued(0, waiter: "a", frame: EngineFrame(text: "420[123456]", call: 0), deadline: nil)
         _ = table.addQueued(1, waiter: "b", frame: frame(1), deadline: nil)
         let taken = table.takeQueue(limit: 8)
-        #expect(taken.frames == [frame(1)] && taken.oversized.map(\.waiter) == ["a"])
+        #expect(taken.frames == [frame(1)] && taken.refused.map(\.call.waiter) == ["a"])
         #expect(table.count == 1)
+    }
+
+    @Test("has a lane for calls about the session, which has room, order and losses of its own")
+    func lanes() {
+        var table = CallTable<String>(queueLimit: 1)
+        _ = table.addQueued(0, waiter: "a", frame: frame(0), deadline: nil)
+        let hasRoom = table.addQueued(1, waiter: "b", frame: frame(1), deadline: nil, lane: .session)
+        #expect(hasRoom && table.queued == 2)
+        #expect(table.takeQueue(.session, limit: 100).frames == [frame(1)])
+        #expect(table.takeQueue(.session, limit: 100).frames.isEmpty)
+        #expect(table.connectionLost(unsent: [1]).isEmpty)
+        let isFull = table.addQueued(2, waiter: "c", frame: frame(2), deadline: nil, lane: .session)
+        #expect(!isFull && table.queued == 2)
+        #expect(table.takeQueue(.ordinary, limit: 100).frames == [frame(0)])
+        #expect(table.takeQueue(.session, limit: 100).frames == [frame(1)])
+    }
+
+    @Test("gives out waiting calls that match, and none that was sent")
+    func takeUnsent() {
+        var table = CallTable<String>(queueLimit: 2)
+        table.addSent(0, waiter: "x", frame: frame(0), deadline: nil)
+        _ = table.addQueued(1, waiter: "x", frame: frame(1), deadline: nil)
+        _ = table.addQueued(2, waiter: "y", frame: frame(2), deadline: nil)
+        _ = table.addQueued(3, waiter: "x", frame: frame(3), deadline: nil, lane: .session)
+        #expect(table.takeUnsent { $0.waiter == "x" }.map(\.frame) == [frame(1), frame(3)])
+        #expect(table.queued == 1 && table.acknowledged(0) == "x")
+        #expect(table.takeQueue(limit: 100).frames == [frame(2)])
     }
 
     @Test("loses what was sent with its connection and keeps what was not, in order")
@@ -110,6 +137,15 @@ struct CallTableTests {
             table.addSent(id, waiter: id, frame: frame(id), deadline: .seconds(id))
             _ = table.acknowledged(id)
         }
-        #expect(table.deadlineCount <= 66)
+        #expect(table.deadlines.count <= 66)
+    }
+}
+
+extension CallTable {
+    /// Takes a lane, and refuses frames with more bytes than the limit.
+    fileprivate mutating func takeQueue(
+        _ lane: Lane = .ordinary, limit: Int
+    ) -> (frames: [EngineFrame], refused: [(call: Call, why: Int)]) {
+        takeQueue(lane) { $0.frame.size > limit ? $0.frame.size : nil }
     }
 }

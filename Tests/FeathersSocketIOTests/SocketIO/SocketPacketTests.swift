@@ -27,7 +27,7 @@ struct SocketPacketTests {
     func both(text: String, packet: SocketPacket) throws {
         var decoder = SocketPacketDecoder()
         #expect(try decoder.received(text) == packet)
-        #expect(try SocketPacketEncoder.frame(of: packet) == EngineFrame(text: "4" + text))
+        #expect(try packet.frame() == EngineFrame(text: "4" + text))
     }
 
     @Test("may end with a namespace, with or without its comma")

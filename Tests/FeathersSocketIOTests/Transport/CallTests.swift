@@ -32,7 +32,7 @@ struct CallTests {
             async let result = scene.transport.send(request)
             #expect(try await socket.sent.next() == frame)
             socket.deliver(#"430[null,{"ok":true}]"#)
-            #expect(try await result == ["ok": true])
+            #expect(try await result.result == ["ok": true])
         }
     }
 
@@ -45,7 +45,7 @@ struct CallTests {
         ])
     func refused(request: ServiceRequest) async throws {
         try await Scene().connected { scene, socket async throws in
-            let error = await scene.failure { try await scene.transport.send(request) }
+            let error = await scene.failure { try await scene.transport.send(request).result }
             #expect(error?.code == .badRequest && error?.execution == .neverSent)
             #expect(socket.sent.waiting.isEmpty)
         }
@@ -148,13 +148,13 @@ struct CallTests {
     func tooLarge() async throws {
         try await Scene().connected(maxPayload: 100) { scene, socket async throws in
             let request = ServiceRequest(path: "m", method: .create, data: .string(String(repeating: "x", count: 90)))
-            let error = await scene.failure { try await scene.transport.send(request) }
+            let error = await scene.failure { try await scene.transport.send(request).result }
             #expect(error?.code == 413 && error?.execution == .neverSent)
             #expect(socket.sent.waiting.isEmpty && scene.transport.pendingCallCount == 0)
         }
         try await Scene { $0.maximumMessageSize = 50 }.connected { scene, _ async throws in
             let request = ServiceRequest(path: "m", method: .create, data: .string(String(repeating: "x", count: 90)))
-            let error = await scene.failure { try await scene.transport.send(request) }
+            let error = await scene.failure { try await scene.transport.send(request).result }
             #expect(error?.code == 413 && error?.execution == .neverSent)
         }
     }

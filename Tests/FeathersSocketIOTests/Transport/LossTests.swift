@@ -100,6 +100,7 @@ struct LossTests {
         let scene = try Scene()
         async let call = scene.failure {
             try await scene.transport.send(ServiceRequest(path: "m", method: .create, data: .string(String(repeating: "x", count: 200))))
+                .result
         }
         while scene.transport.pendingCallCount < 1 { await Task.yield() }
         async let connecting: Void = scene.transport.connect()

@@ -28,7 +28,7 @@ struct ResultTextTests {
                     { context, next in
                         try await next(&context)
                         try await hook(&context)
-                        if case .text? = context.callResult { wasText.withLock { $0 = true } }
+                        if context.response?.isText == true { wasText.withLock { $0 = true } }
                     }
                 ]))
             async let result = Self.outcome { try await messages.get(1) }
@@ -111,15 +111,15 @@ struct ResultTextTests {
 }
 
 @Suite("Texts of answers")
-struct AnswerTextTests {
+struct AckScannerTests {
     private static let filler = String(repeating: "x", count: 300)
 
     @Test("are found behind the id and the null")
     func found() throws {
-        let answer = try #require(AnswerText(in: "342[null,\"\(Self.filler)\"]", namespace: "/"))
+        let answer = try #require(AckScanner(in: "342[null,\"\(Self.filler)\"]", namespace: "/"))
         #expect(answer.id == 42)
         #expect(answer.marked()?.json == .string(Self.filler))
-        #expect(AnswerText(in: "3/chat,7[null,\"\(Self.filler)\"]", namespace: "/chat")?.id == 7)
+        #expect(AckScanner(in: "3/chat,7[null,\"\(Self.filler)\"]", namespace: "/chat")?.id == 7)
     }
 
     @Test(
@@ -130,6 +130,6 @@ struct AnswerTextTests {
             "399999999999999999999[null,\"F\"]", "61-1[null,\"F\"]", "31[null]F", "31[null,1]",
         ])
     func others(packet: String) {
-        #expect(AnswerText(in: packet.replacing("F", with: Self.filler), namespace: "/") == nil)
+        #expect(AckScanner(in: packet.replacing("F", with: Self.filler), namespace: "/") == nil)
     }
 }

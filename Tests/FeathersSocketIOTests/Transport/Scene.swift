@@ -50,7 +50,7 @@ final class Scene: Sendable {
     }
 
     func get(_ id: ServiceID, _ params: Params = Params()) async throws -> JSONValue {
-        try await transport.send(ServiceRequest(path: "m", method: .get, id: id, params: params))
+        try await transport.send(ServiceRequest(path: "m", method: .get, id: id, params: params)).result
     }
 
     /// The error a call ends with.
@@ -67,4 +67,9 @@ final class Scene: Sendable {
     func status(_ condition: (ConnectionStatus) -> Bool) async {
         for await status in transport.statusUpdates() where condition(status) { return }
     }
+}
+
+extension SocketIOTransport {
+    /// How many calls wait to be sent or answered.
+    var pendingCallCount: Int { load.waiting + load.unanswered }
 }

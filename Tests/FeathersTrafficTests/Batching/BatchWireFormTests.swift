@@ -16,9 +16,9 @@ struct BatchWireFormTests {
             ["status": "pending"],
         ]
         let results = try BatchWireForm.results(of: answer, count: 5, from: "batch")
-        #expect(try results[0].get() == ["id": 1])
+        #expect(try results[0].get().result == ["id": 1])
         #expect { try results[1].get() } throws: { FeathersError.Code.notFound ~= $0 && "\($0)".contains("No record") }
-        #expect(try results[2].get() == .null)
+        #expect(try results[2].get().result == .null)
         #expect { try results[3].get() } throws: { FeathersError.Code.generalError ~= $0 && "\($0)".contains("boom") }
         #expect { try results[4].get() } throws: { "\($0)".contains("'batch' answered a call with neither") }
     }

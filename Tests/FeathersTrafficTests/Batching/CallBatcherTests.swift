@@ -85,7 +85,7 @@ struct CallBatcherTests {
             { try await app.service("a").find() }, { try await app.service("a").find(params: Params(headers: ["X": "1"])) },
             { try await app.service("a").find(params: Params(timeout: .seconds(5))) },
             {
-                app.setCachePartition("somebody else")
+                app.setIdentity(Identity("somebody else"))
                 return try await app.service("a").find()
             },
         ]

@@ -59,7 +59,7 @@ struct ReadSharingTests {
             { try await app.service("a").get("e\u{301}") }, { try await app.service("a").get("\u{e9}") },
             { try await app.service("a").create(1) }, { try await app.service("a").create(1) },
             {
-                app.setCachePartition("somebody else")
+                app.setIdentity(Identity("somebody else"))
                 return try await app.service("a").find()
             },
         ]

@@ -26,7 +26,7 @@ enum LiveGrowth {
 
     /// Live queries that have read their first result, and the service they read.
     private actor Scene {
-        private let service: Service
+        private let service: UntypedService
         private var readers: [LiveQuery<JSONValue>.AsyncIterator] = []
         private var version: Int64 = 1_000_000
 

@@ -43,7 +43,7 @@ enum ReaderGrowth {
 
     /// Reads so many events in so many tasks.
     /// - Parameter isLate: whether nobody reads before all are sent.
-    private static func read(_ count: Int, by readers: Int, of service: Service, isLate: Bool = false) async throws {
+    private static func read(_ count: Int, by readers: Int, of service: UntypedService, isLate: Bool = false) async throws {
         let sequences = (0..<readers).map { _ in service.events(.created, buffering: count) }
         func send() async throws { for _ in 0..<count { try await service.create(["text": "Hello"]) } }
         if isLate { try await send() }

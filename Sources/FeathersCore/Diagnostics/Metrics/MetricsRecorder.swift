@@ -1,12 +1,12 @@
 import FeathersSupport
 
-/// Counts what an app reports.
+/// Counts the calls and connections that an app reports.
 final class MetricsRecorder: DiagnosticSink {
-    /// What the recorder wants to hear.
+    /// The events that the recorder counts.
     static let levels = DiagnosticLevels(nil, [.calls: .info, .connection: .info])
-    /// So many methods are told apart: paths that somebody makes up must not fill the memory.
+    /// The maximum number of methods, so that arbitrary paths cannot fill the memory.
     static let limit = 1000
-    /// Where the calls of all further ones are counted.
+    /// The path and method under which further calls are counted.
     static let others = "(others)"
 
     private struct Key: Hashable {
@@ -29,7 +29,7 @@ final class MetricsRecorder: DiagnosticSink {
         }
     }
 
-    /// The calls that have ended, by path and method, and how often a connection stood.
+    /// The calls that ended, by path and method, and how often a connection was opened.
     var counted: (calls: [AppMetrics.Calls], connections: Int) {
         let (calls, connections) = state.withLock { (Array($0.calls.values), $0.connections) }
         return (calls.sorted { ($0.path, $0.method) < ($1.path, $1.method) }, connections)

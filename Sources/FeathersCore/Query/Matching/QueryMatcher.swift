@@ -15,9 +15,9 @@ public struct QueryMatcher: Sendable {
     /// - Parameters:
     ///   - query: the conditions.
     ///   - operators: what the service allows beyond Feathers' operators.
-    /// - Throws: ``FeathersError/Code/badRequest`` worded as FeathersJS words it: `Invalid query parameter $x` for an
-    ///   unknown operator (the object it stands in as the error's data), `Invalid filter value $x` for an unknown name at
-    ///   the top level; also for an empty `$or` or `$and`, and for operators mixed with properties.
+    /// - Throws: ``FeathersError/Code/badRequest`` with FeathersJS' messages: `Invalid query parameter $x` for an unknown
+    ///   operator (with the object that contains it as the error's data), `Invalid filter value $x` for an unknown name at the
+    ///   top level; also for an empty `$or` or `$and`, and for operators mixed with properties.
     public init(_ query: Query, operators: [QueryOperator] = []) throws(FeathersError) {
         if query.isEmpty {
             clauses = []
@@ -27,11 +27,176 @@ public struct QueryMatcher: Sendable {
         }
     }
 
-    /// Whether every record matches, since the query sets no condition.
+    /// Whether the query has no conditions, so that every record matches.
     public var matchesEverything: Bool { clauses.isEmpty }
 
-    /// Whether a record fulfils the query's conditions.
+    /// Whether a record meets the query's conditions.
     public func matches(_ record: JSONValue) -> Bool {
         clauses.allSatisfy { $0.matches(record) }
+    }
+}
+
+/// A custom operator that a service allows and evaluates, as in FeathersJS' `operators` option.
+public struct QueryOperator: Sendable {
+    /// The operator's name in queries, such as `$regex`.
+    public let name: String
+
+    enum Evaluation: Sendable {
+        case test(@Sendable (_ value: JSONValue?, _ operand: JSONValue) -> Bool)
+        /// `$and` below the top level, which groups conditions and tests no value.
+        case group
+    }
+
+    let evaluation: Evaluation
+
+    private init(_ name: String, _ evaluation: Evaluation) {
+        self.name = name
+        self.evaluation = evaluation
+    }
+
+    /// Creates an operator that a closure evaluates.
+    ///
+    /// - Parameters:
+    ///   - name: The operator's name in queries, `$` included.
+    ///   - matches: Takes the property's value and the operand in the query. The value is nil if the property is missing; for an
+    ///     array the closure is called with each element, then with the array.
+    public init(_ name: String, matches: @escaping @Sendable (_ value: JSONValue?, _ operand: JSONValue) -> Bool) {
+        self.init(name, .test(matches))
+    }
+
+    /// `$exists`: whether the property exists. Null counts as existing.
+    public static let exists = QueryOperator("$exists") { value, operand in (value != nil) == (operand.bool ?? true) }
+
+    /// `$size`: how many elements the array has.
+    public static let size = QueryOperator("$size") { value, operand in
+        value?.array.map { Int64($0.count) == operand.integer } ?? false
+    }
+
+    /// `$and` inside `$or`, which FeathersJS refuses unless the service lists it.
+    public static let nestedAnd = QueryOperator("$and", .group)
+}
+
+/// Compiles a query's JSON into clauses.
+struct QueryCompiler {
+    private let custom: [String: QueryOperator]
+
+    init(additional operators: [QueryOperator]) {
+        custom = Dictionary(operators.map { ($0.name, $0) }) { $1 }
+    }
+
+    /// The clauses of a query or of an element of `$or` and `$and`.
+    func clauses(of query: JSONObject, isTopLevel: Bool) throws(FeathersError) -> [QueryClause] {
+        var clauses: [QueryClause] = []
+        for (key, value) in query {
+            switch key {
+            case "$limit", "$skip", "$sort", "$select":
+                if !isTopLevel { throw Self.invalidParameter(key, in: query) }
+            case "$or":
+                clauses.append(.any(try group(key, value)))
+            case "$and":
+                clauses.append(.all(try group(key, value)))
+            default:
+                if key.hasPrefix("$") { throw Self.invalidParameter(key, in: query) }
+                let path = QueryPath(key)
+                for test in try tests(of: value) { clauses.append(.property(path, test)) }
+            }
+        }
+        return clauses
+    }
+
+    private func group(_ name: String, _ value: JSONValue) throws(FeathersError) -> [QueryClause] {
+        guard case .array(let elements) = value, !elements.isEmpty else {
+            throw FeathersError(.badRequest, "\(name) must be a nonempty array", data: [name: value])
+        }
+        var clauses: [QueryClause] = []
+        for element in elements {
+            if case .object(let query) = element {
+                clauses.append(.all(try self.clauses(of: query, isTopLevel: false)))
+            } else {
+                clauses.append(.record(.equals(element)))
+            }
+        }
+        return clauses
+    }
+
+    /// The tests of a property: one for each operator, or equality with the whole value.
+    private func tests(of value: JSONValue) throws(FeathersError) -> [QueryTest] {
+        guard case .object(let object) = value, object.contains(where: { $0.key.hasPrefix("$") }) else { return [.equals(value)] }
+        var tests: [QueryTest] = []
+        for (name, operand) in object {
+            guard name.hasPrefix("$") else {
+                throw FeathersError(.badRequest, "Property queries must contain only operations, or exact objects.", data: value)
+            }
+            tests.append(try test(name, operand, in: object))
+        }
+        return tests
+    }
+
+    private func test(_ name: String, _ operand: JSONValue, in object: JSONObject) throws(FeathersError) -> QueryTest {
+        if let custom = custom[name], case .test(let matches) = custom.evaluation { return .custom { matches($0, operand) } }
+        switch name {
+        case "$ne": return .isNot(operand)
+        case "$gt": return .ordered(.greater, operand)
+        case "$gte": return .ordered(.greaterOrEqual, operand)
+        case "$lt": return .ordered(.less, operand)
+        case "$lte": return .ordered(.lessOrEqual, operand)
+        case "$in": return .isIn(try list(name, operand))
+        case "$nin": return .isNotIn(try list(name, operand))
+        case "$or", "$and":
+            throw FeathersError(.badRequest, "Malformed query. \(name) cannot be matched against property.", data: .object(object))
+        default: throw Self.invalidParameter(name, in: object)
+        }
+    }
+
+    /// The values of `$in` and `$nin`. A value that is not an array is a list of one.
+    private func list(_ name: String, _ operand: JSONValue) throws(FeathersError) -> [JSONValue] {
+        let values = operand.array ?? [operand]
+        for case .object(let object) in values where object.contains(where: { $0.key.hasPrefix("$") }) {
+            throw FeathersError(.badRequest, "cannot nest $ under \(name)", data: .object([name: operand]))
+        }
+        return values
+    }
+
+    private static func invalidParameter(_ name: String, in object: JSONObject) -> FeathersError {
+        FeathersError(.badRequest, "Invalid query parameter \(name)", data: .object(object))
+    }
+}
+
+/// What FeathersJS checks before it evaluates a query: that every `$` name is allowed.
+struct QueryValidation {
+    /// The operators every service allows.
+    static let standardOperators: Set<String> = ["$in", "$nin", "$lt", "$lte", "$gt", "$gte", "$ne", "$or"]
+
+    /// The `$` names that are allowed at the top level.
+    static let filters: Set<String> = ["$skip", "$limit", "$sort", "$select", "$or", "$and"]
+
+    let operators: Set<String>
+
+    init(additional operators: [QueryOperator]) {
+        self.operators = Self.standardOperators.union(operators.map(\.name))
+    }
+
+    func check(_ query: JSONObject) throws(FeathersError) {
+        for group in ["$or", "$and"] {
+            for element in query[group]?.array ?? [] { try checkOperators(in: element) }
+        }
+        for (key, value) in query {
+            if !key.hasPrefix("$") {
+                try checkOperators(in: value)
+            } else if !Self.filters.contains(key) {
+                throw FeathersError(.badRequest, "Invalid filter value \(key)")
+            }
+        }
+    }
+
+    /// Checks objects at any depth, but not inside arrays, as FeathersJS does.
+    private func checkOperators(in value: JSONValue) throws(FeathersError) {
+        guard case .object(let object) = value else { return }
+        for (key, value) in object {
+            if key.hasPrefix("$"), !operators.contains(key) {
+                throw FeathersError(.badRequest, "Invalid query parameter \(key)", data: .object(object))
+            }
+            try checkOperators(in: value)
+        }
     }
 }

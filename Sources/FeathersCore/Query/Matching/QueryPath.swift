@@ -1,10 +1,10 @@
-/// A property's path, split once: `"address.city"` is two steps.
+/// A property's path, split into steps: `"address.city"` has two.
 struct QueryPath: Sendable {
     struct Step: Sendable {
         let name: String
-        /// The position the step names in an array.
+        /// The array index that the step names.
         let index: Int?
-        /// Whether the step names a place of an array itself, so that its elements are not looked through.
+        /// Whether the step names an array index, so that the elements of an array are not searched.
         let isNumeric: Bool
     }
 
@@ -14,7 +14,7 @@ struct QueryPath: Sendable {
         steps = path.split(separator: ".", omittingEmptySubsequences: false).map { Step(String($0)) }
     }
 
-    /// The value at the path, arrays entered by index only; nil where something on the way is missing.
+    /// The value at the path; nil if a step is missing. Arrays are entered by index only.
     func value(in value: JSONValue) -> JSONValue? {
         var current = value
         for step in steps {
@@ -29,13 +29,13 @@ extension QueryPath.Step {
     init(_ name: String) {
         self.name = name
         index = Int(name).flatMap { $0 >= 0 && String($0) == name ? $0 : nil }
-        // JavaScript takes an empty key for the number 0; words that Swift reads as numbers ("nan") it does not.
+        // To JavaScript an empty key is the number 0, but words that Swift parses as numbers ("nan") are not numbers.
         isNumeric = name.isEmpty || index != nil || (name.utf8.allSatisfy("0123456789+-.eE".utf8.contains) && Double(name) != nil)
     }
 }
 
 extension JSONValue {
-    /// What JavaScript's `value[step]` gives; nil for its `undefined`.
+    /// JavaScript's `value[step]`; nil for `undefined`.
     func member(_ step: QueryPath.Step) -> JSONValue? {
         switch self {
         case .object(let object):
@@ -55,7 +55,7 @@ extension JSONValue {
 
 extension QueryPath.Step {
     fileprivate func length(_ count: Int) -> JSONValue? {
-        // Not `nil`, which could also be read as JSON's null.
+        // Not `nil`, which could also be JSON's null.
         name == "length" ? .some(.integer(Int64(count))) : .none
     }
 }

@@ -1,4 +1,52 @@
-/// One condition on one property, ready to be put to the values found there.
+/// A part of a compiled query that a record must match.
+indirect enum QueryClause: Sendable {
+    case property(QueryPath, QueryTest)
+    case record(QueryTest)
+    case all([QueryClause])
+    case any([QueryClause])
+
+    func matches(_ record: JSONValue) -> Bool {
+        switch self {
+        case .all(let clauses):
+            return clauses.allSatisfy { $0.matches(record) }
+        case .any(let clauses):
+            return clauses.contains { $0.matches(record) }
+        case .property(let path, let test):
+            var verdict = test.initialVerdict
+            _ = test.visit(record, along: path.steps[...], at: QueryTest.Place(), verdict: &verdict)
+            return verdict
+        case .record(let test):
+            var verdict = test.initialVerdict
+            _ = test.test(record, at: QueryTest.Place(), verdict: &verdict)
+            return verdict
+        }
+    }
+}
+
+extension QueryTest {
+    /// Tests every value that the path leads to: the elements of an array first, then the array itself.
+    ///
+    /// - Returns: whether the verdict is final.
+    fileprivate func visit(_ value: JSONValue?, along steps: ArraySlice<QueryPath.Step>, at place: Place, verdict: inout Bool) -> Bool {
+        guard let value, !value.isNull else { return test(value, at: place, verdict: &verdict) }
+        let step = steps.first
+        if case .array(let elements) = value, step.map({ !$0.isNumeric && $0.name != "length" }) ?? true {
+            for (index, element) in elements.enumerated() {
+                let place = Place(siblings: elements.count, index: index)
+                if visit(element, along: steps, at: place, verdict: &verdict) { return true }
+            }
+        }
+        guard let step else { return test(value, at: place, verdict: &verdict) }
+        let member = value.member(step)
+        var next = Place()
+        if case .array(let elements) = value {
+            next = Place(siblings: elements.count, index: step.index, exists: member != nil)
+        }
+        return visit(member, along: steps.dropFirst(), at: next, verdict: &verdict)
+    }
+}
+
+/// One condition on a property, to be evaluated for each value at its path.
 enum QueryTest: Sendable {
     case equals(JSONValue)
     case isNot(JSONValue)
@@ -11,15 +59,15 @@ enum QueryTest: Sendable {
         case less, lessOrEqual, greater, greaterOrEqual
     }
 
-    /// The verdict while no value was put to the test.
+    /// The verdict before any value is tested.
     var initialVerdict: Bool {
         if case .isNot = self { true } else { false }
     }
 
-    /// Puts one value to the test.
+    /// Tests one value.
     ///
-    /// - Parameter place: Where the value stands.
-    /// - Returns: Whether the verdict is final.
+    /// - Parameter place: the value's position in what contains it.
+    /// - Returns: whether the verdict is final.
     func test(_ value: JSONValue?, at place: Place, verdict: inout Bool) -> Bool {
         switch self {
         case .equals(let operand):
@@ -45,7 +93,7 @@ enum QueryTest: Sendable {
                 verdict = false
                 return true
             }
-            // Inside an array the verdict falls with the last element.
+            // Inside an array, the last element decides.
             guard place.index == siblings - 1 else { return false }
             verdict = true
             return true
@@ -57,23 +105,23 @@ enum QueryTest: Sendable {
         return matches
     }
 
-    /// Where a value stands in what holds it.
+    /// The position of a value in what contains it.
     struct Place {
-        /// How many elements the array has that holds the value; nil where no array does.
+        /// The number of elements in the array that contains the value; nil if it is not in an array.
         var siblings: Int?
         /// The value's position in that array.
         var index: Int?
-        /// False for what is missing from an array: a place there is no null, unlike a property that is missing.
+        /// False for what is missing from an array, which is not null, unlike a missing property.
         var exists = true
     }
 }
 
 extension QueryTest.Ordering {
-    /// Whether `value` stands in this order to `operand`: values of different types never do.
+    /// Whether `value` and `operand` are in this order. Values of different types never are.
     fileprivate func holds(_ value: JSONValue?, _ operand: JSONValue) -> Bool {
         switch (value ?? .null, operand) {
         case (.null, .null):
-            // Null is no less than null, but is null.
+            // Null is equal to null.
             self == .lessOrEqual || self == .greaterOrEqual
         case (.string(let value), .string(let operand)):
             holds(value.codeUnitOrder(to: operand))

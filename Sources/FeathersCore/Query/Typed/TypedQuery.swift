@@ -1,17 +1,19 @@
-/// A query for the records of a model, its properties named by key paths that the compiler checks.
+import Foundation
+
+/// A query for the records of a model, with properties named by key paths.
 ///
 /// ```swift
 /// let recent = try await messages.find(.where(\.age, .greaterThan(18)).sorted(by: \.createdAt, .descending).limit(10))
 /// ```
 ///
-/// A property is called on the server what the model's decoding calls it (its `CodingKeys`), in the style of keys, and dates stand in the form,
-/// that the service's ``CodingOptions`` say. What cannot be found out, the property of an enumeration that is not `CaseIterable` for example, is an
-/// error of the call that names it; write such a condition in its raw form, which is sent as it is.
+/// A property's name on the server comes from the model's decoding (its `CodingKeys`), with the key format of the service's ``CodingOptions``,
+/// which also format dates. If a name cannot be determined, for example for an enumeration that is not `CaseIterable`, the call that uses it
+/// throws. Write such a condition in its raw form, with the property's name as a string.
 public struct TypedQuery<Model: Decodable & Sendable>: Sendable {
-    /// Written down where it is used: only there is it known how the service codes models.
+    /// Evaluated by the call, since only there the service's coding options are known.
     private let write: @Sendable (CodingOptions) throws(FeathersError) -> Query
 
-    /// A typed query that begins with an untyped one.
+    /// Creates a typed query from an untyped one.
     public init(_ query: Query = Query()) {
         self.init { _ in query }
     }
@@ -21,8 +23,8 @@ public struct TypedQuery<Model: Decodable & Sendable>: Sendable {
     }
 
     /// The query as it is sent.
-    /// - Parameter coding: how the service's models become JSON. A codec of your own tells no style of keys: names are those of the model's decoding.
-    /// - Throws: ``FeathersError/Code/badRequest`` naming the model whose property's name on the server is not known, or whose date cannot be written.
+    /// - Parameter coding: the service's codec. Your own codec has no key format: names are those of the model's decoding.
+    /// - Throws: ``FeathersError/Code/badRequest``, which names the model, if a property's name or a date's format cannot be determined.
     public func untyped(coding: any JSONCodec = CodingOptions()) throws(FeathersError) -> Query {
         try write(coding as? CodingOptions ?? CodingOptions())
     }
@@ -42,7 +44,7 @@ public struct TypedQuery<Model: Decodable & Sendable>: Sendable {
         self.where(property, .equals(value))
     }
 
-    /// Adds the condition that a property equals `value`; nil also matches where it is missing.
+    /// Adds the condition that a property equals `value`. Nil also matches a missing property.
     public func `where`<Value: QueryValue>(_ property: any KeyPath<Model, Value?> & Sendable, _ value: Value?) -> Self {
         guard let value else { return adding(property, of: Value.self) { query, name, _ in query.where(name, .null) } }
         return adding(property, of: Value.self, .equals(value))
@@ -53,7 +55,7 @@ public struct TypedQuery<Model: Decodable & Sendable>: Sendable {
         adding(property, of: [Element].self, TypedCondition<Element>.equals(element))
     }
 
-    /// Adds any other condition, in its raw form.
+    /// Adds a condition in its raw form, which is sent unchanged.
     public func `where`(_ property: String, _ condition: Query.Condition) -> Self {
         changing { query, _ in query.where(property, condition) }
     }
@@ -68,7 +70,7 @@ public struct TypedQuery<Model: Decodable & Sendable>: Sendable {
         combined(with: queries) { $0.all(of: $1) }
     }
 
-    /// Sorts by a property (`$sort`); sorting again sorts what the properties before left equal.
+    /// Sorts by a property (`$sort`). Further properties sort the records that are equal in those before.
     public func sorted<Value: QueryValue>(by property: any KeyPath<Model, Value> & Sendable, _ direction: Query.SortDirection = .ascending)
         -> Self
     {
@@ -82,10 +84,10 @@ public struct TypedQuery<Model: Decodable & Sendable>: Sendable {
         adding(property, of: Value.self) { query, name, _ in query.sorted(by: name, direction) }
     }
 
-    /// Asks for at most `count` records (`$limit`).
+    /// Limits the result to `count` records (`$limit`).
     public func limit(_ count: Int) -> Self { changing { query, _ in query.limit(count) } }
 
-    /// Leaves out the first `count` records (`$skip`).
+    /// Skips the first `count` records (`$skip`).
     public func skip(_ count: Int) -> Self { changing { query, _ in query.skip(count) } }
 
     private func adding<Root, Value: QueryValue, Compared: QueryValue>(
@@ -115,6 +117,126 @@ public struct TypedQuery<Model: Decodable & Sendable>: Sendable {
             var untyped: [Query] = []
             for query in queries { untyped.append(try query.write(options)) }
             return combine(query, untyped)
+        }
+    }
+}
+
+// Static members begin a typed query. `limit` and `skip` have none, since they do not tell the model.
+extension TypedQuery {
+    /// A query with one condition on a property.
+    public static func `where`<Value: QueryValue>(_ property: any KeyPath<Model, Value> & Sendable, _ condition: TypedCondition<Value>)
+        -> Self
+    {
+        Self().where(property, condition)
+    }
+
+    /// A query with one condition on a property that may be missing.
+    public static func `where`<Value: QueryValue>(_ property: any KeyPath<Model, Value?> & Sendable, _ condition: TypedCondition<Value>)
+        -> Self
+    {
+        Self().where(property, condition)
+    }
+
+    /// A query for records whose property equals `value`.
+    public static func `where`<Value: QueryValue>(_ property: any KeyPath<Model, Value> & Sendable, _ value: Value) -> Self {
+        Self().where(property, value)
+    }
+
+    /// A query for records whose property equals `value`. Nil also matches a missing property.
+    public static func `where`<Value: QueryValue>(_ property: any KeyPath<Model, Value?> & Sendable, _ value: Value?) -> Self {
+        Self().where(property, value)
+    }
+
+    /// A query for records whose list contains `element`.
+    public static func `where`<Element: QueryValue>(_ property: any KeyPath<Model, [Element]> & Sendable, contains element: Element) -> Self
+    {
+        Self().where(property, contains: element)
+    }
+
+    /// A query for records that match at least one of `queries` (`$or`).
+    public static func any(of queries: [Self]) -> Self { Self().any(of: queries) }
+
+    /// A query for records that match each of `queries` (`$and`).
+    public static func all(of queries: [Self]) -> Self { Self().all(of: queries) }
+
+    /// A query that sorts by a property (`$sort`).
+    public static func sorted<Value: QueryValue>(
+        by property: any KeyPath<Model, Value> & Sendable, _ direction: Query.SortDirection = .ascending
+    ) -> Self {
+        Self().sorted(by: property, direction)
+    }
+
+    /// A query that sorts by a property that may be missing (`$sort`).
+    public static func sorted<Value: QueryValue>(
+        by property: any KeyPath<Model, Value?> & Sendable, _ direction: Query.SortDirection = .ascending
+    ) -> Self {
+        Self().sorted(by: property, direction)
+    }
+}
+
+/// A condition on a property of a known type; see ``Query/Condition``.
+public struct TypedCondition<Value: QueryValue>: Sendable {
+    let dated: DatedCondition
+
+    /// The condition for an untyped query.
+    public var untyped: Query.Condition { dated.untyped }
+
+    private init(_ untyped: Query.Condition, _ values: [Value] = []) {
+        dated = DatedCondition(untyped: untyped, dates: values.isEmpty ? nil : values as? [Date])
+    }
+
+    /// The property equals `value`.
+    public static func equals(_ value: Value) -> Self { Self(.equals(value), [value]) }
+
+    /// The property does not equal `value` (`$ne`).
+    public static func isNot(_ value: Value) -> Self { Self(.isNot(value), [value]) }
+
+    /// The property is greater than `value` (`$gt`).
+    public static func greaterThan(_ value: Value) -> Self { Self(.greaterThan(value), [value]) }
+
+    /// The property is greater than or equal to `value` (`$gte`).
+    public static func isAtLeast(_ value: Value) -> Self { Self(.isAtLeast(value), [value]) }
+
+    /// The property is less than `value` (`$lt`).
+    public static func lessThan(_ value: Value) -> Self { Self(.lessThan(value), [value]) }
+
+    /// The property is less than or equal to `value` (`$lte`).
+    public static func isAtMost(_ value: Value) -> Self { Self(.isAtMost(value), [value]) }
+
+    /// The property equals one of `values` (`$in`).
+    public static func isIn(_ values: some Sequence<Value>) -> Self { Self(.isIn(Array(values)), Array(values)) }
+
+    /// The property equals none of `values` (`$nin`).
+    public static func isNotIn(_ values: some Sequence<Value>) -> Self { Self(.isNotIn(Array(values)), Array(values)) }
+
+    /// A custom operator. The service must allow it.
+    public static func custom(_ operator: String, _ value: some QueryValue) -> Self { Self(.custom(`operator`, value)) }
+}
+
+extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
+    /// The raw value. An enumeration only needs to declare its conformance to ``QueryValue``.
+    public var queryValue: JSONValue { rawValue.queryValue }
+}
+
+/// A condition, and the dates it compares with.
+struct DatedCondition: Sendable {
+    /// The condition, with dates as JavaScript writes them.
+    let untyped: Query.Condition
+    /// The dates to write in the service's format; nil if the condition compares with other values.
+    let dates: [Date]?
+
+    /// The condition in a service's date format.
+    /// - Throws: ``FeathersError/Code/badRequest``, which names the model, if the format cannot write a date.
+    func written(with options: CodingOptions, for model: Any.Type) throws(FeathersError) -> Query.Condition {
+        guard let dates else { return untyped }
+        if case .iso8601 = options.dates { return untyped }
+        do {
+            let written = try dates.map { try options.encode($0) }
+            let value = if case .array = untyped.value { JSONValue.array(written) } else { written.first ?? .null }
+            return untyped.operator.map { .custom($0, value) } ?? .equals(value)
+        } catch {
+            throw FeathersError(
+                .badRequest, "A date of a query for \(model) cannot be written as its service writes dates", execution: .neverSent)
         }
     }
 }

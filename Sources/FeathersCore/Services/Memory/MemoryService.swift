@@ -1,27 +1,27 @@
-/// A service that keeps its records in memory: FeathersJS' memory adapter, in the process.
+/// A service that keeps its records in memory, like FeathersJS' memory adapter.
 ///
 /// ```swift
 /// let messages = MemoryService(startID: 1, multi: .all, pagination: Pagination(default: 10, max: 50))
 /// ```
 ///
-/// Errors are worded as FeathersJS words them. An id finds its record as a number and as a string alike. Reading one
-/// record costs the same however many there are.
+/// Errors have FeathersJS' messages. An id finds its record both as a number and as a string. Reading a record takes constant
+/// time.
 public actor MemoryService: ServiceProtocol {
     let options: Options
     var store = RecordStore()
     var nextID: Int64
 
-    /// A service with FeathersJS' options and defaults.
+    /// Creates a service with FeathersJS' options and defaults.
     ///
     /// - Parameters:
     ///   - id: The name of the property that holds the id.
-    ///   - startID: The first id the service gives. Ids count up from there and leave out those in use.
+    ///   - startID: The first id that the service assigns. Ids count up from there, without those in use.
     ///   - multi: Which methods may work on several records at once.
-    ///   - pagination: How lists are paged (FeathersJS' `paginate`); nil for plain arrays.
-    ///   - operators: What queries may use beyond Feathers' operators.
-    ///   - records: What the service starts with (FeathersJS' `store`), under the ids they have; those without one get
-    ///     one. Of two with the same id the later one wins.
-    ///   - makeID: Gives the ids of new records in place of the counter; gets the record without its id.
+    ///   - pagination: The page sizes (FeathersJS' `paginate`); nil for plain arrays.
+    ///   - operators: The operators that queries may use beyond Feathers' own.
+    ///   - records: The initial records (FeathersJS' `store`). Records without an id get one. Of two records with the same id,
+    ///     the later one wins.
+    ///   - makeID: Makes the ids of new records instead of the counter. It takes the record without its id.
     public init(
         id: String = "id",
         startID: Int64 = 0,
@@ -34,7 +34,7 @@ public actor MemoryService: ServiceProtocol {
         options = Options(id: id, multi: multi, pagination: pagination, operators: operators, makeID: makeID)
         var store = RecordStore()
         var nextID = startID
-        // Those with an id first, so that no given id takes it.
+        // Records with an id first, so that their ids are not assigned to others.
         for record in records {
             guard let id = record[id].flatMap({ ServiceID($0) }) else { continue }
             store.store(.object(record), for: RecordKey(id))
@@ -49,24 +49,24 @@ public actor MemoryService: ServiceProtocol {
         self.nextID = nextID
     }
 
-    /// How many records the service keeps.
+    /// The number of records.
     public var count: Int { store.count }
 
-    // The methods wait for nothing, yet are `async`: a synchronous one would lose against the protocol's default, which
-    // the compiler prefers in asynchronous code.
+    // The methods are `async` although they never wait: in asynchronous code the compiler would prefer the protocol's default
+    // to a synchronous method.
 
     /// The record with the given id.
     ///
-    /// - Throws: ``FeathersError/Code/notFound`` also where the record does not match the query.
+    /// - Throws: ``FeathersError/Code/notFound``, also if the record does not match the query.
     public func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
         if params.query.isEmpty { return try record(id).record }
         return try MemoryQuery(params.query, options)(try record(id).record, id)
     }
 
-    /// Replaces a record; it keeps its id, and its id's type.
+    /// Replaces a record. The record keeps its id and the id's type.
     ///
-    /// - Throws: ``FeathersError/Code/badRequest`` for the null id or an array, ``FeathersError/Code/notFound`` where the
-    ///   record, as it was, does not match the query. Nothing has changed then.
+    /// - Throws: ``FeathersError/Code/badRequest`` for a nil id or an array, ``FeathersError/Code/notFound`` if the existing
+    ///   record does not match the query. Nothing changes then.
     public func update(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
         let query = try MemoryQuery(params.query, options)
         guard let id, data.array == nil else {
@@ -80,11 +80,11 @@ public actor MemoryService: ServiceProtocol {
         return query.select(.object(object))
     }
 
-    /// Merges `data` into a record, or with a nil id into every record that matches the query. Ids do not change.
+    /// Merges `data` into a record, or with a nil id into all records that match the query. Ids do not change.
     ///
-    /// Several records are answered even where they no longer match; `$limit`, `$skip` and `$sort` are ignored.
+    /// Several records are returned even if they no longer match. `$limit`, `$skip` and `$sort` are ignored.
     ///
-    /// - Throws: ``FeathersError/Code/methodNotAllowed`` for the null id where the service's `multi` lacks it.
+    /// - Throws: ``FeathersError/Code/methodNotAllowed`` for a nil id if the service's `multi` does not allow it.
     public func patch(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
         let query = try MemoryQuery(params.query, options)
         var keys: [RecordKey] = []
@@ -103,9 +103,9 @@ public actor MemoryService: ServiceProtocol {
         return id == nil ? .array(records) : records[0]
     }
 
-    /// Removes a record, or with a nil id every record that matches the query, and answers with what it removed.
+    /// Removes a record, or with a nil id all records that match the query, and returns what it removed.
     ///
-    /// - Throws: ``FeathersError/Code/methodNotAllowed`` for the null id where the service's `multi` lacks it.
+    /// - Throws: ``FeathersError/Code/methodNotAllowed`` for a nil id if the service's `multi` does not allow it.
     public func remove(_ id: ServiceID?, _ params: Params) async throws -> JSONValue {
         let query = try MemoryQuery(params.query, options)
         if let id {
@@ -137,7 +137,7 @@ extension MemoryService {
         return (key, record)
     }
 
-    /// Every record that matches, in the store's order.
+    /// The records that match, in the store's order.
     private func matches(_ query: MemoryQuery) -> [(key: RecordKey, record: JSONValue)] {
         var found: [(key: RecordKey, record: JSONValue)] = []
         store.visit { key, record in
@@ -160,5 +160,162 @@ extension JSONValue {
         self = .null
         for (key, value) in changes { object[key] = value }
         self = .object(object)
+    }
+}
+
+extension MemoryService {
+    /// Lists the records that match the query: as a page `{total, limit, skip, data}` if the service paginates, otherwise as an
+    /// array.
+    ///
+    /// Without `$sort`, records are in FeathersJS' order: integer ids ascending, then the others as they were added. A negative
+    /// `$skip` is ignored.
+    public func find(_ params: Params) async throws -> JSONValue {
+        let query = try MemoryQuery(params.query, options)
+        let sorter = try QuerySorter(params.query)
+        let skip = params.query.json["$skip"].flatMap { ParsedInteger($0).value }.flatMap { $0 > 0 ? $0 : nil } ?? 0
+        let requestedLimit = params.query.json["$limit"]
+
+        if let pagination = options.pagination {
+            let limit = pagination.limit(for: requestedLimit)
+            let (total, records) = list(query, sorter, skip: skip, limit: limit, countingAll: true)
+            return [
+                "total": .integer(Int64(total)),
+                "limit": .integer(Int64(limit)),
+                "skip": .integer(Int64(skip)),
+                "data": .array(records),
+            ]
+        }
+        let limit = requestedLimit.flatMap { ParsedInteger($0).value }.flatMap { $0 >= 0 ? $0 : nil }
+        return .array(list(query, sorter, skip: skip, limit: limit ?? .max, countingAll: false).records)
+    }
+
+    /// - Parameter countingAll: whether the total is needed, so that listing cannot stop at the limit.
+    private func list(
+        _ query: MemoryQuery, _ sorter: QuerySorter?, skip: Int, limit: Int, countingAll: Bool
+    ) -> (total: Int, records: [JSONValue]) {
+        if limit == 0, !countingAll { return (0, []) }
+        var total = 0
+        var found: [JSONValue] = []
+        let mayStop = sorter == nil && !countingAll
+        store.visit { _, record in
+            guard query.matcher.matches(record) else { return true }
+            total += 1
+            if sorter != nil {
+                found.append(record)
+            } else if total > skip, found.count < limit {
+                found.append(record)
+            }
+            return !mayStop || found.count < limit
+        }
+        if let sorter { found = Array(sorter.sorted(found).dropFirst(skip).prefix(limit)) }
+        return (total, found.map(query.select))
+    }
+}
+
+extension MemoryService {
+    /// Creates one record from an object, or several from an array of objects.
+    ///
+    /// An id in the data is kept, and replaces the record that has it, as in FeathersJS. Null, `0`, `false` and an empty string
+    /// are not ids here. `$select` applies to the result.
+    ///
+    /// - Throws: ``FeathersError/Code/methodNotAllowed`` for an array if the service's `multi` does not allow it,
+    ///   ``FeathersError/Code/badRequest`` for data that is not an object or whose id is neither a string nor a number,
+    ///   ``FeathersError/Code/conflict`` if the service's `makeID` returns an id in use. Of several records either all are
+    ///   created or none.
+    public func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
+        let selection = try QuerySelection(params.query, keeping: options.id)
+        guard case .array(let elements) = data else {
+            let record = try add([data])[0]
+            return selection?(record) ?? record
+        }
+        guard options.multi.contains(.create) else { throw Self.multipleRecordsRefused("create") }
+        let records = try add(elements)
+        return .array(selection.map { selection in records.map { selection($0) } } ?? records)
+    }
+
+    private func add(_ elements: [JSONValue]) throws(FeathersError) -> [JSONValue] {
+        var assignment = IDAssignment(nextID: nextID)
+        var records: [(key: RecordKey, record: JSONValue)] = []
+        records.reserveCapacity(elements.count)
+        for element in elements {
+            var object = try Self.object(element)
+            let id = try assignment.id(for: object, options, store)
+            object[options.id] = id.json
+            records.append((RecordKey(id), .object(object)))
+        }
+        // Nothing fails from here on.
+        nextID = assignment.nextID
+        for (key, record) in records { store.store(record, for: key) }
+        return records.map(\.record)
+    }
+}
+
+/// Assigns the ids of records that are created together.
+private struct IDAssignment {
+    var nextID: Int64
+    private var taken: Set<RecordKey> = []
+
+    init(nextID: Int64) {
+        self.nextID = nextID
+    }
+
+    mutating func id(for record: JSONObject, _ options: MemoryService.Options, _ store: RecordStore) throws(FeathersError) -> ServiceID {
+        // Not `??`, whose right side would lose the type of its error.
+        let id: ServiceID
+        if let given = try given(record, options) { id = given } else { id = try generated(record, options, store) }
+        taken.insert(RecordKey(id))
+        return id
+    }
+
+    private func given(_ record: JSONObject, _ options: MemoryService.Options) throws(FeathersError) -> ServiceID? {
+        switch record[options.id] {
+        case nil, .null, .bool(false), .integer(0), .number(0), .string(""): return nil
+        case .some(let value):
+            guard let id = ServiceID(value) else { throw FeathersError(.badRequest, "An id must be a string or a number") }
+            return id
+        }
+    }
+
+    private mutating func generated(
+        _ record: JSONObject, _ options: MemoryService.Options, _ store: RecordStore
+    ) throws(FeathersError) -> ServiceID {
+        if let makeID = options.makeID {
+            var data = record
+            data.removeValue(forKey: options.id)
+            let id = makeID(data)
+            guard isFree(id, store) else { throw FeathersError(.conflict, "The id '\(id)' is in use") }
+            return id
+        }
+        while !isFree(.integer(nextID), store) { nextID += 1 }
+        defer { nextID += 1 }
+        return .integer(nextID)
+    }
+
+    private func isFree(_ id: ServiceID, _ store: RecordStore) -> Bool {
+        let key = RecordKey(id)
+        return store[key] == nil && !taken.contains(key)
+    }
+}
+
+/// The conditions and the selection of a call's query.
+struct MemoryQuery {
+    let matcher: QueryMatcher
+    private let selection: QuerySelection?
+
+    init(_ query: Query, _ options: MemoryService.Options) throws(FeathersError) {
+        matcher = try QueryMatcher(query, operators: options.operators)
+        selection = try QuerySelection(query, keeping: options.id)
+    }
+
+    /// The selected properties of a record.
+    func select(_ record: JSONValue) -> JSONValue {
+        selection?(record) ?? record
+    }
+
+    /// The selected properties of a record.
+    /// - Throws: ``FeathersError/Code/notFound`` if the record does not match.
+    func callAsFunction(_ record: JSONValue, _ id: ServiceID) throws(FeathersError) -> JSONValue {
+        guard matcher.matches(record) else { throw FeathersError.noRecord(id) }
+        return select(record)
     }
 }

@@ -1,9 +1,9 @@
-/// The records of a memory service by id, listed as JavaScript lists an object's: whole numbers in ascending order first,
-/// the others in the order they were added.
+/// The records of a memory service by id, in the order of JavaScript's object keys: integers ascending, then the others in the
+/// order they were added.
 struct RecordStore: Sendable {
     private var indexed = OrderedRecords<UInt32>()
     private var named = OrderedRecords<ExactString>()
-    /// Whether a number was added after a greater one. The row is sorted when it is next listed, once for all of them.
+    /// Whether an integer was added after a greater one. The records are sorted when they are next listed.
     private var needsSorting = false
 
     var count: Int { indexed.count + named.count }
@@ -39,7 +39,7 @@ struct RecordStore: Sendable {
         }
     }
 
-    /// Visits the records in order until `body` returns false.
+    /// Calls `body` with the records in order until it returns false.
     mutating func visit(_ body: (RecordKey, JSONValue) -> Bool) {
         if needsSorting {
             indexed.sort(by: <)
@@ -47,5 +47,108 @@ struct RecordStore: Sendable {
         }
         for (index, record) in indexed.records where !body(.index(index), record) { return }
         for (name, record) in named.records where !body(.name(name), record) { return }
+    }
+}
+
+/// The key of a record: its id as a JavaScript object key, so that `1` and `"1"` find the same record.
+enum RecordKey: Hashable, Sendable {
+    /// An integer that JavaScript lists in ascending order, before all other keys.
+    case index(UInt32)
+    /// Any other text, compared by code units.
+    case name(ExactString)
+
+    /// The greatest array index in JavaScript.
+    private static let greatestIndex = UInt32.max - 1
+
+    init(_ id: ServiceID) {
+        switch id {
+        case .integer(let integer):
+            self = UInt32(exactly: integer).flatMap(Self.init(index:)) ?? .name(ExactString(String(integer)))
+        case .number(let number):
+            self = UInt32(exactly: number).flatMap(Self.init(index:)) ?? .name(ExactString(id.description))
+        case .string(let string):
+            self = Self.index(in: string).flatMap(Self.init(index:)) ?? .name(ExactString(string))
+        }
+    }
+
+    private init?(index: UInt32) {
+        guard index <= Self.greatestIndex else { return nil }
+        self = .index(index)
+    }
+
+    /// The integer of a text in canonical form: "7", but neither "07" nor "+7".
+    private static func index(in text: String) -> UInt32? {
+        let digits = text.utf8
+        guard let first = digits.first, digits.count <= 10, first != UInt8(ascii: "0") || digits.count == 1 else { return nil }
+        var value: UInt64 = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            value = value * 10 + UInt64(digit - UInt8(ascii: "0"))
+        }
+        return UInt32(exactly: value)
+    }
+}
+
+/// Records by key, in the order they were added or sorted.
+///
+/// The records are in one array, and a dictionary has their indices. A removed record leaves a gap; the array is compacted when
+/// more than half of it is gaps, so that removing takes constant time on average.
+struct OrderedRecords<Key: Hashable & Sendable>: Sendable {
+    private struct Slot: Sendable {
+        let key: Key
+        var record: JSONValue?
+    }
+
+    private var slots: [Slot] = []
+    private var places: [Key: Int] = [:]
+
+    var count: Int { places.count }
+
+    /// The key of the last slot; nil if there are no slots.
+    var lastKey: Key? { slots.last?.key }
+
+    subscript(key: Key) -> JSONValue? {
+        places[key].flatMap { slots[$0].record }
+    }
+
+    /// The records in order.
+    var records: some Sequence<(key: Key, record: JSONValue)> {
+        slots.lazy.compactMap { slot in slot.record.map { (slot.key, $0) } }
+    }
+
+    /// Replaces the record of a key, or appends a new one.
+    mutating func store(_ record: JSONValue, for key: Key) {
+        if let place = places[key] {
+            slots[place].record = record
+        } else {
+            places[key] = slots.count
+            slots.append(Slot(key: key, record: record))
+        }
+    }
+
+    /// Changes a record in place. Does nothing for an unknown key.
+    mutating func change(_ key: Key, _ change: (inout JSONValue) -> Void) {
+        guard let place = places[key], var record = slots[place].record else { return }
+        // Taken out of the slot, so that the change does not copy it.
+        slots[place].record = nil
+        change(&record)
+        slots[place].record = record
+    }
+
+    mutating func remove(_ key: Key) {
+        guard let place = places.removeValue(forKey: key) else { return }
+        slots[place].record = nil
+        if places.count < slots.count / 2 { closeGaps() }
+    }
+
+    /// Sorts the records.
+    mutating func sort(by areInIncreasingOrder: (Key, Key) -> Bool) {
+        slots.sort { areInIncreasingOrder($0.key, $1.key) }
+        closeGaps()
+    }
+
+    private mutating func closeGaps() {
+        slots.removeAll { $0.record == nil }
+        for (place, slot) in slots.enumerated() { places[slot.key] = place }
     }
 }

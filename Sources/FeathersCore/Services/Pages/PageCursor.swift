@@ -1,10 +1,10 @@
-/// Works out which pages of a list to ask for. A state machine without I/O.
+/// Determines which pages of a list to request. A state machine without I/O.
 struct PageCursor: Sendable {
-    /// How pages follow each other.
+    /// How pages are told apart.
     private enum Order: Sendable {
-        /// By counting (`$skip`): what is inserted or removed meanwhile shifts the pages behind it.
+        /// By `$skip`. Records that are created or removed meanwhile shift the pages after them.
         case counted
-        /// By the sorted properties of the last record: nothing shifts, nothing comes twice.
+        /// By the sorted properties of the last record. Pages do not shift, and no record is repeated.
         case keyed([(property: String, isDescending: Bool)])
     }
 
@@ -12,10 +12,10 @@ struct PageCursor: Sendable {
     private let order: Order
     private let selection: QuerySelection?
     private let start: Int
-    /// How many records all pages have together at most.
+    /// The maximum number of records on all pages.
     private let bound: Int
     private var size: Int
-    /// How many records may still come.
+    /// The maximum number of remaining records.
     private var remaining: Int
     private var isFirst = true
     private var last: JSONValue?
@@ -25,10 +25,10 @@ struct PageCursor: Sendable {
     private(set) var isOver = false
 
     /// - Parameters:
-    ///   - query: its `$limit` bounds all pages together, its `$skip` is where the first begins.
-    ///   - size: how many records a page should have.
-    ///   - key: the unique property that pages are kept apart by; nil for counting.
-    /// - Throws: ``FeathersError/Code/badRequest`` naming what in the query cannot be paged.
+    ///   - query: the query. Its `$limit` applies to all pages together, and its `$skip` to the first.
+    ///   - size: the size of a page.
+    ///   - key: the unique property that tells pages apart; nil to use `$skip`.
+    /// - Throws: ``FeathersError/Code/badRequest``, which names what in the query cannot be paged.
     init(_ query: Query, size: Int, key: String?) throws(FeathersError) {
         guard size > 0 else { throw FeathersError(.badRequest, "A page needs room for one record at least", execution: .neverSent) }
         start = try Self.count("$skip", in: query) ?? 0
@@ -55,7 +55,7 @@ struct PageCursor: Sendable {
         isOver = remaining == 0
     }
 
-    /// The queries of the next pages, in order; more than one only where they cannot depend on each other.
+    /// The queries of the next pages, in order. More than one only if they do not depend on each other.
     func next(atMost count: Int) throws(FeathersError) -> [Query] {
         guard !isOver else { return [] }
         switch order {
@@ -63,7 +63,7 @@ struct PageCursor: Sendable {
             guard let last else { return [query.limit(min(size, remaining))] }
             return [try query.after(last, sortedBy: keys).limit(min(size, remaining))]
         case .counted:
-            // What the server allows and how much there is, the first page tells.
+            // The first page tells the server's maximum and the total.
             guard !isFirst, let total else { return [page(at: position, remaining)] }
             return (0..<count).map { position + $0 * size }.filter { $0 < total && $0 - position < remaining }.map {
                 page(at: $0, remaining - ($0 - position))
@@ -76,9 +76,9 @@ struct PageCursor: Sendable {
         return position > 0 ? page.skip(position) : page
     }
 
-    /// Takes the answer to the first of the queries asked for.
-    /// - Returns: whether the answers to the others are the pages that follow.
-    /// - Throws: ``FeathersError/Code/generalError`` where a service gives the same page again and again.
+    /// Takes the result of the first query from `next(atMost:)`.
+    /// - Returns: whether the results of the other queries are the pages that follow.
+    /// - Throws: ``FeathersError/Code/generalError`` if the service returns the same page again.
     mutating func received(_ page: Paginated<JSONValue>) throws(FeathersError) -> Bool {
         let (asked, step) = (min(size, remaining), size)
         if let limit = page.limit, limit > 0 { size = min(size, limit) }
@@ -91,20 +91,20 @@ struct PageCursor: Sendable {
         position += page.count
         remaining -= min(page.count, remaining)
         let isShort = page.count < min(asked, size)
-        // A list that is longer than asked for is all there is: the service knows no pages.
+        // A list that is longer than requested is the whole list: the service does not paginate.
         let isWhole = page.count > asked && page.total == nil
         isOver = remaining == 0 || page.isEmpty || isShort || isWhole || isAtTotal
         return !isOver && page.count == step
     }
 
-    /// The properties of a record the query selects.
+    /// The properties of a record that the query selects.
     func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }
 
     private var isAtTotal: Bool {
         if case .counted = order, let total { position >= total } else { false }
     }
 
-    /// How many records all pages have together, as far as the service has told.
+    /// The number of records on all pages; nil if the service does not tell.
     var expected: Int? { total.map { min(max($0 - start, 0), bound) } }
 
     private static func count(_ name: String, in query: Query) throws(FeathersError) -> Int? {
@@ -117,7 +117,7 @@ struct PageCursor: Sendable {
 }
 
 extension Query {
-    /// The records behind one in the order of these properties: at each, those that are equal before it and greater there.
+    /// A query for the records after the given one in the order of these properties: equal in the first properties, then greater in the next.
     fileprivate func after(
         _ record: JSONValue, sortedBy keys: [(property: String, isDescending: Bool)]
     ) throws(FeathersError) -> Query {
@@ -135,7 +135,7 @@ extension Query {
         return any(of: alternatives)
     }
 
-    /// Selects, where the query selects at all, also what sorting on this side needs.
+    /// Adds the sorted properties to the selection, if there is one, since sorting on this side needs them.
     package func selectingSortedProperties() -> Query {
         guard let select = json["$select"], !select.isNull else { return self }
         return selecting(json["$sort"]?.object?.map { String($0.key.prefix { $0 != "." }) } ?? [])

@@ -1,12 +1,49 @@
-/// The pages of a list, one after the other; see ``Service/pages(_:of:keyedBy:prefetching:params:)``.
+extension UntypedService {
+    /// The pages of a list, fetched as they are read.
+    ///
+    /// ```swift
+    /// for try await page in messages.pages(of: 100, keyedBy: "id") { show(page.records, page.fraction) }
+    /// ```
+    /// - Parameters:
+    ///   - query: the query. Its `$limit` applies to all pages together.
+    ///   - size: the size of a page. The service's maximum applies.
+    ///   - key: a unique property such as `id`. Pages then continue after the last record instead of using `$skip`, so that no record is
+    ///     repeated or missed while others are created and removed. Every property in `$sort` must have a value in every record.
+    ///   - prefetch: how many further pages may be fetched together with the next one. Without a `key` only.
+    ///   - params: the params of every call, such as header fields and the timeout of a page.
+    public func pages(
+        _ query: Query = Query(), of size: Int = 100, keyedBy key: String? = nil, prefetching prefetch: Int = 0, params: Params = Params()
+    ) -> ServicePages<JSONValue> {
+        ServicePages(
+            service: self, query: params.query.joined(with: query), params: params.withoutQuery, size: size, key: key,
+            prefetch: max(prefetch, 0)
+        ) { $0 }
+    }
+}
+
+extension TypedService {
+    /// The pages of a list as models, fetched as they are read; see ``UntypedService/pages(_:of:keyedBy:prefetching:params:)``.
+    public func pages(
+        _ query: Query = Query(), of size: Int = 100, keyedBy key: String? = nil, prefetching prefetch: Int = 0, params: Params = Params()
+    ) -> ServicePages<Model> {
+        ServicePages(
+            service: untyped, query: params.query.joined(with: query), params: params.withoutQuery, size: size, key: key,
+            prefetch: max(prefetch, 0), read: page
+        ) {
+            try decodeRecord($0, params)
+        }
+    }
+}
+
+/// A sequence of the pages of a list; see ``UntypedService/pages(_:of:keyedBy:prefetching:params:)``.
 public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
-    let service: Service
+    let service: UntypedService
     let query: Query
     let params: Params
     let size: Int
     let key: String?
     let prefetch: Int
-    /// Reads a result of `find`.
+    /// Parses a result of `find`.
     var read: @Sendable (JSONValue) throws -> Paginated<JSONValue> = { try Paginated(json: $0) }
     let decode: @Sendable (JSONValue) throws -> Element
 
@@ -28,7 +65,7 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
         }
 
         /// The next page; nil after the last.
-        /// - Throws: what `find` throws, ``FeathersError`` for what cannot be paged, `CancellationError`.
+        /// - Throws: what `find` throws, ``FeathersError`` if the list cannot be paged, `CancellationError`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ServicePage<Element>? {
             var cursor = try self.cursor.get()
             if fetched.isEmpty { fetched = try await pages.fetch(cursor.next(atMost: pages.prefetch + 1))[...] }
@@ -43,7 +80,7 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Fetches several pages at once; the first that fails fails them all.
+    /// Fetches several pages concurrently. If one fails, all fail.
     private func fetch(_ queries: [Query]) async throws -> [Paginated<JSONValue>] {
         guard queries.count > 1 else { return try await queries.isEmpty ? [] : [page(queries[0])] }
         return try await withThrowingTaskGroup(of: (Int, Paginated<JSONValue>).self) { group in
@@ -56,5 +93,49 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
 
     private func page(_ query: Query) async throws -> Paginated<JSONValue> {
         try read(await service.find(query, params: params))
+    }
+}
+
+/// A page of a list.
+public struct ServicePage<Element: Sendable>: Sendable {
+    /// The records of the page.
+    public let records: [Element]
+    /// The number of records before this page, including skipped ones.
+    public let position: Int
+    /// The number of records on all pages; nil if the service does not tell.
+    public let expected: Int?
+    /// The number of records that match, from the service's `total`; nil if it does not paginate.
+    public let total: Int?
+
+    /// The progress up to and including this page, from 0 to 1; nil if the service does not tell the total.
+    public var fraction: Double? {
+        guard let total else { return nil }
+        return total == 0 ? 1 : min(Double(position + records.count) / Double(total), 1)
+    }
+}
+
+extension ServicePage: Equatable where Element: Equatable {}
+
+/// The records of all pages of a list. A page is fetched when its first record is read.
+public struct ServiceRecords<Element: Sendable>: AsyncSequence, Sendable {
+    let pages: ServicePages<Element>
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(pages: pages.makeAsyncIterator())
+    }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        var pages: ServicePages<Element>.AsyncIterator
+        var records: ArraySlice<Element> = []
+
+        /// The next record; nil after the last.
+        /// - Throws: what `find` throws, ``FeathersError`` if the list cannot be paged, `CancellationError`.
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
+            while records.isEmpty {
+                guard let page = try await pages.next(isolation: actor) else { return nil }
+                records = page.records[...]
+            }
+            return records.popFirst()
+        }
     }
 }

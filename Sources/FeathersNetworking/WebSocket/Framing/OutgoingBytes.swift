@@ -1,6 +1,6 @@
-/// A queue of bytes on their way out: written at the end, taken from the front, its memory given back once a burst is over.
+/// A queue of bytes to send: appended at the end, taken from the front. Its memory is released once a burst is over.
 ///
-/// Unchecked: it cannot be copied and is the only one to hold its memory, which it lends for the length of a call.
+/// Unchecked: it is noncopyable and the only owner of its memory, which callers see only during a call.
 struct OutgoingBytes: ~Copyable, @unchecked Sendable {
     /// A larger buffer is not kept while nothing is queued.
     private static let largestKept = 64 << 10

@@ -1,12 +1,12 @@
-/// The closing handshake (RFC 6455, section 7): who said what, and when the connection is over.
+/// The closing handshake (RFC 6455, section 7): which side has sent a close frame, and when the connection is over.
 ///
-/// Whatever happens, exactly one action carries ``Action/finish``.
+/// Exactly one action carries ``Action/finish``.
 struct WebSocketClosing {
     /// What is to be done, in this order.
     struct Action {
         /// A close frame to send; no other frame follows it.
         var send: WebSocketCloseFrame?
-        /// The end, to be told to the owner.
+        /// The end, to be reported to the owner.
         var finish: WebSocketClosure?
     }
 
@@ -26,7 +26,7 @@ struct WebSocketClosing {
         return Action(send: frame)
     }
 
-    /// The peer closes, or answers our closing: either way the handshake is complete once it has its answer.
+    /// The peer closes, or answers our closing: either way the handshake is complete once it has its response.
     mutating func receivedClose(_ frame: WebSocketCloseFrame) -> Action {
         // Section 5.5.1: a close frame is answered with its own code.
         let answer = frame.code.map { WebSocketCloseFrame(code: $0) } ?? WebSocketCloseFrame(code: 1000)
@@ -50,7 +50,7 @@ struct WebSocketClosing {
         return lost(WebSocketError(.timeout, "The server did not answer the closing handshake in time"))
     }
 
-    /// Nobody holds the connection any more.
+    /// The owner has dropped the connection.
     mutating func abandoned() -> Action {
         let closure = WebSocketClosure(code: 1006, error: WebSocketError(.closed, "The WebSocket was dropped without being closed"))
         return end(closure, telling: WebSocketCloseFrame(code: 1001))

@@ -1,7 +1,10 @@
 #if os(Linux)
+    import CCurl
+    import Foundation
+
     /// An open connection that carries bytes. It closes with its last reference.
     ///
-    /// One thread at a time may call it; whoever shares it holds a lock.
+    /// Only one thread at a time may call it; shared streams need a lock.
     protocol ByteStream: AnyObject, Sendable {
         /// What to watch for readiness.
         var descriptor: Int32 { get }
@@ -20,5 +23,134 @@
         /// The peer sends no more.
         case ended
         case failed(String)
+    }
+
+    /// A plain connection, without libcurl's handle around it: 3 KB instead of 24.
+    final class SocketByteStream: ByteStream {
+        let descriptor: Int32
+        let holdsBytes = false
+
+        /// - Parameter descriptor: a non-blocking socket, owned from here on.
+        init(owning descriptor: Int32) {
+            self.descriptor = descriptor
+        }
+
+        /// A duplicate of another's socket, which may be closed then; nil where there are no more descriptors.
+        convenience init?(duplicating socket: Int32) {
+            let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+            guard copy >= 0 else { return nil }
+            // Shared with the original, which libcurl has set already.
+            _ = fcntl(copy, F_SETFL, fcntl(copy, F_GETFL) | O_NONBLOCK)
+            self.init(owning: copy)
+        }
+
+        deinit {
+            close(descriptor)
+        }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> ByteStreamProgress {
+            while true {
+                let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+                if count > 0 { return .bytes(count) }
+                if count == 0 { return .ended }
+                if errno != EINTR { return Self.progress(errno) }
+            }
+        }
+
+        func write(_ bytes: UnsafeRawBufferPointer) -> ByteStreamProgress {
+            while true {
+                let count = send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+                if count >= 0 { return .bytes(count) }
+                if errno != EINTR { return Self.progress(errno) }
+            }
+        }
+
+        private static func progress(_ code: Int32) -> ByteStreamProgress {
+            code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed(String(cString: strerror(code)))
+        }
+    }
+
+    /// A connection that libcurl made and keeps: TLS, or through a proxy.
+    ///
+    /// The connection lives in the cache of a multi handle of its own, which `curl_easy_send` and `curl_easy_recv` touch as well.
+    ///
+    /// Unchecked: the handles and the record are used by one thread at a time: by the dialing one until the stream is handed over, then
+    /// under the lock of ``WebSocketLink`` (``ByteStream``).
+    final class CurlByteStream: ByteStream, @unchecked Sendable {
+        /// The largest TLS record.
+        private static let largestRecord = 16 * 1024
+
+        let easy: UnsafeMutableRawPointer
+        let multi: UnsafeMutableRawPointer
+        /// What was offered to libcurl last and not taken. Up to 8.13, OpenSSL wants the very same memory and no less of it once more,
+        /// or it ends the connection.
+        private var record: UnsafeMutableRawBufferPointer?
+
+        let holdsBytes = true
+        /// -1 until ``connected()``.
+        private(set) var descriptor: Int32 = -1
+
+        /// Makes the handles, not connected yet; nil without memory.
+        init?() {
+            guard let multi = curl_multi_init() else { return nil }
+            guard let easy = curl_easy_init() else {
+                curl_multi_cleanup(multi)
+                return nil
+            }
+            self.easy = easy
+            self.multi = multi
+        }
+
+        /// `CURLOPT_CONNECT_ONLY` has done its work: from here on this is a stream.
+        /// - Returns: whether there is a socket.
+        func connected() -> Bool {
+            descriptor = ccurl_active_socket(easy)
+            return descriptor >= 0
+        }
+
+        deinit {
+            // The close_notify of TLS goes out here.
+            BrokenPipeSignal.swallowed {
+                curl_multi_remove_handle(multi, easy)
+                curl_easy_cleanup(easy)
+                curl_multi_cleanup(multi)
+            }
+            record?.deallocate()
+        }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> ByteStreamProgress {
+            guard let memory = buffer.baseAddress else { return .bytes(0) }
+            var count = 0
+            let code = curl_easy_recv(easy, memory, buffer.count, &count)
+            if code == CURLE_OK, count == 0 { return .ended }
+            return Self.progress(code, count)
+        }
+
+        func write(_ bytes: UnsafeRawBufferPointer) -> ByteStreamProgress {
+            let record = record ?? Self.copy(bytes.prefix(Self.largestRecord))
+            self.record = record
+            guard let memory = record.baseAddress else { return .bytes(0) }
+            var count = 0
+            let code = BrokenPipeSignal.swallowed { curl_easy_send(easy, memory, record.count, &count) }
+            if code == CURLE_OK {
+                record.deallocate()
+                self.record = nil
+            }
+            return Self.progress(code, count)
+        }
+
+        private static func copy(_ bytes: Slice<UnsafeRawBufferPointer>) -> UnsafeMutableRawBufferPointer {
+            let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+            memory.copyBytes(from: bytes)
+            return memory
+        }
+
+        private static func progress(_ code: CURLcode, _ count: Int) -> ByteStreamProgress {
+            switch code {
+            case CURLE_OK: .bytes(count)
+            case CURLE_AGAIN: .wouldBlock
+            default: .failed(Libcurl.words(for: code))
+            }
+        }
     }
 #endif

@@ -1,5 +1,7 @@
 #if os(Linux)
-    /// A WebSocket over a connection that libcurl made. Dropped without having been closed, it says 1001 and closes.
+    import FeathersSupport
+
+    /// A WebSocket over a connection that libcurl made. Dropped without having been closed, it closes with 1001.
     final class CurlWebSocketConnection: WebSocketConnection {
         private let link: WebSocketLink
 
@@ -26,12 +28,92 @@
             try link.sendNow(message)
         }
 
-        func send(_ message: WebSocketMessage) async throws {
-            try await link.send(message)
-        }
-
         func close(code: UInt16, reason: String) {
             link.close(WebSocketCloseFrame(code: code, reason: reason))
+        }
+    }
+
+    /// One connection for all threads: sends from any of them, and wakes the loop's thread, which receives.
+    final class WebSocketLink: Sendable {
+        private let loop: SocketLoop
+        let token: SocketLoop.Token
+        let host: String
+        /// How long the peer may take to answer a close frame.
+        let closingTimeout: Duration
+        let outbound: Locked<WebSocketOutbound>
+
+        init(_ stream: any ByteStream, on loop: SocketLoop, host: String, configuration: CurlWebSocketConnector.Configuration) {
+            self.loop = loop
+            self.host = host
+            token = loop.newToken()
+            closingTimeout = configuration.closingTimeout
+            outbound = Locked(WebSocketOutbound(stream, maximumQueuedBytes: configuration.maximumQueuedBytes))
+        }
+
+        /// Hands the socket to the loop.
+        /// - Parameter early: what arrived together with the answer to the opening handshake.
+        func attach(_ stream: any ByteStream, early: [UInt8], maximumMessageSize: Int) {
+            loop.send(.attach(token) { WebSocketPump(self, stream: stream, early: early, maximumMessageSize: maximumMessageSize) })
+        }
+
+        func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) {
+            let closure = outbound.withLock { outbound in
+                outbound.handler = handler
+                return outbound.closure
+            }
+            if let closure {
+                // Over before it began: there is nothing left on the loop to tell it.
+                loop.send(.call { handler(.closed(closure)) })
+            } else {
+                wake()
+            }
+        }
+
+        func sendNow(_ message: WebSocketMessage) throws(WebSocketError) {
+            let progress: WebSocketOutbound.Progress = outbound.withLock { outbound in
+                if let obstacle = outbound.obstacle { return .failed(obstacle) }
+                guard outbound.hasRoom(for: message) else {
+                    return .failed(WebSocketError(.queueFull, "More is queued for the server than the connection keeps"))
+                }
+                return outbound.send(message)
+            }
+            try settle(progress)
+        }
+
+        func close(_ frame: WebSocketCloseFrame) {
+            let isFirst = outbound.withLock { outbound in
+                guard outbound.closure == nil, let frame = outbound.closing.closeRequested(frame).send else { return false }
+                _ = outbound.send(.close, frame.payload)
+                return true
+            }
+            // The deadline is the loop's to set, as is whatever is left to write.
+            if isFirst { wake() }
+        }
+
+        /// The owner has dropped the connection.
+        func abandon() {
+            let isOver = outbound.withLock { outbound in
+                outbound.isAbandoned = true
+                return outbound.closure != nil
+            }
+            if !isOver { wake() }
+        }
+
+        /// Leaves to the loop what this thread did not finish.
+        private func settle(_ progress: WebSocketOutbound.Progress) throws(WebSocketError) {
+            switch progress {
+            case .settled:
+                return
+            case .unfinished:
+                wake()
+            case .failed(let error):
+                if error.kind == .connectionLost { wake() }
+                throw error
+            }
+        }
+
+        private func wake() {
+            loop.send(.wake(token))
         }
     }
 #endif

@@ -1,9 +1,9 @@
 #if os(Linux)
     import Foundation
 
-    /// Opens WebSockets on Linux: connected by the libcurl that Foundation itself works with, framed by us (RFC 6455).
+    /// Opens WebSockets on Linux: connected by the libcurl that Foundation itself uses, framed here (RFC 6455).
     ///
-    /// One thread waits for all connections of the process and delivers their messages; opening takes another for as long as it lasts.
+    /// One thread serves all connections of the process; each opening takes another thread while it lasts.
     public struct CurlWebSocketConnector: WebSocketConnector {
         /// How a ``CurlWebSocketConnector`` connects and closes.
         public struct Configuration: Sendable {
@@ -16,7 +16,7 @@
             /// How much ``WebSocketConnection/sendNow(_:)`` lets queue up, in bytes; one message may always be larger.
             public var maximumQueuedBytes: Int
 
-            /// A configuration; the parameters are the properties of the same names.
+            /// Creates a configuration; every setting has a default.
             public init(
                 tls: TLSConfiguration = TLSConfiguration(),
                 proxy: NetworkProxy = .environment,
@@ -40,7 +40,7 @@
         /// Opens a connection: name resolution, proxy, TCP, TLS, the opening handshake (RFC 6455, section 4).
         ///
         /// Redirects are not followed. `Host` and `Sec-WebSocket-Protocol` may be among the request's headers; the handshake's other fields are its own.
-        /// - Throws: ``WebSocketError``, of kind ``WebSocketError/Kind/unsupported`` where this process holds no libcurl or one before
+        /// - Throws: ``WebSocketError``, of kind ``WebSocketError/Kind/unsupported`` where this process has no libcurl or one before
         ///   7.68; `CancellationError` when the task is cancelled, at once.
         public func connect(_ request: WebSocketRequest) async throws -> any WebSocketConnection {
             try Task.checkCancellation()
@@ -53,13 +53,13 @@
                 await withCheckedContinuation { continuation in
                     dial.start(continuation) { [configuration] dial throws(WebSocketError) in
                         guard let stream = CurlByteStream() else { throw .noMemory }
-                        let dialler = CurlDialler(
+                        let dialer = CurlDialer(
                             dial: dial, target: target, deadline: deadline, configuration: configuration, stream: stream
                         )
                         let early = try dial.waking(stream.multi) { () throws(WebSocketError) in
                             do throws(WebSocketError) {
-                                try dialler.connect()
-                                return try dialler.openWebSocket(target.openingRequest(request.headers))
+                                try dialer.connect()
+                                return try dialer.openWebSocket(target.openingRequest(request.headers))
                             } catch {
                                 // Told at once: what follows here, waiting for a resolver to give up for one, may take libcurl seconds.
                                 dial.finish(.failure(error))

@@ -1,26 +1,24 @@
-import FeathersSupport
-
 #if os(Linux)
-    import FeathersCore
     import CCurl
+    import FeathersSupport
     import Foundation
 
     /// One attempt to open a connection: started once, ended once, cancelled at any moment.
     ///
-    /// It runs on a thread of its own, since libcurl's dialling blocks here and there. Whoever waits is resumed at once, also where that
-    /// thread has yet to clean up.
+    /// It runs on a thread of its own, since connecting with libcurl blocks in places. The waiting task is resumed at once, even while that
+    /// thread still has to clean up.
     final class WebSocketDial: Sendable {
         /// A multi handle that other threads may wake.
         ///
         /// Unchecked: `curl_multi_wakeup` is the one call libcurl allows from every thread, and it is made under the lock that the
-        /// dialling thread takes before it frees the handle.
+        /// dialing thread takes before it frees the handle.
         private struct Wakeable: @unchecked Sendable {
             let multi: UnsafeMutableRawPointer
         }
 
         private enum Phase: Sendable {
             case new
-            case dialling(CheckedContinuation<Void, Never>, Wakeable?)
+            case dialing(CheckedContinuation<Void, Never>, Wakeable?)
             case over(Result<CurlWebSocketConnection, any Error>)
         }
 
@@ -33,7 +31,7 @@ import FeathersSupport
         ) {
             let isCancelled = phase.withLock { phase in
                 guard case .new = phase else { return true }
-                phase = .dialling(continuation, nil)
+                phase = .dialing(continuation, nil)
                 return false
             }
             guard !isCancelled else { return continuation.resume() }
@@ -51,7 +49,7 @@ import FeathersSupport
             finish(.failure(CancellationError()))
         }
 
-        /// Whether nobody waits any more.
+        /// Whether the attempt has ended, so that its connection is not wanted any more.
         var isOver: Bool {
             phase.withLock { phase in
                 if case .over = phase { true } else { false }
@@ -67,7 +65,7 @@ import FeathersSupport
                 case .new:
                     phase = .over(result)
                     return nil
-                case .dialling(let continuation, let wakeable):
+                case .dialing(let continuation, let wakeable):
                     if let wakeable { curl_multi_wakeup(wakeable.multi) }
                     phase = .over(result)
                     return continuation
@@ -97,7 +95,124 @@ import FeathersSupport
 
         private func setWakeable(_ wakeable: Wakeable?) {
             phase.withLock { phase in
-                if case .dialling(let continuation, _) = phase { phase = .dialling(continuation, wakeable) }
+                if case .dialing(let continuation, _) = phase { phase = .dialing(continuation, wakeable) }
+            }
+        }
+    }
+
+    /// Opens a connection step by step on the thread of its ``WebSocketDial``: name resolution, proxy, TCP and TLS by libcurl, then the
+    /// opening handshake.
+    struct CurlDialer {
+        let dial: WebSocketDial
+        let target: WebSocketTarget
+        let deadline: ContinuousClock.Instant
+        let configuration: CurlWebSocketConnector.Configuration
+        let stream: CurlByteStream
+
+        /// Connects up to TLS.
+        func connect() throws(WebSocketError) {
+            let details = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+            details.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+            configure(details)
+            defer {
+                ccurl_set_pointer(stream.easy, CURLOPT_ERRORBUFFER, nil)
+                details.deallocate()
+            }
+            guard curl_multi_add_handle(stream.multi, stream.easy) == CURLM_OK else { throw .noMemory }
+            var running: Int32 = 0
+            var left: Int32 = 0
+            while true {
+                guard curl_multi_perform(stream.multi, &running) == CURLM_OK else { throw .noMemory }
+                if let message = curl_multi_info_read(stream.multi, &left)?.pointee {
+                    let code = message.data.result
+                    guard code == CURLE_OK else { throw WebSocketError(curl: code, detail: String(cString: details), target) }
+                    break
+                }
+                try wait()
+            }
+            guard stream.connected() else { throw WebSocketError(.cannotConnect, "libcurl gave no connection to \(target.host)") }
+        }
+
+        /// Asks the server to speak WebSocket.
+        /// - Returns: what arrived together with its response.
+        func openWebSocket(_ request: WebSocketOpeningRequest) throws(WebSocketError) -> [UInt8] {
+            try send(request.bytes)
+            var response = WebSocketOpeningResponse(to: request)
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
+            defer { buffer.deallocate() }
+            while true {
+                switch stream.read(into: buffer) {
+                case .bytes(let count):
+                    var bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                    if try response.received(&bytes) { return Array(bytes) }
+                case .wouldBlock:
+                    try wait(for: CURL_WAIT_POLLIN)
+                case .ended:
+                    throw WebSocketError(.connectionLost, "\(target.host) ended the connection instead of opening a WebSocket")
+                case .failed(let reason):
+                    throw WebSocketError(.connectionLost, "The connection to \(target.host) was lost: \(reason)")
+                }
+            }
+        }
+
+        private func send(_ bytes: [UInt8]) throws(WebSocketError) {
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                switch rest.withUnsafeBytes({ stream.write($0) }) {
+                case .bytes(let count):
+                    rest = rest.dropFirst(count)
+                case .wouldBlock:
+                    try wait(for: CURL_WAIT_POLLOUT)
+                case .ended, .failed:
+                    throw WebSocketError(.connectionLost, "The connection to \(target.host) was lost")
+                }
+            }
+        }
+
+        private func configure(_ details: UnsafeMutablePointer<CChar>) {
+            let easy = stream.easy
+            ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, details)
+            ccurl_set_string(easy, CURLOPT_URL, target.curlURL)
+            ccurl_set_long(easy, CURLOPT_CONNECT_ONLY, 1)
+            ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
+            ccurl_set_long(easy, CURLOPT_TCP_NODELAY, 1)
+            // Or TLS might negotiate HTTP/2, which this handshake does not speak.
+            ccurl_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+            // Also without TLS a proxy must pass the connection on as it is.
+            ccurl_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1)
+            // The deadline is watched here; libcurl's own is only kept out of its way.
+            ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(ContinuousClock.now.duration(to: deadline).milliseconds) + 60_000)
+            configuration.tls.apply(to: easy)
+            configuration.proxy.apply(to: easy)
+        }
+
+        /// Waits for libcurl's own sockets, for that of the stream, for the deadline or the end of the attempt.
+        private func wait(for events: Int16? = nil) throws(WebSocketError) {
+            guard !dial.isOver else { throw WebSocketError(.closed, "Nobody waits any more") }
+            let remaining = ContinuousClock.now.duration(to: deadline)
+            guard remaining > .zero else { throw WebSocketError(.timeout, "No WebSocket to \(target.host) was open in time") }
+            var extra = curl_waitfd(fd: stream.descriptor, events: events ?? 0, revents: 0)
+            guard curl_multi_poll(stream.multi, &extra, events == nil ? 0 : 1, remaining.milliseconds, nil) == CURLM_OK else {
+                throw .noMemory
+            }
+        }
+    }
+
+    extension WebSocketError {
+        static var noMemory: WebSocketError { WebSocketError(.cannotConnect, "libcurl is out of memory") }
+
+        /// Reads what libcurl reports of a connection that could not be made.
+        fileprivate init(curl code: CURLcode, detail: String, _ target: WebSocketTarget) {
+            let error = HTTPClientError(curl: code, detail: detail, isSent: false, host: target.host)
+            switch error.kind {
+            case .invalidURL: self.init(.invalidURL, "\(error.message) (\(target.host))")
+            case .tls: self.init(.tls, "\(error.message) (\(target.host))")
+            case .timeout: self.init(.timeout, "No WebSocket to \(target.host) was open in time")
+            case .hostNotFound, .cannotConnect: self.init(.cannotConnect, "\(error.message) (\(target.host))")
+            default:
+                // While nothing but connecting is done, whatever else went wrong is that; a proxy's refusal, for one.
+                let reason = detail.isEmpty ? Libcurl.words(for: code) : detail
+                self.init(.cannotConnect, "Could not connect to the server: \(reason) (\(target.host))")
             }
         }
     }

@@ -1,15 +1,8 @@
 #if os(Linux)
-    /// The sending half of a connection: what is queued, who waits for room, and how far the closing handshake has come.
+    /// The sending half of a connection: what is queued, and how far the closing handshake has come.
     ///
     /// Whenever bytes are queued, either the socket would block, and its next event goes on, or the loop has been woken to go on.
     struct WebSocketOutbound: ~Copyable, Sendable {
-        /// Who waits for room in the queue.
-        struct Waiter: Sendable {
-            var id: UInt64
-            var message: WebSocketMessage
-            var continuation: CheckedContinuation<Void, any Error>
-        }
-
         enum Progress: Sendable {
             /// Everything is on its way, or the socket's next event goes on.
             case settled
@@ -18,10 +11,10 @@
             case failed(WebSocketError)
         }
 
-        /// While more than this is queued, in bytes, ``WebSocketConnection/send(_:)`` waits.
-        static let highWaterMark = 1 << 20
-        /// How much one thread writes in one go, in bytes: as long as it does, nobody else gets the lock.
-        static let turn = 256 << 10
+        /// While more than this is queued, in bytes, pings are not answered.
+        private static let maximumQueuedBytesForPongs = 1 << 20
+        /// How much one thread writes in one go, in bytes: it holds the lock meanwhile.
+        private static let turn = 256 << 10
 
         /// nil once the connection is over.
         var stream: (any ByteStream)?
@@ -31,7 +24,6 @@
         var handler: (@Sendable (WebSocketEvent) -> Void)?
         /// Whether the owner has gone.
         var isAbandoned = false
-        var waiters: [Waiter] = []
 
         private let maximumQueuedBytes: Int
         private var queue = OutgoingBytes()
@@ -45,21 +37,19 @@
             self.maximumQueuedBytes = maximumQueuedBytes
         }
 
-        var isEmpty: Bool { queue.isEmpty }
-
         /// Why nothing can be sent any more; nil while it can.
         var obstacle: WebSocketError? {
             guard closure == nil, closing.isOpen else { return WebSocketError(.closed, "The WebSocket is closing or closed") }
             return writingError
         }
 
-        /// Whether a message sent without waiting still finds room; an empty queue takes one of any size.
+        /// Whether the queue has room for a message; an empty queue takes one of any size.
         func hasRoom(for message: WebSocketMessage) -> Bool {
             queue.isEmpty || queue.count + message.byteCount <= maximumQueuedBytes
         }
 
-        /// Whether a sender who can wait may go on.
-        var isBelowHighWater: Bool { queue.count < Self.highWaterMark }
+        /// Whether a pong may be sent. A peer that pings but does not read gets no more of them: RFC 6455, section 5.5.3, allows it.
+        var mayAnswerPings: Bool { obstacle == nil && queue.count < Self.maximumQueuedBytesForPongs }
 
         /// Queues a message, and writes it where nothing is queued before it.
         mutating func send(_ message: WebSocketMessage) -> Progress {
@@ -102,17 +92,6 @@
                 }
             }
             return .settled
-        }
-
-        /// Lets waiting senders go on, first come first served, while there is room.
-        mutating func admitWaiters() -> [CheckedContinuation<Void, any Error>] {
-            var admitted = 0
-            while admitted < waiters.count, isBelowHighWater, obstacle == nil {
-                frames.append(waiters[admitted].message, to: &queue)
-                admitted += 1
-            }
-            defer { waiters.removeFirst(admitted) }
-            return waiters.prefix(admitted).map(\.continuation)
         }
     }
 #endif

@@ -1,8 +1,7 @@
-import FeathersCore
 import FeathersSupport
 
 #if os(Linux)
-    /// One connection as the loop's thread sees it: reads, takes messages apart, delivers them, and ends the connection.
+    /// One connection on the loop's thread: reads, assembles messages, delivers them, and ends the connection.
     final class WebSocketPump: SocketListener {
         /// How much is read before others get their turn, in buffers.
         private static let turn = 16
@@ -12,14 +11,13 @@ import FeathersSupport
         private struct Ending: Sendable {
             var closure: WebSocketClosure
             var handler: (@Sendable (WebSocketEvent) -> Void)?
-            var waiters: [WebSocketOutbound.Waiter]
         }
 
         let descriptor: Int32
         private let holdsBytes: Bool
         private let link: WebSocketLink
         private var receiver: WebSocketReceiver
-        /// What arrived with the opening handshake, until somebody listens.
+        /// What arrived with the opening handshake, until there is a handler.
         private var early: [UInt8]
         private var handler: (@Sendable (WebSocketEvent) -> Void)?
         private var isEnding = false
@@ -69,14 +67,10 @@ import FeathersSupport
         // MARK: Writing
 
         private func flush(on thread: SocketLoopThread, unblocking: Bool) {
-            let (progress, admitted) = link.outbound.withLock { outbound in
+            let progress = link.outbound.withLock { outbound in
                 if unblocking { outbound.unblock() }
-                var progress = outbound.flush()
-                let admitted = outbound.admitWaiters()
-                if !admitted.isEmpty, case .settled = progress { progress = outbound.flush() }
-                return (progress, admitted)
+                return outbound.flush()
             }
-            for continuation in admitted { continuation.resume() }
             note(progress, on: thread)
         }
 
@@ -91,7 +85,7 @@ import FeathersSupport
         // MARK: Reading
 
         private func read(on thread: SocketLoopThread) {
-            // Nothing is read before somebody listens: the network keeps it, and the peer feels it.
+            // Nothing is read before there is a handler, so that TCP slows the peer down.
             guard handler != nil || isLingering || writingError != nil else { return }
             if !early.isEmpty {
                 let bytes = early
@@ -139,8 +133,7 @@ import FeathersSupport
 
         private func answer(_ ping: [UInt8], on thread: SocketLoopThread) {
             let progress: WebSocketOutbound.Progress = link.outbound.withLock { outbound in
-                // A peer that pings but does not read gets no more answers: section 5.5.3 allows it.
-                guard outbound.obstacle == nil, outbound.isBelowHighWater else { return .settled }
+                guard outbound.mayAnswerPings else { return .settled }
                 return outbound.send(.pong, ping)
             }
             note(progress, on: thread)
@@ -148,25 +141,22 @@ import FeathersSupport
 
         // MARK: Ending
 
-        /// Takes a step of the closing handshake; where that was the last one, everyone who waits is told.
+        /// Takes a step of the closing handshake; where that was the last one, tells the owner.
         private func act(_ step: (inout WebSocketClosing) -> WebSocketClosing.Action, on thread: SocketLoopThread) {
             let (progress, ending) = link.outbound.withLock { outbound -> (WebSocketOutbound.Progress, Ending?) in
                 let action = step(&outbound.closing)
                 var progress = WebSocketOutbound.Progress.settled
                 if let frame = action.send { progress = outbound.send(.close, frame.payload) }
                 guard let closure = action.finish else { return (progress, nil) }
-                let ending = Ending(closure: closure, handler: outbound.handler, waiters: outbound.waiters)
+                let ending = Ending(closure: closure, handler: outbound.handler)
                 outbound.closure = closure
                 outbound.handler = nil
-                outbound.waiters = []
                 return (progress, ending)
             }
             note(progress, on: thread)
             guard let ending else { return }
             isLingering = true
             thread.setDeadline(.now.advanced(by: Self.lingering), for: link.token)
-            let error = ending.closure.error ?? WebSocketError(.closed, "The WebSocket was closed")
-            for waiter in ending.waiters { waiter.continuation.resume(throwing: error) }
             handler = nil
             ending.handler?(.closed(ending.closure))
         }

@@ -1,3 +1,45 @@
+import Foundation
+
+/// The parts of a WebSocket's URL that connecting needs.
+struct WebSocketTarget: Sendable {
+    var isSecure: Bool
+    /// Host and explicit port, as in a `Host` field: an address of IPv6 in brackets, a name in ASCII.
+    var host: String
+    /// Path and query, percent-encoded.
+    var target: String
+    /// From the URL's user and password, for `Authorization`.
+    private var credentials: String?
+
+    /// - Throws: ``WebSocketError`` of kind ``WebSocketError/Kind/invalidURL`` without host or with another scheme than `ws`, `wss`, `http` or `https`.
+    init(_ url: URL) throws(WebSocketError) {
+        switch url.scheme?.lowercased() {
+        case "ws", "http": isSecure = false
+        case "wss", "https": isSecure = true
+        default: throw WebSocketError(.invalidURL, "The URL is no ws or wss URL")
+        }
+        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let name = parts.encodedHost, !name.isEmpty else {
+            throw WebSocketError(.invalidURL, "The URL has no host")
+        }
+        guard parts.port.map((1...65535).contains) ?? true else { throw WebSocketError(.invalidURL, "The URL's port is not valid") }
+        let bracketed = name.contains(":") && !name.hasPrefix("[") ? "[\(name)]" : name
+        host = parts.port.map { "\(bracketed):\($0)" } ?? bracketed
+        let path = parts.percentEncodedPath
+        target = (path.isEmpty ? "/" : path) + (parts.percentEncodedQuery.map { "?" + $0 } ?? "")
+        credentials = parts.user.map { Data("\($0):\(parts.password ?? "")".utf8).base64EncodedString() }
+    }
+
+    /// What libcurl is to connect to.
+    var curlURL: String { "\(isSecure ? "https" : "http")://\(host)/" }
+
+    func openingRequest(_ headers: HTTPHeaders) -> WebSocketOpeningRequest {
+        var fields = Array(headers)
+        if let credentials, headers["Authorization"] == nil {
+            fields.append((name: "Authorization", value: "Basic \(credentials)"))
+        }
+        return WebSocketOpeningRequest(target: target, host: host, fields: fields)
+    }
+}
+
 /// The client's half of the opening handshake (RFC 6455, section 4.1).
 struct WebSocketOpeningRequest {
     /// Fields the handshake sets itself: one given by the caller is left out.
@@ -32,12 +74,12 @@ struct WebSocketOpeningRequest {
 
     /// What a server that understood the request answers in `Sec-WebSocket-Accept`.
     var expectedAccept: String {
-        Base64.encoded(SHA1.digest((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
+        Data(SHA1.digest((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)).base64EncodedString()
     }
 
     static func randomKey() -> String {
         var source = SystemRandomNumberGenerator()
-        return Base64.encoded((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &source) })
+        return Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &source) }).base64EncodedString()
     }
 }
 
@@ -55,5 +97,49 @@ extension Substring {
         while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
         while let last = text.last, last == " " || last == "\t" { text.removeLast() }
         return text
+    }
+}
+
+/// SHA-1 (RFC 3174), by which the opening handshake recognizes a WebSocket server; it protects no secrets.
+enum SHA1 {
+    static func digest(_ input: some Collection<UInt8>) -> [UInt8] {
+        var padded = Array(input)
+        padded.append(0x80)
+        padded.append(contentsOf: repeatElement(0, count: (120 - padded.count % 64) % 64))
+        withUnsafeBytes(of: UInt64(input.count * 8).bigEndian) { padded.append(contentsOf: $0) }
+
+        var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
+        for block in stride(from: 0, to: padded.count, by: 64) {
+            add(padded[block..<(block + 64)], to: &state)
+        }
+        return state.flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
+    }
+
+    private static func add(_ block: ArraySlice<UInt8>, to state: inout [UInt32]) {
+        var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { index in
+            block[index..<(index + 4)].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+        }
+        for index in 16..<80 {
+            words.append(rotated(words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], by: 1))
+        }
+        var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
+        for (index, word) in words.enumerated() {
+            let (mixed, constant): (UInt32, UInt32) =
+                switch index {
+                case ..<20: (b & c | ~b & d, 0x5A82_7999)
+                case ..<40: (b ^ c ^ d, 0x6ED9_EBA1)
+                case ..<60: (b & c | b & d | c & d, 0x8F1B_BCDC)
+                default: (b ^ c ^ d, 0xCA62_C1D6)
+                }
+            let next = rotated(a, by: 5) &+ mixed &+ e &+ constant &+ word
+            (a, b, c, d, e) = (next, a, rotated(b, by: 30), c, d)
+        }
+        for (index, value) in [a, b, c, d, e].enumerated() {
+            state[index] &+= value
+        }
+    }
+
+    private static func rotated(_ value: UInt32, by bits: UInt32) -> UInt32 {
+        value << bits | value >> (32 - bits)
     }
 }

@@ -28,7 +28,7 @@ struct WebSocketOpeningResponse {
             guard head.last == Self.end.last, head.suffix(Self.end.count).elementsEqual(Self.end) else { continue }
             guard let response = HTTPResponseHead(String(decoding: head.dropLast(Self.end.count), as: UTF8.self)) else { throw .noHTTP }
             head = []
-            // Interim answers (100, 103) precede the real one.
+            // Interim responses (100, 103) precede the real one.
             if response.status == 101 || response.status >= 200 {
                 try check(response)
                 return true
@@ -64,5 +64,43 @@ extension WebSocketError {
 
     fileprivate static func violation(_ what: String) -> WebSocketError {
         WebSocketError(.protocolViolation, "The server's answer to the opening handshake has \(what)")
+    }
+}
+
+/// Status line and fields of an HTTP/1 response: the part that the opening handshake needs (RFC 9112).
+struct HTTPResponseHead: Equatable {
+    var status: Int
+    var reason: String
+    /// Names in lower case, in order.
+    var fields: [Field]
+
+    struct Field: Equatable {
+        var name: String
+        var value: String
+    }
+
+    /// Reads a head without its empty last line.
+    /// - Returns: nil where it is not an HTTP/1 response.
+    init?(_ text: String) {
+        // One scalar at a time: "\r\n" is a single Character, which must not hide in a line.
+        let lines = text.unicodeScalars.split(separator: "\r\n".unicodeScalars).map(Substring.init)
+        guard let first = lines.first, first.hasPrefix("HTTP/1.") else { return nil }
+        let words = first.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard words.count >= 2, words[0].utf8.count == 8, words[1].utf8.count == 3 else { return nil }
+        guard let status = Int(words[1]), status >= 100 else { return nil }
+        self.status = status
+        reason = words.count == 3 ? String(words[2]) : ""
+        fields = []
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":"), HTTPFieldSyntax.isToken(String(line[..<colon])) else { return nil }
+            let value = String(line[line.index(after: colon)...].trimmedOfBlanks)
+            guard HTTPFieldSyntax.isFieldValue(value) else { return nil }
+            fields.append(Field(name: line[..<colon].lowercased(), value: value))
+        }
+    }
+
+    /// The elements of all fields of this name.
+    func list(_ name: String) -> [String] {
+        fields.filter { $0.name == name }.flatMap { $0.value.listElements }
     }
 }

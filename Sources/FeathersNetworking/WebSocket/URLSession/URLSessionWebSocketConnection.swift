@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A WebSocket that URLSession keeps. Dropped without having been closed, it says 1001 and closes.
+/// A WebSocket on URLSession. Dropped without having been closed, it closes with 1001.
 final class URLSessionWebSocketConnection: WebSocketConnection {
     private static let closingTimeout = Duration.seconds(5)
 
@@ -45,17 +45,8 @@ final class URLSessionWebSocketConnection: WebSocketConnection {
 
     func sendNow(_ message: WebSocketMessage) throws(WebSocketError) {
         if let obstacle = state.obstacle { throw obstacle }
-        guard state.room.take(message.byteCount, waits: false, { hand(message) }) else {
+        guard state.enqueue(message.byteCount, { hand(message) }) else {
             throw WebSocketError(.queueFull, "More is queued for the server than the connection keeps")
-        }
-    }
-
-    func send(_ message: WebSocketMessage) async throws {
-        try Task.checkCancellation()
-        while true {
-            if let obstacle = state.obstacle { throw obstacle }
-            if state.room.take(message.byteCount, waits: true, { hand(message) }) { return }
-            try await state.room.wait()
         }
     }
 
@@ -75,7 +66,7 @@ final class URLSessionWebSocketConnection: WebSocketConnection {
             case .binary(let bytes): .data(Data(bytes))
             }
         task.send(content) { [task, state, size = message.byteCount] error in
-            state.room.give(size)
+            state.dequeue(size)
             guard let error else { return }
             state.reports.addOperation { state.end(WebSocketClosure(ended: task, error, host: state.host), of: task) }
         }

@@ -1,4 +1,3 @@
-import FeathersCore
 import FeathersSupport
 import Foundation
 
@@ -6,9 +5,9 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What a connection on URLSession has come to: opening, open, closing, closed; and who is to be told.
+/// The state of a connection on URLSession: opening, open, closing or closed, with the continuation and the handler to call.
 ///
-/// What is called is called outside the lock, on the session's queue.
+/// Both are called outside the lock, on the session's queue.
 final class URLSessionWebSocketState: Sendable {
     private struct State: Sendable {
         var opening: CheckedContinuation<Void, any Error>?
@@ -22,6 +21,9 @@ final class URLSessionWebSocketState: Sendable {
         var timer: DeadlineTimer?
     }
 
+    /// How much may be on its way into URLSession, in bytes; one message may always be larger.
+    private static let maximumQueuedBytes = 16 << 20
+
     private typealias Finish = (WebSocketClosure, CheckedContinuation<Void, any Error>?, (@Sendable (WebSocketEvent) -> Void)?)
 
     /// How long what came before the end may take to be received.
@@ -30,8 +32,9 @@ final class URLSessionWebSocketState: Sendable {
     let host: String
     /// The session's delegate queue, which runs one thing at a time.
     let reports: OperationQueue
-    let room = SendingRoom()
     private let state = Locked(State())
+    /// How many bytes are on their way into URLSession.
+    private let queuedBytes = Locked(0)
 
     init(host: String) {
         self.host = host
@@ -79,6 +82,24 @@ final class URLSessionWebSocketState: Sendable {
             defer { (state.opening, state.timer) = (nil, nil) }
             return state.opening
         }
+    }
+
+    // MARK: Sending
+
+    /// Calls `hand` where there is room, with the lock held: the order in which room is taken is the order on the wire.
+    /// - Returns: whether there was room.
+    func enqueue(_ size: Int, _ hand: () -> Void) -> Bool {
+        queuedBytes.withLock { bytes in
+            guard bytes == 0 || bytes + size <= Self.maximumQueuedBytes else { return false }
+            bytes += size
+            hand()
+            return true
+        }
+    }
+
+    /// URLSession has taken this much.
+    func dequeue(_ size: Int) {
+        queuedBytes.withLock { $0 -= size }
     }
 
     // MARK: Receiving
@@ -136,7 +157,6 @@ final class URLSessionWebSocketState: Sendable {
         }
         guard isOpen else { return finish(closure) }
         guard isFirst else { return }
-        room.end()
         limit(task, to: Self.receivingTimeout, "What had come before the end could not be received in time")
     }
 
@@ -150,7 +170,6 @@ final class URLSessionWebSocketState: Sendable {
             defer { (state.opening, state.handler, state.timer) = (nil, nil, nil) }
             return Finish(closure, state.opening, state.handler)
         }
-        room.end()
         opening?.resume(throwing: Self.error(closure))
         handler?(.closed(closure))
     }

@@ -57,7 +57,7 @@ struct ChaosRun {
             try await withThrowingTaskGroup(of: Void.self) { listeners in
                 for index in 0..<ChaosSettings.subscribers {
                     let isSlow = index == 0
-                    let deliveries = app.service("messages").events("tick", buffering: isSlow ? 4 : 4096).deliveries
+                    let deliveries = app.service("messages").deliveries(["tick"], buffering: isSlow ? 4 : 4096)
                     let subscriber = ChaosSubscriber(index: index, journal: journal, pause: isSlow ? .milliseconds(20) : nil)
                     listeners.addTask { try await subscriber.listen(to: deliveries, of: run) }
                 }
@@ -131,13 +131,13 @@ struct ChaosRun {
     /// What must be gone at the end.
     private struct Remains {
         weak var transport: SocketIOTransport?
-        weak var core: SocketIOClient?
+        weak var client: SocketIOClient?
 
         init(_ transport: SocketIOTransport) {
             self.transport = transport
-            core = transport.core
+            client = transport.client
         }
 
-        var areThere: Bool { transport != nil || core != nil }
+        var areThere: Bool { transport != nil || client != nil }
     }
 }

@@ -8,7 +8,7 @@ struct ChaosSubscriber {
     let pause: Duration?
 
     /// Listens until the event that says it is the last.
-    func listen(to deliveries: EventDeliveries<JSONValue>, of run: String) async throws {
+    func listen(to deliveries: AsyncStream<EventDelivery<ServiceEvent>>, of run: String) async throws {
         var last: Int64?
         var mayMiss = true
         // The marker of a reader's own slowness may stand one event before the hole or one after it.
@@ -23,7 +23,8 @@ struct ChaosSubscriber {
                     mayMiss = true
                 }
                 journal.note { $0.gaps[Self.name(of: gap.reason), default: 0] += 1 }
-            case .event(let data):
+            case .event(let event):
+                let data = event.data
                 guard data["run"]?.string == run else { continue }
                 guard let number = data["n"]?.integer else {
                     journal.violated("subscriber \(index) heard an event without a number")
@@ -51,6 +52,7 @@ struct ChaosSubscriber {
         case .overflow: "overflow"
         case .undecodable: "undecodable"
         case .reconnected: "reconnected"
+        case .identityChanged: "identity changed"
         }
     }
 }

@@ -1,0 +1,174 @@
+import FeathersCore
+import FeathersSupport
+
+/// What the authenticator does on every connection of a real-time transport.
+extension Authenticator {
+    private typealias Send = ConnectionSetup.Send
+
+    var connectionSetup: ConnectionSetup {
+        ConnectionSetup(
+            headers: { [weak self] in try await self?.handshakeHeaders() ?? [:] },
+            prepare: { [weak self] in await self?.prepare($0) },
+            accompany: { [weak self] in await self?.accompany($0) },
+            reconnects: { [weak self] in self?.reconnects(after: $0) ?? false })
+    }
+
+    /// Signs a connection in before any call uses it: waits for an attempt in progress, or begins one for a stored token, and announces what came of it.
+    private func prepare(_ send: Send) async {
+        state.withLock { $0.session.connectionOpened() }
+        while !Task.isCancelled {
+            let next = nextStep { $0.preparationStep(at: $1) }
+            if case .done = next.step { break }
+            await take(next, send)
+        }
+        guard !Task.isCancelled else { return connectionEnded() }
+        // The server has accepted this connection: the headers of the next one may carry the token again.
+        state.withLock { $0.leavesOutHandshakeToken = false }
+    }
+
+    /// Keeps a connection signed in until it ends.
+    private func accompany(_ send: Send) async {
+        let effects = state.withLock { state in
+            state.session.connectionPrepared()
+            return note([], &state)
+        }
+        carryOutAtOnce(effects)
+        defer { connectionEnded() }
+        while !Task.isCancelled { await take(nextStep { $0.accompanimentStep(at: $1) }, send) }
+    }
+
+    private func connectionEnded() {
+        carryOutAtOnce(state.withLock { state in note(state.session.connectionEnded(), &state) })
+    }
+
+    private struct NextStep: Sendable {
+        var step: AuthenticationSession.Step
+        /// The attempt to wait for has been joined.
+        var ended: Promise<AttemptEnd>?
+        var change: Promise<Void>
+    }
+
+    private func nextStep(
+        _ next: @Sendable (inout AuthenticationSession, Duration) -> (AuthenticationSession.Step, [AuthenticationSession.Action])
+    ) -> NextStep {
+        let now = timebase.now
+        let (nextStep, effects) = state.withLock { state in
+            let (step, actions) = next(&state.session, now)
+            let effects = actions.isEmpty ? nil : note(actions, &state)
+            var nextStep = NextStep(step: step, change: state.change)
+            if case .wait(let id) = step { nextStep.ended = join(id, &state) }
+            return (nextStep, effects)
+        }
+        if let effects { carryOutAtOnce(effects) }
+        return nextStep
+    }
+
+    private func take(_ next: NextStep, _ send: Send) async {
+        switch next.step {
+        case .done: break
+        case .wait(let id):
+            if let ended = next.ended { _ = try? await wait(for: id, ended) }
+        case .announce(let result):
+            guard await announce(result, send) else {
+                // The connection has ended, and this task is cancelled a moment later.
+                return await rest(until: timebase.now + AuthenticationSession.retryPause, or: next.change)
+            }
+        case .withdraw(let token):
+            // If it fails, the server has most likely forgotten the sign-in, or the connection has ended.
+            _ = try? await send(ServiceRequest(path: options.path, method: .remove))
+            state.withLock { $0.session.withdrawn(token) }
+        case .rest(let moment): await rest(until: moment, or: next.change)
+        }
+    }
+
+    /// Tells the server the token of a sign-in, and keeps what it answers.
+    /// - Returns: whether there is an answer; false if the connection has ended.
+    private func announce(_ result: AuthenticationResult, _ send: Send) async -> Bool {
+        let told = result.accessToken
+        let connection = connectionNumber
+        do {
+            let token = try await withoutActuallyEscaping(send) { send in
+                let requests = SignInRequests(
+                    options: options, storage: storage, timebase: timebase, decide: { nil },
+                    send: { (value: try await send($0).result, connection: connection) })
+                return try await requests.signIn(with: result.tokens)
+            }
+            let (effects, decision) = state.withLock { state in
+                let isOther = token.result.accessToken != told && state.session.signedIn?.token.result.accessToken == told
+                return (note(state.session.announced(told, token), &state), isOther ? storage.decide() : nil)
+            }
+            if let decision { try? await storage.store(token.result.tokens, decision: decision) }
+            carryOutAtOnce(effects)
+        } catch {
+            // The next connection is told again.
+            if error.isConnectionLoss || (Task.isCancelled && !error.isAnswer) { return false }
+            let now = timebase.now
+            let effects = state.withLock { state in
+                note(state.session.announcementFailed(told, isRejection: error.isRejection, at: now), &state, because: error)
+            }
+            try? await carryOut(effects)
+        }
+        return true
+    }
+
+    private func rest(until moment: Duration?, or change: Promise<Void>) async {
+        guard let moment else {
+            try? await change.value()
+            return
+        }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await self.timebase.sleep(until: moment) }
+            group.addTask { try? await change.value() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+// MARK: - Opening and reconnecting
+
+extension Authenticator {
+    /// The header fields a connection is opened with: the token, if the options ask for it.
+    private func handshakeHeaders() async throws -> [String: String] {
+        let (phase, leavesOut) = state.withLock { state in
+            state.session.connectionOpening()
+            return (state.session.phase, state.leavesOutHandshakeToken)
+        }
+        guard options.authenticatesHandshake else { return [:] }
+        let token: String? =
+            switch phase {
+            case .signedIn(let signedIn): signedIn.token.result.accessToken
+            case .signedOut(.none), .expired: nil
+            case .signedOut(.untried), .authenticating: try await storage.read()?.accessToken
+            }
+        let isSent = !leavesOut && token != nil
+        state.withLock { $0.sentHandshakeToken = isSent }
+        guard isSent, let token else { return [:] }
+        // A token that no header may carry is announced over the connection, where the server may judge it.
+        guard (try? AccessToken.check(token, .badRequest)) != nil else { return [:] }
+        return [options.header: headerValue(token)]
+    }
+
+    /// Whether to connect again after an end that the transport takes for final.
+    private func reconnects(after reason: DisconnectReason) -> Bool {
+        let now = timebase.now
+        switch reason {
+        case .serverDisconnect:
+            return state.withLock { state in
+                let token = state.session.signedIn?.token
+                let lead = token?.expiry.map { expiry in (token?.refreshMoment).map { expiry - $0 } ?? .zero } ?? .zero
+                return state.session.isExpiry(at: now, lead: max(lead, Self.clockTolerance))
+            }
+        case .refused:
+            // Only the token may be at fault. The next attempt does without it, and the server judges it over the connection.
+            return state.withLock { state in
+                defer { state.leavesOutHandshakeToken = state.sentHandshakeToken }
+                return state.sentHandshakeToken
+            }
+        default: return false
+        }
+    }
+
+    /// How far behind the server's clock may be when it ends a connection with its token.
+    private static let clockTolerance = Duration.seconds(2)
+}

@@ -1,0 +1,196 @@
+import FeathersCore
+import FeathersSupport
+
+/// The requests it takes to sign in or to refresh, in their order.
+struct SignInRequests: Sendable {
+    /// A server's answer, and the number of the connection it came over; nil if it came another way.
+    typealias Answer = (value: JSONValue, connection: Int?)
+    typealias Send = @Sendable (ServiceRequest) async throws -> Answer
+
+    /// What an attempt came to.
+    enum Ending: Sendable {
+        case token(IssuedToken)
+        case nothingStored
+        case failed(any Error)
+    }
+
+    let options: AuthenticationOptions
+    let storage: StoredTokens
+    let timebase: RelativeClock
+    /// Takes a number for storing tokens before the attempt has ended; nil if the attempt no longer counts.
+    let decide: @Sendable () -> Int?
+    let send: Send
+
+    func perform(_ work: AuthenticationSession.Work) async -> Ending {
+        do {
+            switch work {
+            case .signIn(let credentials): return .token(try await signIn(credentials))
+            case .restore: return try await restore().map(Ending.token) ?? .nothingStored
+            case .refresh(let present): return .token(try await refresh(present).token)
+            }
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// Signs in with credentials.
+    /// - Parameter known: the tokens so far. Their refresh token stays if the answer brings none.
+    func signIn(_ credentials: AuthenticationCredentials, known: AuthenticationTokens? = nil) async throws -> IssuedToken {
+        let asked = SignInMoment(now: timebase.now, date: options.date())
+        let request = ServiceRequest(path: options.path, method: .create, data: .object(credentials.data))
+        let answer = try await send(request)
+        var result = try AuthenticationResult(answer.value)
+        if result.refreshToken == nil, let refreshToken = known?.refreshToken {
+            result = try result.with(AuthenticationTokens(accessToken: result.accessToken, refreshToken: refreshToken))
+        }
+        return issued(result, asked, isNew: result.accessToken != known?.accessToken, over: answer.connection)
+    }
+
+    func signIn(with tokens: AuthenticationTokens) async throws -> IssuedToken {
+        try await signIn(.jwt(tokens.accessToken, strategy: options.jwtStrategy), known: tokens)
+    }
+
+    /// Signs in with the stored token, or with its successor if it has ended and can be refreshed.
+    private func restore() async throws -> IssuedToken? {
+        guard let stored = try await storage.read() else { return nil }
+        try AccessToken.check(stored.accessToken, .notAuthenticated)
+        do {
+            return try await signIn(with: stored)
+        } catch FeathersError.Code.notAuthenticated where options.refresh.canRefresh(stored) {
+            let (token, isSignIn) = try await refresh(try AuthenticationResult(stored))
+            if isSignIn { return token }
+            // A refresh brings tokens. Only a sign-in tells of the user, and signs the connection in.
+            if let decision = decide() { try? await storage.store(token.result.tokens, decision: decision) }
+            return try await signIn(with: token.result.tokens)
+        }
+    }
+
+    /// - Returns: the token, and whether it came as the answer to a sign-in.
+    private func refresh(_ present: AuthenticationResult) async throws -> (token: IssuedToken, isSignIn: Bool) {
+        let asked = SignInMoment(now: timebase.now, date: options.date())
+        switch options.refresh.kind {
+        case .none: throw FeathersError(.notAuthenticated, "The sign-in has ended, and there is no way to refresh it")
+        case .service(let path, let field, let fields):
+            guard let refreshToken = present.refreshToken else {
+                throw FeathersError(.notAuthenticated, "The sign-in has ended, and brought no refresh token")
+            }
+            var data = fields
+            data[field] = .string(refreshToken)
+            let answer = try await send(ServiceRequest(path: path, method: .create, data: .object(data)))
+            return (issued(try present.merging(answer.value), asked, isNew: true), false)
+        case .function(let function):
+            switch try await ask(function, present) {
+            case .tokens(var tokens):
+                tokens.refreshToken = tokens.refreshToken ?? present.refreshToken
+                return (issued(try present.with(tokens), asked, isNew: true), false)
+            case .credentials(let credentials): return (try await signIn(credentials), true)
+            }
+        }
+    }
+
+    private func ask(
+        _ function: @escaping @Sendable (AuthenticationResult) async throws -> TokenRefresh.Answer, _ present: AuthenticationResult
+    ) async throws -> TokenRefresh.Answer {
+        let limit = options.refreshTimeout
+        return try await timebase.run(
+            atMost: limit, orThrow: FeathersError(.timeout, "The refresh function took longer than \(limit)", execution: .mayHaveExecuted)
+        ) {
+            try await function(present)
+        }
+    }
+
+    /// A result with what follows from its token.
+    private func issued(
+        _ result: AuthenticationResult, _ asked: SignInMoment, isNew: Bool, over connection: Int? = nil
+    ) -> IssuedToken {
+        let expiry = TokenExpiry.moment(of: result.payload, askedFor: asked, isNew: isNew)
+        let canRefresh = options.refresh.canRefresh(result.tokens)
+        let refreshMoment = expiry.flatMap { expiry -> Duration? in
+            guard canRefresh else { return nil }
+            return expiry - (options.refreshLead ?? TokenExpiry.lead(of: result.payload, remaining: expiry - asked.now))
+        }
+        return IssuedToken(result: result, expiry: expiry, refreshMoment: refreshMoment, canRefresh: canRefresh, connection: connection)
+    }
+}
+
+extension AuthenticationResult {
+    /// The result with what a refresh service answered in place of what it had.
+    fileprivate func merging(_ answer: JSONValue) throws(FeathersError) -> AuthenticationResult {
+        guard let answered = answer.object, answered["accessToken"]?.string?.isEmpty == false else {
+            throw FeathersError(.generalError, "The answer of the refresh service has no 'accessToken'")
+        }
+        var value = value
+        for (key, part) in answered { value[key] = part }
+        return try AuthenticationResult(value)
+    }
+}
+
+/// Makes the requests of an attempt as calls of the app, through its hooks.
+///
+/// Between two requests it holds neither app nor authenticator, so that an attempt keeps neither alive.
+struct AttemptSender: Sendable {
+    /// How often a request is made in all if its connection is lost before the answer comes.
+    private static let tries = 3
+
+    let id: Int
+    let authenticator: @Sendable () -> Authenticator?
+
+    @Sendable func send(_ request: ServiceRequest) async throws -> SignInRequests.Answer {
+        var tries = 1
+        while true {
+            do {
+                return try await sendOnce(request)
+            } catch  where error.isConnectionLoss && tries < Self.tries && authenticator()?.repeatsRequests(of: id) == true {
+                tries += 1
+            }
+        }
+    }
+
+    private func sendOnce(_ request: ServiceRequest) async throws -> SignInRequests.Answer {
+        guard let authenticator = authenticator(), let app = authenticator.app() else {
+            throw FeathersError(.unavailable, "The app was released before it had signed in", execution: .neverSent)
+        }
+        // Finding out who was signed in last ends the time in which no one was, and with it what was asked for then.
+        _ = await app.resolvedIdentity()
+        let (before, sender) = try authenticator.requestBegan(id, app)
+        defer { authenticator.requestEnded(id) }
+        var request = request
+        request.params.concernsConnection = true
+        request.sender = sender
+        // Calls in flight wait for this, also while the app shuts down.
+        let response = try await app.onBehalfOfCalls { [request] in try await app.service(request.path).respond(to: request) }
+        let after = authenticator.connectionNumber
+        let wentBeside = response[WentBesideConnection.self] == true
+        return (response.result, wentBeside || (before != nil && before != after) ? nil : after)
+    }
+}
+
+extension Authenticator {
+    var connectionNumber: Int? { state.withLock { $0.session.connectionNumber } }
+
+    fileprivate func isCurrent(_ id: Int) -> Bool { state.withLock { $0.session.isCurrent(id) } }
+
+    /// - Returns: the number of the connection that the request is sent over, nil if it waits for one; and the sign-in in which it is made.
+    /// - Throws: `CancellationError` if the attempt no longer counts.
+    fileprivate func requestBegan(_ id: Int, _ app: FeathersApp) throws(CancellationError) -> (connection: Int?, sender: RequestSender) {
+        let (isCurrent, connection, sender) = state.withLock { state in
+            state.attempts[id]?.isRequesting = true
+            return (state.session.isCurrent(id), state.session.isConnected ? state.session.connectionNumber : nil, app.currentSender)
+        }
+        guard isCurrent else { throw CancellationError() }
+        return (connection, sender)
+    }
+
+    fileprivate func requestEnded(_ id: Int) {
+        state.withLock { $0.attempts[id]?.isRequesting = false }
+    }
+
+    /// Whether another connection may come over which a request can be made again.
+    fileprivate func repeatsRequests(of id: Int) -> Bool {
+        guard isCurrent(id), let transport = app()?.transport as? any RealTimeTransport else { return false }
+        switch transport.status {
+        case .connecting, .connected, .waiting: return true
+        case .offline, .closed: return false
+        }
+    }
+}

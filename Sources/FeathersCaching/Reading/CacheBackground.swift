@@ -1,0 +1,78 @@
+import FeathersCore
+import FeathersSupport
+
+/// The work of a cache in the background of a running app: refreshes, and the removal of what events invalidated.
+final class CacheBackground: Sendable {
+    private enum Order: Sendable {
+        case refresh(CachedRead)
+        case removeStale
+    }
+
+    private struct State: Sendable {
+        var orders: AsyncStream<Order>.Continuation?
+        /// The keys whose refresh is queued or in flight: one at a time is enough.
+        var refreshing: Set<CacheKey> = []
+    }
+
+    private static let refreshesAtOnce = 4
+    private static let longestQueue = 256
+
+    private let state = Locked(State())
+
+    /// Queues the refresh of a cached value.
+    /// - Returns: whether it will happen: false where the app is not running.
+    func refresh(_ read: CachedRead) -> Bool {
+        guard let key = key(of: read) else { return false }
+        let (orders, isNew) = state.withLock { ($0.orders, $0.orders != nil && $0.refreshing.insert(key).inserted) }
+        guard let orders else { return false }
+        if isNew, case .dropped = orders.yield(.refresh(read)) { done(key) }
+        return true
+    }
+
+    /// Queues the removal of what is stale.
+    func removeStale() {
+        _ = state.withLock { $0.orders }?.yield(.removeStale)
+    }
+
+    /// Carries out the queued work until the task is cancelled.
+    func run(for cache: ServiceCache) async {
+        let (stream, continuation) = AsyncStream.makeStream(of: Order.self, bufferingPolicy: .bufferingOldest(Self.longestQueue))
+        let isFirst = state.withLock { state in
+            guard state.orders == nil else { return false }
+            state.orders = continuation
+            return true
+        }
+        guard isFirst else { return }
+        defer { state.withLock { $0 = State() } }
+        // Events may have come before the app ran.
+        continuation.yield(.removeStale)
+        await withTaskGroup(of: Void.self) { group in
+            var running = 0
+            for await order in stream {
+                if running == Self.refreshesAtOnce {
+                    await group.next()
+                    running -= 1
+                }
+                running += 1
+                group.addTask { await self.carryOut(order, for: cache) }
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func carryOut(_ order: Order, for cache: ServiceCache) async {
+        switch order {
+        case .removeStale:
+            await cache.removeStale(cache.invalidation.withLock { $0.removals })
+        case .refresh(let read):
+            await read.refresh()
+            if let key = key(of: read) { done(key) }
+        }
+    }
+
+    private func key(of read: CachedRead) -> CacheKey? { read.cache.key(of: read.terms, as: read.terms.sender.identity) }
+
+    private func done(_ key: CacheKey) {
+        _ = state.withLock { $0.refreshing.remove(key) }
+    }
+}

@@ -1,0 +1,142 @@
+import FeathersCore
+
+/// The key of a kept answer: everything the answer depends on, as text that is the same in every process.
+public struct CacheKey: Sendable, Hashable {
+    /// What the answer depends on, in canonical JSON. Credentials appear as digests.
+    public let text: String
+
+    /// The group the answer belongs to.
+    public let group: String
+
+    /// Creates a key. A cache makes the keys of calls itself.
+    public init(text: String, group: String) {
+        self.text = text
+        self.group = group
+    }
+
+    /// Compares bytes: to Swift, a composed and a decomposed "é" are equal; to a server, they may differ.
+    public static func == (left: CacheKey, right: CacheKey) -> Bool {
+        left.text.isExactly(right.text) && left.group.isExactly(right.group)
+    }
+}
+
+extension CacheKey {
+    /// The key of a read; nil where its query contains what JSON cannot express.
+    /// - Parameters:
+    ///   - headers: the names of the header fields that the answer depends on, in lower case.
+    ///   - partitions: names for the server and for the user whose answer it is.
+    init?(of request: ServiceRequest, group: String, headers: Set<String>, partitions: [String]) {
+        let params = request.params
+        var text = CacheKeyText()
+        do throws(JSONSerializationError) {
+            try text.append(list: partitions)
+            try text.append(request.method.rawValue)
+            try text.append(request.path)
+            if let id = request.id { try text.append(id.json) } else { try text.append(JSONValue.null) }
+            try text.append(params.route.isEmpty ? JSONObject() : JSONObject(sorted: params.route.map { ($0.key, .string($0.value)) }))
+            try text.append(params.query.json.canonical)
+            try text.append(Self.fields(of: params.headers, named: headers))
+        } catch {
+            return nil
+        }
+        self.init(text: text.finished(), group: group)
+    }
+
+    /// The header fields that an answer depends on. Credentials are replaced by their digests, so that a key does not reveal them.
+    private static func fields(of headers: [String: String], named names: Set<String>) -> JSONObject {
+        if headers.isEmpty { return JSONObject() }
+        return JSONObject(
+            sorted: headers.compactMap { name, value in
+                let name = name.lowercased()
+                if name == "authorization" || name == "cookie" { return (name, .string(SHA256.hex(value.utf8))) }
+                return names.contains(name) ? (name, .string(value)) : nil
+            })
+    }
+}
+
+extension JSONObject {
+    /// An object with its keys in the order of their bytes. The last value of a repeated key counts.
+    fileprivate init(sorted entries: [(key: String, value: JSONValue)]) {
+        self.init(minimumCapacity: entries.count)
+        for (key, value) in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) { self[key] = value }
+    }
+
+    /// The same query with its keys in the order of their bytes at every depth, except in `$sort`, whose order has a meaning.
+    fileprivate var canonical: JSONObject {
+        isEmpty ? self : JSONObject(sorted: map { key, value in (key, key == "$sort" ? value : value.canonical) })
+    }
+}
+
+extension JSONValue {
+    fileprivate var canonical: JSONValue {
+        switch self {
+        case .object(let object): .object(object.canonical)
+        case .array(let array): .array(array.map(\.canonical))
+        default: self
+        }
+    }
+}
+
+/// Writes the parts of a key as one JSON array. Every cached read writes its key, so the frequent parts have a fast path.
+struct CacheKeyText {
+    private var bytes: [UInt8] = []
+
+    init() {
+        bytes.reserveCapacity(192)
+        bytes.append(UInt8(ascii: "["))
+    }
+
+    /// The whole array.
+    consuming func finished() -> String {
+        bytes.append(UInt8(ascii: "]"))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    mutating func append(_ string: String) throws(JSONSerializationError) {
+        separate()
+        try write(string)
+    }
+
+    mutating func append(list: [String]) throws(JSONSerializationError) {
+        separate()
+        bytes.append(UInt8(ascii: "["))
+        for string in list {
+            separate()
+            try write(string)
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    mutating func append(_ object: JSONObject) throws(JSONSerializationError) {
+        separate()
+        if object.isEmpty {
+            bytes.append(UInt8(ascii: "{"))
+            bytes.append(UInt8(ascii: "}"))
+        } else {
+            try JSONValue.object(object).serialize(into: &bytes)
+        }
+    }
+
+    mutating func append(_ value: JSONValue) throws(JSONSerializationError) {
+        separate()
+        try value.serialize(into: &bytes)
+    }
+
+    private mutating func separate() {
+        if bytes.last != UInt8(ascii: "[") { bytes.append(UInt8(ascii: ",")) }
+    }
+
+    private mutating func write(_ string: String) throws(JSONSerializationError) {
+        var string = string
+        let start = bytes.count
+        bytes.append(UInt8(ascii: "\""))
+        let isPlain = string.withUTF8 { utf8 in
+            bytes.append(contentsOf: utf8)
+            return utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        }
+        bytes.append(UInt8(ascii: "\""))
+        guard !isPlain else { return }
+        bytes.removeSubrange(start...)
+        try JSONValue.string(string).serialize(into: &bytes)
+    }
+}

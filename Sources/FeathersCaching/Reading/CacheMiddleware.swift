@@ -1,0 +1,182 @@
+import FeathersCore
+import FeathersSupport
+
+/// The outermost middleware: answers reads from a cache, and notes what writes change.
+struct CacheMiddleware: Middleware {
+    let order = MiddlewareOrder.cache
+    let cache: ServiceCache
+
+    func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)? {
+        // Endpoints have no records that events tell of.
+        site.path == nil ? nil : CachingService(cache: cache, next: next, site: site)
+    }
+}
+
+private struct CachingService: ServiceProtocol {
+    let cache: ServiceCache
+    let next: any ServiceProtocol
+    let site: MiddlewareSite
+
+    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        switch request.method {
+        case .find, .get:
+            return try await read(request)
+        case .create, .update, .patch, .remove:
+            return try await change(request)
+        case .custom where cache.options.changingMethods.contains(request.method):
+            return try await change(request)
+        case .custom:
+            return try await next.respond(to: request)
+        }
+    }
+
+    private func change(_ request: ServiceRequest) async throws -> ServiceResponse {
+        let response = try await next.respond(to: request)
+        await cache.invalidate(group: cache.group(ofServiceAt: request.path))
+        return response
+    }
+
+    private func read(_ request: ServiceRequest) async throws -> ServiceResponse {
+        var request = request
+        // What is kept is a tree.
+        request.decodesResult = false
+        let order = request.params[CachedOrder.self]
+        request.params[CachedOrder.self] = nil
+        switch order {
+        case nil:
+            guard let read = await begin(request) else { return try await next.respond(to: request) }
+            return try await lastValue(of: read)
+        case .begin?:
+            guard let read = await begin(request) else { return try await next.respond(to: request) }
+            return try await nextValue(of: read)
+        case .goOn(let read)?:
+            guard cache.holds(read.terms) else { throw FeathersError.userChanged(request) }
+            return try await nextValue(of: read)
+        }
+    }
+
+    /// A read with the terms of its call, its service and the cache; nil if it has no key.
+    private func begin(_ request: ServiceRequest) async -> CachedRead? {
+        let service = cache.serviceOptions(at: request.path)
+        guard let app = site.app else { return nil }
+        // Before anything is looked up: what the stored user was told can be read without a server.
+        _ = await app.resolvedIdentity()
+        let terms = CachedRead.Terms(
+            request: request, next: next, site: site, sender: app.currentSender, group: service?.group ?? request.path,
+            expiration: request.params.cacheExpiration ?? service?.expiration ?? cache.expiration,
+            ownPartition: cache.options.partition(request))
+        guard cache.key(of: terms, as: terms.sender.identity) != nil else { return nil }
+        let policy =
+            request.params.readsFromServer ? .networkOnlyUpdateCache : request.params.cachePolicy ?? service?.policy ?? cache.policy
+        return CachedRead(cache, terms, policy)
+    }
+
+    /// The response of a plain call: the last value.
+    private func lastValue(of read: CachedRead) async throws -> ServiceResponse {
+        var read = read
+        var last = ServiceResponse(.null)
+        while !read.isFinished {
+            switch try await read.advance() {
+            case .result(let result): last = ServiceResponse(result.value)
+            case .refresh:
+                if !cache.background.refresh(read) { cache.options.onFailure(Self.notRunning(read.terms.request)) }
+            case .finished: break
+            }
+        }
+        return last
+    }
+
+    /// The next value of a stream. Each value is a call of its own.
+    private func nextValue(of read: CachedRead) async throws -> ServiceResponse {
+        var read = read
+        guard case .result(let result) = try await read.advance() else { return ServiceResponse(.null) }
+        var step = CachedStep(source: result.source)
+        if read.isToRefresh {
+            if !cache.background.refresh(read) { step.refresh = read }
+        } else if !read.isFinished {
+            step.following = read
+        }
+        var response = ServiceResponse(result.value)
+        response[CachedStep.self] = step
+        return response
+    }
+
+    private static func notRunning(_ request: ServiceRequest) -> FeathersError {
+        FeathersError(
+            .generalError, "A cached '\(request.method)' on service '\(request.path)' is not refreshed: its app does not run",
+            execution: .neverSent)
+    }
+}
+
+/// What a stream of cached results asks the cache for, in the params of a call.
+enum CachedOrder: ParamsKey, Sendable {
+    typealias Value = CachedOrder
+
+    case begin
+    /// The next value of a read that yielded one.
+    case goOn(CachedRead)
+}
+
+/// What the cache tells a stream beside a value.
+struct CachedStep: ResponseKey, Sendable {
+    typealias Value = CachedStep
+
+    let source: CacheSource
+    /// The read, if it has another value.
+    var following: CachedRead?
+    /// The read, if its cached value is to be refreshed and no running app does that.
+    var refresh: CachedRead?
+}
+
+// MARK: The network
+
+extension ServiceCache {
+    /// Asks the network, or waits for the identical read that does, and keeps the answer if `writes`.
+    /// - Parameter found: the cached answer. If the server says that it still holds, it is not sent again.
+    /// - Throws: what the call throws; ``FeathersError/Code/notAuthenticated`` if the signed-in user has changed meanwhile.
+    func fetch(_ terms: CachedRead.Terms, holding found: CacheEntry?, writes: Bool) async throws -> JSONValue {
+        let stamp = invalidation.withLock { $0.stamp(of: terms.group) }
+        let response: ServiceResponse
+        if options.sharesRequests, let key = key(of: terms, as: terms.sender.identity) {
+            let params = terms.request.params
+            let read = InFlightRead(
+                key: key, stamp: stamp, sender: terms.sender, headers: params.headers, timeout: params.timeout, writes: writes,
+                expiration: terms.expiration)
+            response = try await inFlight.value(of: read) { try await request(terms, holding: found, writes: writes, stamp) }
+        } else {
+            response = try await request(terms, holding: found, writes: writes, stamp)
+        }
+        // A read that waited for another one may learn of its answer late.
+        guard (response[SentAs.self] ?? terms.sender).isCurrent else { throw FeathersError.userChanged(terms.request) }
+        return response.result
+    }
+
+    private func request(
+        _ terms: CachedRead.Terms, holding found: CacheEntry?, writes: Bool, _ stamp: CacheInvalidation.Stamp
+    ) async throws -> ServiceResponse {
+        guard writes else { return try await terms.next.respond(to: terms.request) }
+        var request = terms.request
+        let asksConditionally = request.params.headers.keys.contains { $0.lowercased() == "if-none-match" }
+        if let found, let tag = found.entityTag, !asksConditionally {
+            request.params.heldAnswer = HeldAnswer(entityTag: tag, value: found.value)
+        }
+        let response = try await terms.next.respond(to: request)
+        // Whose answer it is, only the sign-in gate knows: a call may sign the app in.
+        let sender = response[SentAs.self] ?? terms.sender
+        if sender.isCurrent, let key = key(of: terms, as: sender.identity) {
+            let entry = CacheEntry(
+                value: response.result, expiration: terms.expiration.date(from: options.now()),
+                entityTag: response[EntityTag.self] ?? (response[NotModified.self] == true ? found?.entityTag : nil))
+            await keep(entry, for: key, terms, stamp)
+        }
+        return response
+    }
+}
+
+extension FeathersError {
+    /// The answer to a read whose user is gone.
+    static func userChanged(_ request: ServiceRequest) -> FeathersError {
+        FeathersError(
+            .notAuthenticated, "The signed-in user changed before the answer to '\(request.method)' on service '\(request.path)' came")
+    }
+}

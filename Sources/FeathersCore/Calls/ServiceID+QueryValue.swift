@@ -1,3 +1,0 @@
-extension ServiceID: QueryValue {
-    public var queryValue: JSONValue { json }
-}

@@ -1,0 +1,159 @@
+/// What a call comes back with: a result and typed metadata.
+///
+/// ```swift
+/// struct LoggingTransport: Transport {
+///     let inner: any Transport
+///
+///     func send(_ request: ServiceRequest) async throws -> ServiceResponse {
+///         let response = try await inner.send(request)
+///         print("\(request.method) \(request.path): \(response.result)")
+///         return response
+///     }
+/// }
+/// ```
+public struct ServiceResponse: Sendable {
+    private enum Body: Sendable {
+        case tree(JSONValue)
+        /// Text that was checked on arrival. Models are decoded from it without building a tree in between.
+        case tape(JSONTape)
+    }
+
+    private struct Entry: Sendable {
+        let key: ObjectIdentifier
+        let value: any Sendable
+    }
+
+    private var body: Body
+    /// A short array, searched from the front: most responses carry no metadata, the others one or two values.
+    private var metadata: [Entry]?
+
+    /// Creates a response without metadata.
+    public init(_ result: JSONValue) {
+        body = .tree(result)
+    }
+
+    /// Reads a JSON text.
+    /// - Parameters:
+    ///   - text: the whole text in UTF-8.
+    ///   - keepsText: whether the text is kept for a caller that decodes a model from it.
+    /// - Throws: `JSONParsingError` if the bytes are not JSON.
+    package init(parsing text: [UInt8], keepsText: Bool) throws(JSONParsingError) {
+        if keepsText, let tape = try JSONTape.marking(text) {
+            body = .tape(tape)
+        } else {
+            body = .tree(try JSONValue(parsing: text))
+        }
+    }
+
+    package init(_ tape: JSONTape) {
+        body = .tape(tape)
+    }
+
+    /// The result. A body that came as text is parsed on first access.
+    public var result: JSONValue {
+        get {
+            switch body {
+            case .tree(let value): value
+            case .tape(let tape): tape.json
+            }
+        }
+        _modify {
+            // Moved out, so that a change in place copies nothing.
+            var value = result
+            body = .tree(.null)
+            defer { body = .tree(value) }
+            yield &value
+        }
+        set { body = .tree(newValue) }
+    }
+
+    /// Decodes the result.
+    /// - Parameters:
+    ///   - type: the model.
+    ///   - coding: how JSON becomes models.
+    /// - Throws: `DecodingError`, and what the model's own `init(from:)` throws.
+    public func decode<Model: Decodable>(_ type: Model.Type = Model.self, coding: any JSONCodec = CodingOptions()) throws -> Model {
+        try decode(type, at: [], coding)
+    }
+
+    /// A value that transports and middleware pass back beside the result.
+    public subscript<Key: ResponseKey>(key: Key.Type) -> Key.Value? {
+        get {
+            guard let metadata else { return nil }
+            let key = ObjectIdentifier(key)
+            for entry in metadata where entry.key == key { return entry.value as? Key.Value }
+            return nil
+        }
+        set {
+            let key = ObjectIdentifier(key)
+            var entries = metadata ?? []
+            entries.removeAll { $0.key == key }
+            if let newValue { entries.append(Entry(key: key, value: newValue)) }
+            metadata = entries.isEmpty ? nil : entries
+        }
+    }
+}
+
+/// The key of a typed value in a ``ServiceResponse``.
+///
+/// ```swift
+/// enum Region: ResponseKey { typealias Value = String }
+/// response[Region.self] = "eu-north-1"
+/// ```
+public protocol ResponseKey {
+    /// The type of the value.
+    associatedtype Value: Sendable
+}
+
+extension ServiceResponse {
+    /// Whether no one has asked for the tree of a body that came as text.
+    var isText: Bool { if case .tape = body { true } else { false } }
+
+    /// Decodes what is at the end of root keys.
+    /// - Throws: ``MissingRootKey``, and what the codec throws.
+    package func decode<Model: Decodable>(_ type: Model.Type, at rootKeys: [RootKey], _ codec: any JSONCodec) throws -> Model {
+        if rootKeys.isEmpty, case .tape(let tape) = body, let options = codec as? CodingOptions {
+            return try JSONValueDecoder(options).decode(type, from: tape)
+        }
+        return try codec.decode(type, from: result.unwrapped(by: rootKeys))
+    }
+
+    /// Decodes a result of `find` record by record.
+    /// - Throws: ``FeathersError`` if the result is neither an array nor a page, and what the codec throws.
+    package func decodePage<Model: Decodable & Sendable>(
+        of type: Model.Type, at rootKeys: [RootKey], _ codec: any JSONCodec
+    ) throws -> Paginated<Model> {
+        guard let options = codec as? CodingOptions else {
+            return try Paginated(json: result.unwrapped(by: rootKeys)).map { try codec.decode(type, from: $0) }
+        }
+        // One decoder for the list: it remembers where records that look alike have what.
+        if rootKeys.isEmpty, case .tape(let tape) = body {
+            let decoder = JSONListDecoder(options, text: tape)
+            return try withExtendedLifetime(tape) {
+                try Paginated(source: .text(tape.root)) { try decoder.decode(type, from: $0) }
+            }
+        }
+        let decoder = JSONListDecoder(options)
+        return try Paginated(json: result.unwrapped(by: rootKeys)).map { try decoder.decode(type, from: $0) }
+    }
+}
+
+/// Whom a response was asked for as: the identity whose token the request carried. Written by the sign-in gate.
+package enum SentAs: ResponseKey {
+    package typealias Value = RequestSender
+}
+
+/// The tag by which the server tells whether this answer still holds (HTTP's `ETag`).
+package enum EntityTag: ResponseKey {
+    package typealias Value = String
+}
+
+/// Whether the server said that the caller's ``HeldAnswer`` still holds (HTTP's 304).
+package enum NotModified: ResponseKey {
+    package typealias Value = Bool
+}
+
+/// Whether a call with ``Params/concernsConnection`` went another way than over the connection, which therefore knows nothing of it.
+package enum WentBesideConnection: ResponseKey {
+    package typealias Value = Bool
+}

@@ -1,0 +1,107 @@
+/// Sorts records by a query's `$sort`, as FeathersJS does.
+///
+/// The order across types is: missing, null, numbers, strings (by UTF-16 code units), booleans, arrays, objects. Records that
+/// are equal in all these properties keep their order. A property of a missing property is missing.
+public struct QuerySorter: Sendable {
+    private let keys: [(path: QueryPath, isDescending: Bool)]
+
+    /// The sorter of a query; nil if the query does not sort.
+    ///
+    /// - Throws: ``FeathersError/Code/badRequest`` (`Invalid filter value $sort`) if `$sort` is not an object of numbers.
+    ///   FeathersJS silently leaves records unsorted instead.
+    public init?(_ query: Query) throws(FeathersError) {
+        guard let sort = query.json["$sort"] else { return nil }
+        guard case .object(let directions) = sort else {
+            throw FeathersError(.badRequest, "Invalid filter value $sort", data: ["$sort": sort])
+        }
+        var keys: [(path: QueryPath, isDescending: Bool)] = []
+        for (property, direction) in directions {
+            guard let direction = ParsedInteger(direction).value else {
+                throw FeathersError(.badRequest, "Invalid filter value $sort", data: ["$sort": sort])
+            }
+            if direction != 0 { keys.append((QueryPath(property), direction < 0)) }
+        }
+        self.keys = keys
+    }
+
+    /// Whether `left` sorts before `right`.
+    public func areInIncreasingOrder(_ left: JSONValue, _ right: JSONValue) -> Bool {
+        for (path, isDescending) in keys {
+            let order = sortingOrder(path.value(in: left), path.value(in: right))
+            if order != 0 { return (order < 0) != isDescending }
+        }
+        return false
+    }
+
+    /// The records in order. Equal records keep their order.
+    public func sorted(_ records: [JSONValue]) -> [JSONValue] {
+        guard !keys.isEmpty, records.count > 1 else { return records }
+        // Looked up once for each record instead of each comparison.
+        let rows = records.map { record in keys.map { $0.path.value(in: record) } }
+        let order = records.indices.sorted { left, right in
+            for (column, key) in keys.enumerated() {
+                let order = sortingOrder(rows[left][column], rows[right][column])
+                if order != 0 { return (order < 0) != key.isDescending }
+            }
+            return left < right
+        }
+        return order.map { records[$0] }
+    }
+}
+
+/// Reduces records to the properties in a query's `$select`.
+public struct QuerySelection: Sendable {
+    private let properties: [String]
+
+    /// The selection of a query; nil if the query has none.
+    ///
+    /// - Parameters:
+    ///   - query: the query with the `$select`.
+    ///   - id: the name of the id, which is always kept.
+    /// - Throws: ``FeathersError/Code/badRequest`` (`Invalid filter value $select`) if `$select` is not an array.
+    ///   FeathersJS returns empty records for a plain string.
+    public init?(_ query: Query, keeping id: String) throws(FeathersError) {
+        guard let select = query.json["$select"], !select.isNull else { return nil }
+        guard case .array(let names) = select else {
+            throw FeathersError(.badRequest, "Invalid filter value $select", data: ["$select": select])
+        }
+        properties = names.map { $0.string ?? $0.description } + [id]
+    }
+
+    /// The record with the selected properties, in the order they were selected.
+    public func callAsFunction(_ record: JSONValue) -> JSONValue {
+        guard case .object(let object) = record else { return record }
+        var selected = JSONObject(minimumCapacity: properties.count)
+        for property in properties {
+            if let value = object[property] { selected[property] = value }
+        }
+        return .object(selected)
+    }
+}
+
+/// A number as JavaScript's `parseInt(value, 10)` parses it. FeathersJS parses `$limit`, `$skip` and `$sort` this way, which
+/// are strings over REST.
+struct ParsedInteger {
+    /// The number; nil if there is none.
+    let value: Int?
+
+    init(_ json: JSONValue) {
+        switch json {
+        case .integer(let integer): value = Int(clamping: integer)
+        case .number(let number): value = Int(exactly: number.rounded(.towardZero))
+        case .string(let string): value = Self.leadingInteger(of: string)
+        case .null, .bool, .array, .object: value = nil
+        }
+    }
+
+    /// The leading digits of a text, after spaces and a sign, clamped to `Int`.
+    private static func leadingInteger(of text: String) -> Int? {
+        var digits = text.utf8.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        let isNegative = digits.first == UInt8(ascii: "-")
+        if isNegative || digits.first == UInt8(ascii: "+") { digits.removeFirst() }
+        digits = digits.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard !digits.isEmpty, let text = String(digits) else { return nil }
+        let magnitude = Int(text) ?? .max
+        return isNegative ? -magnitude : magnitude
+    }
+}

@@ -1,0 +1,151 @@
+/// What an app can register in terms of a model: models in, models out.
+///
+/// ```swift
+/// actor Todos: TypedServiceProtocol {
+///     private var todos: [Int: Todo] = [:]
+///
+///     func find(_ params: Params) async throws -> Paginated<Todo> { Paginated(data: Array(todos.values)) }
+///
+///     func create(_ todo: Todo, _ params: Params) async throws -> Todo {
+///         todos[todo.id] = todo
+///         return todo
+///     }
+/// }
+///
+/// let todos = try await app.use(Todos(), at: "todos")
+/// ```
+///
+/// Implement the methods your service has; the others answer with ``FeathersError/Code/methodNotAllowed``, as FeathersJS does. A service with
+/// `get` and `update` has `patch` too. ``ServiceProtocol`` is the form for services that work with JSON, or with several records at once.
+public protocol TypedServiceProtocol<Model>: Sendable {
+    /// The type of the service's records.
+    associatedtype Model: Codable & Sendable
+
+    /// Lists the records that match `params.query`.
+    func find(_ params: Params) async throws -> Paginated<Model>
+
+    /// Reads one record.
+    func get(_ id: ServiceID, _ params: Params) async throws -> Model
+
+    /// Creates a record.
+    func create(_ model: Model, _ params: Params) async throws -> Model
+
+    /// Replaces a record.
+    func update(_ id: ServiceID, with model: Model, _ params: Params) async throws -> Model
+
+    /// Merges properties into a record. The default implementation reads the record, merges, and updates it.
+    func patch(_ id: ServiceID, with changes: JSONObject, _ params: Params) async throws -> Model
+
+    /// Removes a record.
+    func remove(_ id: ServiceID, _ params: Params) async throws -> Model
+
+    /// Runs a custom method.
+    func call(_ method: ServiceMethod, with data: JSONValue, _ params: Params) async throws -> JSONValue
+}
+
+extension TypedServiceProtocol {
+    public func find(_ params: Params) async throws -> Paginated<Model> { throw FeathersError.unsupported(.find) }
+
+    public func get(_ id: ServiceID, _ params: Params) async throws -> Model { throw FeathersError.unsupported(.get) }
+
+    public func create(_ model: Model, _ params: Params) async throws -> Model { throw FeathersError.unsupported(.create) }
+
+    public func update(_ id: ServiceID, with model: Model, _ params: Params) async throws -> Model {
+        throw FeathersError.unsupported(.update)
+    }
+
+    public func patch(_ id: ServiceID, with changes: JSONObject, _ params: Params) async throws -> Model {
+        let codec = params.coding ?? CodingOptions()
+        guard var record = try codec.encode(await get(id, params)).object else { throw FeathersError.unsupported(.patch) }
+        for (name, value) in changes { record[name] = value }
+        return try await update(id, with: codec.decodeData(Model.self, from: .object(record)), params)
+    }
+
+    public func remove(_ id: ServiceID, _ params: Params) async throws -> Model { throw FeathersError.unsupported(.remove) }
+
+    public func call(_ method: ServiceMethod, with data: JSONValue, _ params: Params) async throws -> JSONValue {
+        throw FeathersError.unsupported(method)
+    }
+}
+
+extension FeathersApp {
+    /// Registers a service that works with models at a path, in place of what was there.
+    ///
+    /// Its records become JSON and back as the app's ``FeathersApp/coding`` says, or the call's.
+    /// - Throws: ``FeathersError/Code/badRequest`` for an empty path or a custom method with a reserved name.
+    @discardableResult
+    public func use<S: TypedServiceProtocol>(
+        _ service: S, at path: String, options: ServiceOptions = ServiceOptions()
+    ) async throws -> TypedService<S.Model> {
+        let adapter = TypedServiceAdapter(service: service, app: weakReference)
+        return TypedService(try await use(adapter, at: path, options: options))
+    }
+}
+
+/// A typed service as the app calls it.
+private struct TypedServiceAdapter<S: TypedServiceProtocol>: ServiceProtocol {
+    let service: S
+    let app: WeakApp
+
+    func find(_ params: Params) async throws -> JSONValue {
+        let codec = codec(params)
+        let page = try await service.find(params)
+        let records = try JSONValue.array(page.data.map(codec.encode))
+        guard let total = page.total else { return records }
+        return [
+            "total": .integer(Int64(total)), "limit": .integer(Int64(page.limit ?? page.count)), "skip": .integer(Int64(page.skip ?? 0)),
+            "data": records,
+        ]
+    }
+
+    func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
+        try codec(params).encode(await service.get(id, params))
+    }
+
+    func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
+        if data.array != nil { throw FeathersError(.methodNotAllowed, "Can not create multiple entries") }
+        let codec = codec(params)
+        return try codec.encode(await service.create(codec.decodeData(S.Model.self, from: data), params))
+    }
+
+    func update(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
+        let codec = codec(params)
+        return try codec.encode(await service.update(one(id, .update), with: codec.decodeData(S.Model.self, from: data), params))
+    }
+
+    func patch(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
+        guard let changes = data.object else { throw FeathersError(.badRequest, "'patch' needs an object with the properties to change") }
+        var params = params
+        params.coding = codec(params)
+        return try codec(params).encode(await service.patch(one(id, .patch), with: changes, params))
+    }
+
+    func remove(_ id: ServiceID?, _ params: Params) async throws -> JSONValue {
+        try codec(params).encode(await service.remove(one(id, .remove), params))
+    }
+
+    func call(_ method: ServiceMethod, with data: JSONValue, _ params: Params) async throws -> JSONValue {
+        try await service.call(method, with: data, params)
+    }
+
+    private func codec(_ params: Params) -> any JSONCodec { params.coding ?? app.app?.coding ?? CodingOptions() }
+
+    private func one(_ id: ServiceID?, _ method: ServiceMethod) throws(FeathersError) -> ServiceID {
+        guard let id else { throw FeathersError(.methodNotAllowed, "Can not \(method) multiple entries") }
+        return id
+    }
+}
+
+extension JSONCodec {
+    /// - Throws: ``FeathersError/Code/badRequest`` naming the property that does not fit.
+    fileprivate func decodeData<Model: Decodable>(_ type: Model.Type, from data: JSONValue) throws -> Model {
+        do {
+            return try decode(type, from: data)
+        } catch {
+            var failure = FeathersError.undecodable("The data", as: type, error)
+            failure.code = .badRequest
+            (failure.name, failure.className) = ("BadRequest", "bad-request")
+            throw failure
+        }
+    }
+}

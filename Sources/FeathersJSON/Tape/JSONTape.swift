@@ -1,0 +1,192 @@
+import Synchronization
+
+// Unchecked for the pointers: their memory is written before the initializer returns and never again, so any task may read it. It is freed with
+// the last reference.
+
+/// A checked JSON text with a tape of entries that say where its values are.
+///
+/// A tape is cheaper to make than a tree of values, and as good where each value is read once.
+package final class JSONTape: @unchecked Sendable {
+    private let bytes: UnsafeMutableBufferPointer<UInt8>
+    private let entries: UnsafeMutableBufferPointer<TapeEntry>
+    private let tree = AtomicLazyReference<Tree>()
+
+    private final class Tree: Sendable {
+        let json: JSONValue
+        init(_ json: JSONValue) { self.json = json }
+    }
+
+    /// Writes the tape of a text.
+    /// - Returns: nil where a tree serves better: for objects with repeated, escaped or more than 32 keys.
+    /// - Throws: `JSONParsingError`, as ``JSONValue/init(parsing:maximumDepth:)-(Collection<UInt8>,_)`` does.
+    package static func marking(_ bytes: [UInt8]) throws(JSONParsingError) -> JSONTape? {
+        try bytes.withUnsafeBufferPointer { bytes throws(JSONParsingError) in try marking(bytes) }
+    }
+
+    package static func marking(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONParsingError) -> JSONTape? {
+        try TapeWriter.entries(of: bytes, maximumDepth: JSONValue.defaultMaximumDepth).map { JSONTape(copying: bytes, $0) }
+    }
+
+    private init(copying source: UnsafeBufferPointer<UInt8>, _ entries: UnsafeMutableBufferPointer<TapeEntry>) {
+        self.entries = entries
+        bytes = .allocate(capacity: source.count)
+        _ = bytes.initialize(from: source)
+    }
+
+    deinit {
+        bytes.deallocate()
+        entries.deallocate()
+    }
+
+    /// The outermost value. It must not be used after the tape is freed.
+    package var root: TapeCursor {
+        // A valid text has a value, and therefore bytes.
+        TapeCursor(entry: UnsafePointer(entries.baseAddress.unsafelyUnwrapped), bytes: UnsafePointer(bytes.baseAddress.unsafelyUnwrapped))
+    }
+
+    /// The tree of the text, built on first access. If two tasks build it at once, one result wins.
+    package var json: JSONValue {
+        if let tree = tree.load() { return tree.json }
+        // Parsed from the text, which is faster than walking the tape. The text is known to be valid.
+        return tree.storeIfNil(Tree((try? JSONValue(parsing: bytes)) ?? .null)).json
+    }
+}
+
+/// Where a value or a key is in a JSON text, and as much of it as fits into two words.
+struct TapeEntry: Sendable {
+    /// Not an enumeration: made from stored bits, its value would be checked on every access.
+    struct Kind: Equatable, Sendable {
+        let rawValue: UInt64
+
+        static let null = Kind(rawValue: 0)
+        static let bool = Kind(rawValue: 1)
+        static let integer = Kind(rawValue: 2)
+        static let number = Kind(rawValue: 3)
+        /// A string without escapes.
+        static let string = Kind(rawValue: 4)
+        /// A string with escapes to resolve.
+        static let escapedString = Kind(rawValue: 5)
+        static let key = Kind(rawValue: 6)
+        static let array = Kind(rawValue: 7)
+        static let object = Kind(rawValue: 8)
+    }
+
+    private let head: UInt64
+    private var word: UInt64
+
+    /// - Parameters:
+    ///   - offset: where the value begins in the text; for strings the byte after the quote.
+    ///   - depth: how many arrays and objects are around the value, itself included; set for keys and containers only.
+    ///   - word: a scalar's value or a string's length; `close` sets it for arrays and objects.
+    @inline(__always)
+    init(_ kind: Kind, at offset: Int, depth: Int = 0, word: UInt64 = 0) {
+        head = UInt64(truncatingIfNeeded: offset) << 16 | UInt64(truncatingIfNeeded: depth) << 4 | kind.rawValue
+        self.word = word
+    }
+
+    @inline(__always)
+    var kind: Kind { Kind(rawValue: head & 0xF) }
+    @inline(__always)
+    var depth: Int { Int(truncatingIfNeeded: head >> 4 & 0xFFF) }
+    @inline(__always)
+    var offset: Int { Int(truncatingIfNeeded: head >> 16) }
+
+    @inline(__always)
+    var bool: Bool { word != 0 }
+    @inline(__always)
+    var integer: Int64 { Int64(bitPattern: word) }
+    @inline(__always)
+    var number: Double { Double(bitPattern: word) }
+    @inline(__always)
+    var isContainer: Bool { kind.rawValue >= Kind.array.rawValue }
+    /// How many bytes a string, an array or an object has in the text.
+    @inline(__always)
+    var length: Int { Int(truncatingIfNeeded: word & 0xFFFF_FFFF) }
+    /// The distance to the entry after this value and everything in it.
+    @inline(__always)
+    var stride: Int { isContainer ? Int(truncatingIfNeeded: word >> 32) : 1 }
+
+    /// Ends an array or object.
+    /// - Parameters:
+    ///   - stride: how many entries it has, its own included.
+    ///   - end: the offset after its closing bracket.
+    @inline(__always)
+    mutating func close(stride: Int, endingAt end: Int) {
+        word = UInt64(truncatingIfNeeded: stride) << 32 | UInt64(truncatingIfNeeded: end - offset)
+    }
+}
+
+/// A value on a tape.
+///
+/// Two bare pointers, since decoding copies a cursor at every step. Keep the ``JSONTape`` alive while you keep a cursor.
+package struct TapeCursor {
+    let entry: UnsafePointer<TapeEntry>
+    let bytes: UnsafePointer<UInt8>
+
+    @inline(__always)
+    var kind: TapeEntry.Kind { entry.pointee.kind }
+
+    @inline(__always)
+    func advanced(by entries: Int) -> TapeCursor { TapeCursor(entry: entry + entries, bytes: bytes) }
+
+    /// A string, or a key; nil for any other value.
+    @inline(__always)
+    var string: String? {
+        let kind = kind
+        if kind == .string || kind == .key { return plainString }
+        return kind == .escapedString ? unescapedString : nil
+    }
+
+    @inline(__always)
+    private var plainString: String {
+        let entry = entry.pointee
+        return String(decoding: UnsafeBufferPointer(start: bytes + entry.offset, count: entry.length), as: UTF8.self)
+    }
+
+    /// The tape's writer has checked the escapes.
+    private var unescapedString: String? {
+        let entry = entry.pointee
+        let quoted = UnsafeBufferPointer(start: bytes + entry.offset - 1, count: entry.length + 2)
+        return JSONTreeBuilder.string(in: quoted)
+    }
+
+    /// Whether this is the given key, of an object at the given depth.
+    @inline(__always)
+    func isKey(_ key: String, depth: Int) -> Bool {
+        let entry = entry.pointee
+        guard entry.kind == .key, entry.depth == depth, entry.length == key.utf8.count else { return false }
+        let isEqual = key.utf8.withContiguousStorageIfAvailable { key in
+            guard let key = key.baseAddress else { return true }
+            return haveEqualBytes(key, bytes + entry.offset, count: entry.length)
+        }
+        return isEqual ?? plainString.utf8.elementsEqual(key.utf8)
+    }
+
+    /// The elements of an array, or the keys of an object.
+    var children: some Sequence<TapeCursor> {
+        let isObject = kind == .object
+        let end = entry + entry.pointee.stride
+        return sequence(state: advanced(by: 1)) { (next: inout TapeCursor) -> TapeCursor? in
+            guard next.entry < end else { return nil }
+            defer { next = isObject ? next.advanced(by: 1 + next.entry[1].stride) : next.advanced(by: next.entry.pointee.stride) }
+            return next
+        }
+    }
+
+    /// The tree of the value.
+    var json: JSONValue {
+        let entry = entry.pointee
+        // The parser is faster than walking the tape, and its use of the stack does not grow with the depth of a value.
+        if entry.isContainer {
+            let text = UnsafeBufferPointer(start: bytes + entry.offset, count: entry.length)
+            return (try? JSONTreeBuilder.tree(of: text, maximumDepth: JSONValue.depthCeiling)) ?? .null
+        }
+        switch entry.kind {
+        case .bool: return .bool(entry.bool)
+        case .integer: return .integer(entry.integer)
+        case .number: return .number(entry.number)
+        case .null: return .null
+        default: return .string(string ?? "")
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import FeathersCore
+
+/// Makes plain records of a document's resources, with the targets of their relationships nested.
+///
+/// A record holds `id`, `type`, and each attribute and relationship under its property's name. A relationship is null, a record, or an array
+/// of records; a resource that is not included appears as its identifier. Everything else has members that no field can be named like:
+/// `@links`, `@meta`, and `@relationships`, which holds the links and meta of each relationship.
+struct RecordMaker {
+    private let pool: ResourcePool
+    private var path: [Int] = []
+    /// How many more resources are nested before identifiers take their place. Unlike models, records have no natural end.
+    private var remaining: Int
+
+    init(_ document: JSONAPIDocument, codec: JSONAPICodec) {
+        pool = ResourcePool(document, codec: codec)
+        remaining = 1000 + 16 * pool.resources.count
+    }
+
+    /// The record of the resource at a position.
+    /// - Parameter include: the relationships whose targets are nested; nil for all whose targets are included.
+    mutating func record(at position: Int, including include: IncludePaths?) -> JSONValue {
+        let resource = pool.resources[position]
+        let keys = pool.codec.keys
+        var record = JSONObject(minimumCapacity: resource.attributes.count + 4)
+        if let id = resource.id { record["id"] = .string(id) }
+        record["type"] = .string(resource.type)
+        if let lid = resource.lid { record["lid"] = .string(lid) }
+        for (name, value) in resource.attributes where !MemberName.isAtMember(name) { record[keys.propertyName(of: name)] = value }
+        var notes: JSONObject = [:]
+        path.append(position)
+        for (name, json) in resource.relationships.json {
+            guard !MemberName.isAtMember(name), case .object(let relationship) = json else { continue }
+            let property = keys.propertyName(of: name)
+            if let data = relationship["data"] { record[property] = value(of: data, including: include.map { $0.children[name] }) }
+            var note: JSONObject = [:]
+            note["links"] = relationship["links"]
+            note["meta"] = relationship["meta"]
+            notes[property] = .object(note)
+        }
+        path.removeLast()
+        if !notes.isEmpty { record["@relationships"] = .object(notes) }
+        if !resource.links.isEmpty { record["@links"] = .object(resource.links.json) }
+        if let meta = resource.meta { record["@meta"] = .object(meta) }
+        return .object(record)
+    }
+
+    /// - Parameter include: nil for everything, nil inside for nothing.
+    private mutating func value(of data: JSONValue, including include: IncludePaths??) -> JSONValue {
+        switch data {
+        case .array(let identifiers): .array(identifiers.map { target($0, including: include) })
+        case .object: target(data, including: include)
+        default: .null
+        }
+    }
+
+    private mutating func target(_ identifier: JSONValue, including include: IncludePaths??) -> JSONValue {
+        if case .some(.none) = include { return identifier }
+        guard remaining > 0, path.count < pool.codec.maximumNesting, let position = ResourceKey(reading: identifier).flatMap(pool.position),
+            !path.contains(position)
+        else { return identifier }
+        remaining -= 1
+        return record(at: position, including: include ?? nil)
+    }
+}
+
+/// The tree of relationships behind `author,comments.author`, whose targets a plain record holds.
+struct IncludePaths {
+    private(set) var children: [String: IncludePaths] = [:]
+
+    /// - Parameter paths: paths of names in documents.
+    init(_ paths: some Sequence<String> = []) {
+        for path in paths { insert(path.split(separator: ".").map(String.init)[...]) }
+    }
+
+    private mutating func insert(_ names: ArraySlice<String>) {
+        guard let name = names.first else { return }
+        children[name, default: IncludePaths()].insert(names.dropFirst())
+    }
+}
+
+/// Makes a resource of a plain record, and of the records inside it.
+///
+/// A field is a relationship if `@relationships` names it, or if it holds an object with a `type` and an `id` or a `lid`, or an array of such
+/// objects.
+struct RecordReader {
+    private let codec: JSONAPICodec
+    /// The properties that are known to be relationships.
+    private let relationships: Set<String>
+    /// The records inside, as resources.
+    private(set) var included: [JSONAPIResource] = []
+    private var depth = 0
+
+    init(codec: JSONAPICodec, relationships: Set<String> = []) {
+        self.codec = codec
+        self.relationships = relationships
+    }
+
+    /// The resource of a record.
+    /// - Parameter type: the type of a record without a `type`.
+    mutating func resource(_ record: JSONObject, type: String?) throws(JSONAPIError) -> JSONAPIResource {
+        guard let type = record["type"]?.string ?? type else {
+            throw JSONAPIError(.data.appending("type"), "The record has no 'type'")
+        }
+        var resource = JSONAPIResource(
+            type: type, id: try id(record["id"]), lid: record["lid"]?.string, links: JSONAPILinks(reading: record["@links"]),
+            meta: record["@meta"]?.object)
+        let notes = record["@relationships"]?.object ?? [:]
+        for (property, value) in record {
+            if property == "id" || property == "type" || property == "lid" || MemberName.isAtMember(property) { continue }
+            let name = codec.keys.wireName(of: property)
+            let isKnown = notes[property] != nil || (depth == 0 && relationships.contains(property))
+            if isKnown || value.isLinkage {
+                let pointer = JSONPointer.data.appending("relationships").appending(name)
+                resource.relationships[name] = JSONAPIRelationship(try linkage(value, at: pointer))
+            } else {
+                resource.attributes[name] = value
+            }
+        }
+        for (property, note) in notes {
+            let name = codec.keys.wireName(of: property)
+            var relationship = resource.relationships[name] ?? JSONAPIRelationship()
+            relationship.links = JSONAPILinks(reading: note["links"])
+            relationship.meta = note["meta"]?.object
+            resource.relationships[name] = relationship
+        }
+        return resource
+    }
+
+    private func id(_ json: JSONValue?) throws(JSONAPIError) -> String? {
+        guard let json, !json.isNull else { return nil }
+        guard let id = json.identifierText else { throw JSONAPIError(.data.appending("id"), "An id must be a string or an integer") }
+        return id
+    }
+
+    private mutating func linkage(_ value: JSONValue, at pointer: JSONPointer) throws(JSONAPIError) -> JSONAPILinkage {
+        switch value {
+        case .null: return .null
+        case .array(let elements):
+            var identifiers: [JSONAPIIdentifier] = []
+            for (index, element) in elements.enumerated() { identifiers.append(try identifier(element, at: pointer.appending(index))) }
+            return .many(identifiers)
+        default: return .one(try identifier(value, at: pointer))
+        }
+    }
+
+    private mutating func identifier(_ value: JSONValue, at pointer: JSONPointer) throws(JSONAPIError) -> JSONAPIIdentifier {
+        guard let record = value.object, let identifier = JSONAPIIdentifier(reading: value) else {
+            throw JSONAPIError(pointer, "The target of a relationship must have a 'type', and an 'id' or a 'lid'")
+        }
+        // A value with more members than an identifier is the resource itself.
+        if record.contains(where: { !["id", "type", "lid", "meta"].contains($0.key) }), depth < codec.maximumNesting {
+            depth += 1
+            defer { depth -= 1 }
+            included.append(try resource(record, type: nil))
+        }
+        return identifier
+    }
+}
+
+extension JSONValue {
+    /// Whether this can only be the contents of a relationship.
+    fileprivate var isLinkage: Bool {
+        switch self {
+        case .object: JSONAPIIdentifier(reading: self) != nil
+        case .array(let elements): !elements.isEmpty && elements.allSatisfy { JSONAPIIdentifier(reading: $0) != nil }
+        default: false
+        }
+    }
+}

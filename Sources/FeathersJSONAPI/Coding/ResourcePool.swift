@@ -1,0 +1,197 @@
+import FeathersCore
+
+/// The resources of one document while models are decoded: their positions, and what has been decoded already.
+///
+/// A pool serves one decoding, in one task.
+final class ResourcePool {
+    let codec: JSONAPICodec
+    /// The primary resources, then the included ones.
+    let resources: [JSONAPIResource]
+    private let primaryCount: Int
+    private let isList: Bool
+
+    /// The nesting depth of each resource that is being decoded; -1 for the others.
+    private var depths: [Int]
+    private var depth = 0
+    /// The depth of the outermost resource at which a cycle was cut since this was last set.
+    private var outermostCut = Int.max
+    /// How many more nested resources may be decoded. Models that refer to each other in cycles can ask for any number.
+    private var remaining: Int
+
+    /// The first value decoded from each resource, nearly always the only one: an array by position is faster than a dictionary.
+    private var decoded: [Decoded?]
+    private var decodedOtherwise: [DecodedKey: Any] = [:]
+    private var wireNames: [String: WireKey] = [:]
+    private var types: [ObjectIdentifier: String?] = [:]
+    /// The models that an identifier is not enough for, so each is tried only once.
+    private var needingMore: Set<ObjectIdentifier> = []
+
+    init(_ document: JSONAPIDocument, codec: JSONAPICodec) {
+        self.codec = codec
+        let primary = document.data?.resources ?? []
+        resources = primary + (document.included ?? [])
+        primaryCount = primary.count
+        if case .many? = document.data { isList = true } else { isList = false }
+        depths = [Int](repeating: -1, count: resources.count)
+        decoded = [Decoded?](repeating: nil, count: resources.count)
+        remaining = 1000 + 100 * resources.count
+    }
+
+    /// The position of each resource, computed when the first relationship is followed. Of repeated resources, the first one counts.
+    private lazy var positions: [ResourceKey: Int] = {
+        var positions = [ResourceKey: Int](minimumCapacity: resources.count)
+        for (position, resource) in resources.enumerated() {
+            if let id = resource.id { insert(ResourceKey(type: resource.type, id: id)) }
+            if let lid = resource.lid { insert(ResourceKey(type: resource.type, id: lid, isLocal: true)) }
+            func insert(_ key: ResourceKey) {
+                positions[key, default: position] = positions[key] ?? position
+            }
+        }
+        return positions
+    }()
+
+    /// The position of a resource; nil if it is not included.
+    func position(of key: ResourceKey) -> Int? {
+        positions[key]
+    }
+
+    func pointer(to position: Int) -> JSONPointer {
+        guard position < primaryCount else { return .included.appending(position - primaryCount) }
+        return isList ? .data.appending(position) : .data
+    }
+
+    /// The key of a property in the document.
+    func wireKey(_ property: String) -> WireKey {
+        if codec.keys.isIdentity { return WireKey(property) }
+        if let known = wireNames[property] { return known }
+        let key = WireKey(codec.keys.wireName(of: property))
+        wireNames[property] = key
+        return key
+    }
+
+    /// The type of resource that a model is for; nil for a type that is not limited to one.
+    func expectedType(_ model: any Any.Type) -> String? {
+        if let known = types[ObjectIdentifier(model)] { return known }
+        let type = (model as? any JSONAPIModel.Type)?.type
+        types[ObjectIdentifier(model)] = .some(type)
+        return type
+    }
+}
+
+extension ResourcePool {
+    private struct Decoded {
+        let model: ObjectIdentifier
+        let value: Any
+    }
+
+    private struct DecodedKey: Hashable {
+        let position: Int
+        let model: ObjectIdentifier
+    }
+
+    private func known<Model>(_ type: Model.Type, at position: Int) -> Model? {
+        let model = ObjectIdentifier(type)
+        guard let first = decoded[position] else { return nil }
+        let value: Any? = first.model == model ? first.value : decodedOtherwise[DecodedKey(position: position, model: model)]
+        return value as? Model
+    }
+
+    private func note<Model>(_ value: Model, at position: Int) {
+        let model = ObjectIdentifier(Model.self)
+        if decoded[position] == nil {
+            decoded[position] = Decoded(model: model, value: value)
+        } else {
+            decodedOtherwise[DecodedKey(position: position, model: model)] = value
+        }
+    }
+
+    /// Decodes a resource into a model.
+    /// - Throws: ``JSONAPIError`` with the location in the document, ``JSONAPIUnknownType``, and any error of the model's `init(from:)`.
+    private func decode<Model: Decodable>(_ type: Model.Type, at position: Int) throws -> Model {
+        let resource = resources[position]
+        if let expected = expectedType(type), expected != resource.type {
+            throw JSONAPIError(
+                pointer(to: position).appending("type"),
+                "A resource of type '\(resource.type)' is no \(type), which is of type '\(expected)'")
+        }
+        do {
+            return try Model(from: ResourceNode(resource, pool: self))
+        } catch let error as DecodingError {
+            throw JSONAPIError(error, in: resource, at: pointer(to: position))
+        }
+    }
+
+    /// Decodes a resource inside another one; nil if it is itself being decoded.
+    func decodeRelated<Model: Decodable>(_ type: Model.Type, at position: Int) throws -> Model? {
+        if depths[position] >= 0 {
+            outermostCut = min(outermostCut, depths[position])
+            return nil
+        }
+        if let known = known(type, at: position) { return known }
+        guard depth < codec.maximumNesting else {
+            throw JSONAPIError(pointer(to: position), "More than \(codec.maximumNesting) resources stand inside each other")
+        }
+        guard remaining > 0 else {
+            throw JSONAPIError(
+                pointer(to: position),
+                "The resources lead to each other in too many ways for models inside each other; ask for identifiers")
+        }
+        remaining -= 1
+        let cutBefore = outermostCut
+        outermostCut = .max
+        let model = try onTheWay(position) { try decode(type, at: position) }
+        // A model that lacks a resource further out is complete when it is reached another way, so it is not kept.
+        if outermostCut >= depth { note(model, at: position) }
+        outermostCut = min(cutBefore, outermostCut < depth ? outermostCut : .max)
+        return model
+    }
+
+    /// Decodes an identifier in place of a resource; nil if the model needs more.
+    func decodeIdentifier<Model: Decodable>(_ type: Model.Type, _ json: JSONValue) -> Model? {
+        guard !needingMore.contains(ObjectIdentifier(type)), let identifier = JSONAPIIdentifier(reading: json) else { return nil }
+        do {
+            return try Model(from: ResourceNode(JSONAPIResource(identifier), pool: self))
+        } catch {
+            needingMore.insert(ObjectIdentifier(type))
+            return nil
+        }
+    }
+
+    /// Decodes a primary resource.
+    func decodePrimary<Model: Decodable>(_ type: Model.Type, at position: Int) throws -> Model {
+        do {
+            return try onTheWay(position) { try decode(type, at: position) }
+        } catch let unknown as JSONAPIUnknownType {
+            throw JSONAPIError(pointer(to: position).appending("type"), "\(type) has no model for resources of type '\(unknown.type)'")
+        }
+    }
+
+    private func onTheWay<Result>(_ position: Int, _ body: () throws -> Result) rethrows -> Result {
+        depths[position] = depth
+        depth += 1
+        defer {
+            depth -= 1
+            depths[position] = -1
+        }
+        return try body()
+    }
+}
+
+extension JSONAPIError {
+    /// Creates an error from one of decoding, with the location in the document.
+    fileprivate init(_ error: DecodingError, in resource: JSONAPIResource, at pointer: JSONPointer) {
+        func place(_ context: DecodingError.Context, _ missing: (any CodingKey)? = nil) -> JSONPointer {
+            let path = context.codingPath + (missing.map { [$0] } ?? [])
+            guard let first = path.first?.stringValue else { return pointer }
+            if first == "id" || first == "lid" || first == "type" { return pointer.appending(path) }
+            return pointer.appending(resource.relationships.json[first] != nil ? "relationships" : "attributes").appending(path)
+        }
+        switch error {
+        case .keyNotFound(let key, let context): self.init(place(context, key), "'\(key.stringValue)' is missing")
+        case .valueNotFound(let type, let context): self.init(place(context), "\(type) is expected, not null")
+        case .typeMismatch(let type, let context): self.init(place(context), "\(type) is expected")
+        case .dataCorrupted(let context): self.init(place(context), context.debugDescription)
+        @unknown default: self.init(pointer, "The resource cannot be decoded")
+        }
+    }
+}

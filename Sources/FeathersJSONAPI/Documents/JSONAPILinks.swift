@@ -1,0 +1,165 @@
+public import FeathersCore
+public import Foundation
+
+/// The links of a document, a resource, a relationship, or an error.
+public struct JSONAPILinks: Hashable, Sendable {
+    /// The links as JSON.
+    public var json: JSONObject
+
+    /// Creates links from their JSON.
+    public init(_ json: JSONObject = [:]) {
+        self.json = json
+    }
+
+    init(reading json: JSONValue?) {
+        self.json = json?.object ?? [:]
+    }
+
+    /// Whether there are no links.
+    public var isEmpty: Bool { json.isEmpty }
+
+    /// The link with a name; nil if there is none, or if its value is not a link.
+    public subscript(name: String) -> JSONAPILink? {
+        get { json[name].flatMap(JSONAPILink.init(reading:)) }
+        set { json[name] = newValue?.json }
+    }
+
+    /// The URL of a link; nil if there is no such link, if it is null, or if it is not a URL.
+    /// - Parameters:
+    ///   - name: the link's name: `self`, `related`, `next` …
+    ///   - base: the URL of the request whose response has the link, which may be relative.
+    public func url(_ name: String, relativeTo base: URL? = nil) -> URL? {
+        guard let href = self[name]?.href else { return nil }
+        // Foundation doesn't accept an empty text; in RFC 3986 it stands for the base.
+        return href.isEmpty ? base?.absoluteURL : URL(link: href, relativeTo: base)
+    }
+}
+
+extension JSONAPILinks: Codable {
+    public init(from decoder: any Decoder) throws {
+        json = try decoder.singleValueContainer().decode(JSONObject.self)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try json.encode(to: encoder)
+    }
+}
+
+/// A link: a URL as text, an object with details, or null.
+public enum JSONAPILink: Hashable, Sendable {
+    case null
+    case href(String)
+    case object(JSONAPILinkObject)
+
+    /// The link's target as written in the document.
+    public var href: String? {
+        switch self {
+        case .null: nil
+        case .href(let href): href
+        case .object(let object): object.href
+        }
+    }
+
+    init?(reading json: JSONValue) {
+        switch json {
+        case .null: self = .null
+        case .string(let href): self = .href(href)
+        case .object(let object):
+            guard let link = JSONAPILinkObject(reading: object) else { return nil }
+            self = .object(link)
+        default: return nil
+        }
+    }
+
+    /// The link as JSON.
+    public var json: JSONValue {
+        switch self {
+        case .null: .null
+        case .href(let href): .string(href)
+        case .object(let object): .object(object.json)
+        }
+    }
+}
+
+/// A link with details.
+public struct JSONAPILinkObject: Hashable, Sendable {
+    /// The link's target as written in the document.
+    public var href: String
+    /// The relation type (RFC 8288).
+    public var rel: String?
+    /// The address of a description of the target.
+    public var describedby: String?
+    /// A human-readable name of the target.
+    public var title: String?
+    /// The media type of the target.
+    public var type: String?
+    /// The languages of the target; a single one is written as a string.
+    public var hreflang: [String]
+    /// Metadata of the link.
+    public var meta: JSONObject?
+
+    /// Creates a link with details.
+    public init(
+        href: String, rel: String? = nil, describedby: String? = nil, title: String? = nil, type: String? = nil, hreflang: [String] = [],
+        meta: JSONObject? = nil
+    ) {
+        self.href = href
+        self.rel = rel
+        self.describedby = describedby
+        self.title = title
+        self.type = type
+        self.hreflang = hreflang
+        self.meta = meta
+    }
+
+    init?(reading json: JSONObject) {
+        guard let href = json["href"]?.string else { return nil }
+        let languages = json["hreflang"]
+        self.init(
+            href: href, rel: json["rel"]?.string, describedby: json["describedby"]?.string ?? json["describedby"]?["href"]?.string,
+            title: json["title"]?.string, type: json["type"]?.string,
+            hreflang: languages?.array?.compactMap(\.string) ?? languages?.string.map { [$0] } ?? [], meta: json["meta"]?.object)
+    }
+
+    var json: JSONObject {
+        var json = JSONObject(texts: [("href", href), ("rel", rel), ("describedby", describedby), ("title", title), ("type", type)])
+        if let language = hreflang.first {
+            json["hreflang"] = hreflang.count == 1 ? .string(language) : .array(hreflang.map(JSONValue.string))
+        }
+        json["meta"] = meta.map(JSONValue.object)
+        return json
+    }
+}
+
+extension JSONObject {
+    /// Creates an object of texts, leaving out those that are nil.
+    init(texts: [(String, String?)]) {
+        self.init(texts.compactMap { name, text in text.map { (name, .string($0)) } })
+    }
+}
+
+extension URL {
+    /// Creates the URL of a link, which may be relative.
+    ///
+    /// Servers write `?page[number]=2` unencoded. Foundation rejects the brackets, or encodes them together with the `%` of existing escapes.
+    /// This encodes what a URL cannot contain, and nothing twice (RFC 3986, section 2).
+    init?(link: String, relativeTo base: URL?) {
+        let bytes = Array(link.utf8)
+        let query = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
+        let digits = Array("0123456789ABCDEF".utf8)
+        func isHexDigit(_ index: Int) -> Bool { index < bytes.count && Character(Unicode.Scalar(bytes[index])).isHexDigit }
+        var text: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            let isKept =
+                switch byte {
+                // Before the query, only an IPv6 address has brackets.
+                case UInt8(ascii: "["), UInt8(ascii: "]"): index < query
+                case UInt8(ascii: "%"): isHexDigit(index + 1) && isHexDigit(index + 2)
+                default: MemberName.isLetterOrDigit(byte) || "-._~:/?#@!$&'()*+,;=".utf8.contains(byte)
+                }
+            if isKept { text.append(byte) } else { text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+        }
+        guard let url = URL(string: String(decoding: text, as: UTF8.self), relativeTo: base)?.absoluteURL else { return nil }
+        self = url
+    }
+}

@@ -1,0 +1,57 @@
+/// The rules for names of members (JSON:API 1.1, "Member Names") and of query parameters ("Query Parameters").
+enum MemberName {
+    /// Whether an implementation may use a name for an attribute, a relationship, or in `meta`.
+    static func isAllowed(_ name: some StringProtocol) -> Bool {
+        guard let first = name.unicodeScalars.first, let last = name.unicodeScalars.last else { return false }
+        return isAlwaysAllowed(first) && isAlwaysAllowed(last)
+            && name.unicodeScalars.allSatisfy { isAlwaysAllowed($0) || "-_ ".unicodeScalars.contains($0) }
+    }
+
+    /// Whether a name belongs to an extension, such as `atomic:operations`.
+    static func isExtension(_ name: some StringProtocol) -> Bool {
+        guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
+        let namespace = name[..<colon]
+        return !namespace.isEmpty && namespace.utf8.allSatisfy(isLetterOrDigit) && isAllowed(name[name.index(after: colon)...])
+    }
+
+    /// Whether a name is one that readers ignore everywhere.
+    static func isAtMember(_ name: String) -> Bool {
+        name.utf8.first == UInt8(ascii: "@")
+    }
+
+    /// Whether a request may have a query parameter of this name.
+    ///
+    /// The specification allows its own families, those of extensions, and names of an implementation that contain a character other than
+    /// a to z.
+    static func isAllowedParameter(_ name: String) -> Bool {
+        let base = name.prefix { $0 != "[" }
+        guard areKeys(name[base.endIndex...]) else { return false }
+        if ["include", "fields", "sort", "filter", "page"].contains(base) || isExtension(base) { return true }
+        return isAllowed(base) && !base.utf8.allSatisfy { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }
+    }
+
+    /// Whether a text is a row of brackets, each of which is empty or contains names of members separated by dots.
+    private static func areKeys(_ text: Substring) -> Bool {
+        var rest = text
+        while rest.first == "[" {
+            guard let end = rest.firstIndex(of: "]") else { return false }
+            let key = rest[rest.index(after: rest.startIndex)..<end]
+            guard key.isEmpty || key.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ isAllowed($0) }) else {
+                return false
+            }
+            rest = rest[rest.index(after: end)...]
+        }
+        return rest.isEmpty
+    }
+
+    private static func isAlwaysAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value >= 0x80 || UInt8(exactly: scalar.value).map(isLetterOrDigit) ?? false
+    }
+
+    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: false
+        }
+    }
+}

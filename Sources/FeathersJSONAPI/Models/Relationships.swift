@@ -1,0 +1,278 @@
+public import FeathersCore
+
+/// A to-one relationship of a model: its linkage, and the target if it was included.
+public struct ToOne<Value: JSONAPIRelatable>: Sendable {
+    /// The linkage: ``JSONAPILinkage/one(_:)`` or ``JSONAPILinkage/null``. If the server sent none, it is nil, and nothing is written.
+    public var linkage: JSONAPILinkage?
+    /// The target, in an array because models may refer to each other.
+    private var loaded: [Value]
+    /// `self` for the relationship, `related` for its target.
+    public var links: JSONAPILinks
+    /// Metadata of the relationship.
+    public var meta: JSONObject?
+
+    /// Creates a relationship without linkage.
+    public init() {
+        self.init(linkage: nil, value: nil)
+    }
+
+    /// An empty relationship.
+    public static var empty: ToOne { ToOne(identifier: nil) }
+
+    /// Creates a relationship to the resource with an identifier; nil empties it.
+    public init(identifier: JSONAPIIdentifier?) {
+        self.init(linkage: identifier.map(JSONAPILinkage.one) ?? .null, value: nil)
+    }
+
+    /// Creates a relationship to a resource, which must have an id or a local id to be written.
+    public init(_ value: Value) {
+        self.init(linkage: value.jsonAPIIdentifier.map(JSONAPILinkage.one), value: value)
+    }
+
+    init(linkage: JSONAPILinkage?, value: Value?, links: JSONAPILinks = JSONAPILinks(), meta: JSONObject? = nil) {
+        self.linkage = linkage
+        loaded = value.map { [$0] } ?? []
+        self.links = links
+        self.meta = meta
+    }
+
+    /// The identifier of the target; nil if there is none, or if the server sent no linkage.
+    public var identifier: JSONAPIIdentifier? { linkage?.identifiers.first }
+
+    /// The target if it was included.
+    public var value: Value? { loaded.first }
+
+    /// Whether the target was included, or the relationship is empty.
+    public var isLoaded: Bool { linkage == .null || !loaded.isEmpty }
+}
+
+extension ToOne where Value: JSONAPIModel {
+    /// Creates a relationship to the resource with an id.
+    public init(id: String) {
+        self.init(identifier: JSONAPIIdentifier(type: Value.type, id: id))
+    }
+}
+
+extension ToOne: Equatable where Value: Equatable {}
+extension ToOne: Hashable where Value: Hashable {}
+
+extension ToOne: Codable {
+    /// Reads a relationship of a document, or the value in a plain record: null, an identifier, or the target with its type and id.
+    public init(from decoder: any Decoder) throws {
+        if let node = decoder as? RelationshipNode {
+            try self.init(node)
+            return
+        }
+        guard try !decoder.singleValueContainer().decodeNil() else {
+            self.init(identifier: nil)
+            return
+        }
+        self.init(linkage: .one(try JSONAPIIdentifier(from: decoder)), value: try? Value(from: decoder))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let identifier { try container.encode(identifier) } else { try container.encodeNil() }
+    }
+}
+
+/// A to-many relationship of a model: its identifiers, and the targets that were included.
+public struct ToMany<Value: JSONAPIRelatable>: Sendable {
+    /// The identifiers of all targets in document order. If the server sent none, it is nil, and nothing is written.
+    public var identifiers: [JSONAPIIdentifier]?
+    /// The included targets in document order.
+    public private(set) var values: [Value]
+    /// `self` for the relationship, `related` for its targets.
+    public var links: JSONAPILinks
+    /// Metadata of the relationship.
+    public var meta: JSONObject?
+
+    /// Creates a relationship without linkage.
+    public init() {
+        self.init(identifiers: nil, values: [])
+    }
+
+    /// An empty relationship.
+    public static var empty: ToMany { ToMany(identifiers: []) }
+
+    /// Creates a relationship to the resources with these identifiers; an empty array empties it.
+    public init(identifiers: [JSONAPIIdentifier]) {
+        self.init(identifiers: identifiers, values: [])
+    }
+
+    /// Creates a relationship to resources, each of which must have an id or a local id to be written.
+    public init(_ values: [Value]) {
+        let identifiers = values.compactMap(\.jsonAPIIdentifier)
+        self.init(identifiers: identifiers.count == values.count ? identifiers : nil, values: values)
+    }
+
+    init(identifiers: [JSONAPIIdentifier]?, values: [Value], links: JSONAPILinks = JSONAPILinks(), meta: JSONObject? = nil) {
+        self.identifiers = identifiers
+        self.values = values
+        self.links = links
+        self.meta = meta
+    }
+
+    /// Whether every target was included.
+    public var isLoaded: Bool { identifiers.map { $0.count == values.count } ?? false }
+}
+
+extension ToMany where Value: JSONAPIModel {
+    /// Creates a relationship to the resources with these ids.
+    public init(ids: [String]) {
+        self.init(identifiers: ids.map { JSONAPIIdentifier(type: Value.type, id: $0) })
+    }
+}
+
+extension ToMany: Equatable where Value: Equatable {}
+extension ToMany: Hashable where Value: Hashable {}
+
+extension ToMany: Codable {
+    /// Reads a relationship of a document, or the value in a plain record: an array of identifiers, or of targets with types and ids.
+    public init(from decoder: any Decoder) throws {
+        if let node = decoder as? RelationshipNode {
+            try self.init(node)
+            return
+        }
+        var container = try decoder.unkeyedContainer()
+        var identifiers: [JSONAPIIdentifier] = []
+        var values: [Value] = []
+        while !container.isAtEnd {
+            let element = try container.superDecoder()
+            identifiers.append(try JSONAPIIdentifier(from: element))
+            if let value = try? Value(from: element) { values.append(value) }
+        }
+        self.init(identifiers: identifiers, values: values)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(identifiers ?? [])
+    }
+}
+
+// Synthesized conformances call these instead of the containers' own methods, since they are more specialized.
+
+extension KeyedDecodingContainer {
+    /// Decodes a relationship; a missing one has no linkage.
+    public func decode<Value>(_ type: ToOne<Value>.Type, forKey key: Key) throws -> ToOne<Value> {
+        guard contains(key) else { return ToOne() }
+        return try ToOne(from: superDecoder(forKey: key))
+    }
+
+    /// Decodes a relationship; a missing one has no linkage.
+    public func decode<Value>(_ type: ToMany<Value>.Type, forKey key: Key) throws -> ToMany<Value> {
+        guard contains(key) else { return ToMany() }
+        return try ToMany(from: superDecoder(forKey: key))
+    }
+}
+
+extension KeyedEncodingContainer {
+    /// Encodes a relationship, unless it has no linkage.
+    public mutating func encode<Value>(_ relationship: ToOne<Value>, forKey key: Key) throws {
+        guard relationship.linkage != nil || relationship.value != nil else { return }
+        try encodeUnspecialized(relationship, forKey: key)
+    }
+
+    /// Encodes a relationship, unless it has no linkage.
+    public mutating func encode<Value>(_ relationship: ToMany<Value>, forKey key: Key) throws {
+        guard relationship.identifiers != nil || !relationship.values.isEmpty else { return }
+        try encodeUnspecialized(relationship, forKey: key)
+    }
+
+    /// Calls the container's own method: the overloads for relationships are not visible here.
+    private mutating func encodeUnspecialized<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        try encode(value, forKey: key)
+    }
+}
+
+// MARK: Documents
+
+/// A type that is decoded from a relationship as a whole. Other types are decoded from its target.
+protocol RelationshipReading {
+    init(_ node: RelationshipNode) throws
+}
+
+extension ToOne: RelationshipReading {
+    init(_ node: RelationshipNode) throws {
+        var linkage: JSONAPILinkage?
+        var value: Value?
+        if let data = node.data {
+            linkage = data.array == nil ? JSONAPILinkage(reading: data) : nil
+            guard let linkage else { throw node.mismatch(Self.self, "The relationship leads to no single resource") }
+            if linkage != .null { value = try node.related(Value.self, data, orIdentifier: false) }
+        }
+        self.init(linkage: linkage, value: value, links: node.links, meta: node.meta)
+    }
+}
+
+extension ToMany: RelationshipReading {
+    init(_ node: RelationshipNode) throws {
+        self.init(identifiers: nil, values: [], links: node.links, meta: node.meta)
+        guard let elements = try node.elements(for: Self.self) else { return }
+        var identifiers: [JSONAPIIdentifier] = []
+        identifiers.reserveCapacity(elements.count)
+        for element in elements {
+            guard let identifier = JSONAPIIdentifier(reading: element) else { continue }
+            identifiers.append(identifier)
+            if let value = try node.related(Value.self, element, orIdentifier: false) { values.append(value) }
+        }
+        self.identifiers = identifiers
+    }
+}
+
+extension Array: RelationshipReading where Element: Decodable {
+    /// Creates an array of the targets that were included, or that an identifier is enough for.
+    init(_ node: RelationshipNode) throws {
+        self = try node.elements(for: Self.self)?.compactMap { try node.related(Element.self, $0) } ?? []
+    }
+}
+
+/// A type that is written as a relationship. Models are recognized by ``JSONAPIRelatable``.
+protocol RelationshipWriting {
+    /// The relationship to write.
+    /// - Throws: ``JSONAPIError`` without a location if a target has neither an id nor a local id.
+    func relationship() throws(JSONAPIError) -> JSONAPIRelationship
+}
+
+extension ToOne: RelationshipWriting {
+    func relationship() throws(JSONAPIError) -> JSONAPIRelationship {
+        if let linkage { return JSONAPIRelationship(linkage, meta: meta) }
+        guard let value else { return JSONAPIRelationship(.null, meta: meta) }
+        return JSONAPIRelationship(.one(try value.requiredIdentifier()), meta: meta)
+    }
+}
+
+extension ToMany: RelationshipWriting {
+    func relationship() throws(JSONAPIError) -> JSONAPIRelationship {
+        if let identifiers { return JSONAPIRelationship(.many(identifiers), meta: meta) }
+        return JSONAPIRelationship(try values.relationship().linkage, meta: meta)
+    }
+}
+
+extension Array: RelationshipWriting where Element: JSONAPIRelatable {
+    func relationship() throws(JSONAPIError) -> JSONAPIRelationship {
+        var identifiers: [JSONAPIIdentifier] = []
+        for element in self { identifiers.append(try element.requiredIdentifier()) }
+        return JSONAPIRelationship(.many(identifiers))
+    }
+}
+
+/// Empties a relationship of any kind.
+struct EmptyRelationship: RelationshipWriting, Encodable {
+    func relationship() -> JSONAPIRelationship { JSONAPIRelationship(.null) }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encodeNil()
+    }
+}
+
+extension JSONAPIRelatable {
+    func requiredIdentifier() throws(JSONAPIError) -> JSONAPIIdentifier {
+        guard let identifier = jsonAPIIdentifier else {
+            throw JSONAPIError(.root, "The target of a relationship has no id: save it first, or give it a 'lid'")
+        }
+        return identifier
+    }
+}

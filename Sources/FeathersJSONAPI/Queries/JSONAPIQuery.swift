@@ -1,0 +1,154 @@
+public import FeathersCore
+
+/// Query options of JSON:API that Feathers doesn't have. Names are those of properties; paths follow relationships.
+extension Query {
+    /// Includes the targets of relationships, in addition to those named before: `.including("author", "comments.author")`.
+    ///
+    /// Without a path it includes none, if the server would otherwise send some.
+    public func including(_ paths: String...) -> Query {
+        setting("$include", .array((json["$include"]?.array ?? []) + paths.map(JSONValue.string)))
+    }
+
+    /// Includes the targets of relationships.
+    public static func including(_ paths: String...) -> Query {
+        Query().setting("$include", .array(paths.map(JSONValue.string)))
+    }
+
+    /// Requests only these fields of resources of a type, by the type's name in documents; none if the list is empty.
+    ///
+    /// `selecting` requests fields of the service's own type.
+    public func fields(_ names: [String], of type: String) -> Query {
+        setting(type, .array(names.map(JSONValue.string)), in: "$fields")
+    }
+
+    /// Sets a parameter of the `page` family: `.page("after", cursor)` is `page[after]`.
+    public func page(_ name: String, _ value: some QueryValue) -> Query {
+        setting(name, value.queryValue, in: "$page")
+    }
+
+    /// Requests the resources after a cursor (`page[after]`).
+    public func after(_ cursor: String) -> Query {
+        page("after", cursor)
+    }
+
+    /// Requests the resources before a cursor (`page[before]`).
+    public func before(_ cursor: String) -> Query {
+        page("before", cursor)
+    }
+
+    /// Sets a parameter by its full name, which may be that of a filter: `.parameter("filter[from]", "2024")`.
+    ///
+    /// The name of a parameter of the server's own must contain a character other than a to z; see ``JSONAPIOptions/checksParameterNames``.
+    public func parameter(_ name: String, _ value: String) -> Query {
+        setting(name, .string(value), in: "$parameters")
+    }
+
+    /// Requests the target of a server's link, and ignores the rest of the query.
+    ///
+    /// The link must stay within the origin of the transport's base URL, so that credentials don't leave it.
+    static func link(_ url: String) -> Query {
+        Query().setting("$link", .string(url))
+    }
+
+    private func setting(_ name: String, _ value: JSONValue, in group: String) -> Query {
+        var members = json[group]?.object ?? [:]
+        members[name] = value
+        return setting(group, .object(members))
+    }
+}
+
+/// A query parameter of a URL, not yet encoded: `filter[name]`, `Ada`.
+public struct JSONAPIQueryItem: Hashable, Sendable {
+    /// The parameter's full name: `filter[name]`.
+    public var name: String
+    /// The parameter's value.
+    public var value: String
+
+    /// Creates a parameter.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// The encoded parameter. Commas in the value, which separate the elements of lists, stay readable.
+    var encoded: String {
+        let value = value.split(separator: ",", omittingEmptySubsequences: false).map { percentEncoded(component: String($0)) }
+        return "\(percentEncoded(component: name))=\(value.joined(separator: ","))"
+    }
+}
+
+/// Converts a query to the parameters of a URL.
+struct QueryItems {
+    let options: JSONAPIOptions
+    let keys: KeyStyle
+
+    /// - Parameter type: the service's type of resource, whose fields `$select` names.
+    func items(of query: Query, type: String) throws -> [JSONAPIQueryItem] {
+        var items: [JSONAPIQueryItem] = []
+        var conditions: JSONObject = [:]
+        let json = query.json
+        for (name, value) in json {
+            switch name {
+            case "$include": items.append(JSONAPIQueryItem("include", try names(value, in: name).map(keys.wirePath).joined(separator: ",")))
+            case "$select": items.append(try fields(value, of: type, in: name))
+            case "$fields":
+                for (type, names) in try object(value, name) { items.append(try fields(names, of: type, in: "$fields.\(type)")) }
+            case "$sort":
+                let parts = try object(value, name).map { (($0.value.number ?? 1) < 0 ? "-" : "") + keys.wirePath(of: $0.key) }
+                if !parts.isEmpty { items.append(JSONAPIQueryItem("sort", parts.joined(separator: ","))) }
+            case "$limit", "$skip":
+                // Both make one page, written at the first of them.
+                if json.first(where: { $0.key == "$limit" || $0.key == "$skip" })?.key == name {
+                    items += try options.pages.items(count("$limit", of: json), count("$skip", of: json))
+                }
+            case "$page":
+                for (name, value) in try object(value, name) {
+                    items.append(JSONAPIQueryItem("page[\(name)]", value.string ?? value.description))
+                }
+            case "$parameters":
+                for (name, value) in try object(value, name) {
+                    guard !options.checksParameterNames || MemberName.isAllowedParameter(name) else {
+                        throw FeathersError.unsendableQuery(
+                            "'\(name)' is no name a parameter may have; where the server wants it, see 'checksParameterNames'")
+                    }
+                    items.append(JSONAPIQueryItem(name, value.string ?? value.description))
+                }
+            default: conditions[name] = value
+            }
+        }
+        if !conditions.isEmpty { items += try options.filters.items(JSONAPIFilter(json: conditions, keys: keys)) }
+        return items
+    }
+
+    private func fields(_ value: JSONValue, of type: String, in name: String) throws(FeathersError) -> JSONAPIQueryItem {
+        // Every resource has an id and a type; they are not fields.
+        let names = try names(value, in: name).filter { $0 != "id" && $0 != "type" }.map(keys.wireName)
+        return JSONAPIQueryItem("fields[\(type)]", names.joined(separator: ","))
+    }
+
+    private func names(_ value: JSONValue, in name: String) throws(FeathersError) -> [String] {
+        let elements = value.array ?? [value]
+        let names = elements.compactMap(\.string)
+        guard names.count == elements.count else { throw .unsendableQuery("'\(name)' must be a list of names") }
+        return names
+    }
+
+    private func object(_ value: JSONValue, _ name: String) throws(FeathersError) -> JSONObject {
+        guard let object = value.object else { throw .unsendableQuery("'\(name)' must be an object") }
+        return object
+    }
+
+    private func count(_ name: String, of json: JSONObject) throws(FeathersError) -> Int? {
+        guard let value = json[name] else { return nil }
+        guard let count = value.integer.flatMap({ Int(exactly: $0) }), count >= 0 else {
+            throw .unsendableQuery("'\(name)' must be an integer that is not negative")
+        }
+        return count
+    }
+}
+
+extension FeathersError {
+    static func unsendableQuery(_ reason: String) -> FeathersError {
+        FeathersError(.badRequest, "Query not sent: \(reason)", execution: .neverSent)
+    }
+}

@@ -1,0 +1,165 @@
+public import FeathersCore
+
+/// A batch of operations that the server carries out together, all or none (Atomic Operations extension).
+///
+/// ```swift
+/// var batch = JSONAPIBatch(codec: codec)
+/// try batch.add(Person(lid: "author", name: "Ada"))
+/// try batch.add(Post(title: "Notes", author: ToOne(identifier: JSONAPIIdentifier(type: "people", lid: "author"))))
+/// let results = try await app.send(batch)
+/// let post = try results[1].decode(Post.self)
+/// ```
+public struct JSONAPIBatch: Sendable {
+    /// The operations in the order in which they are carried out.
+    public private(set) var operations: [JSONAPIOperation] = []
+    let codec: JSONAPICodec
+
+    /// Creates an empty batch. The codec makes resources of models, and should be the transport's.
+    public init(codec: JSONAPICodec = JSONAPICodec()) {
+        self.codec = codec
+    }
+
+    /// Appends an operation.
+    public mutating func append(_ operation: JSONAPIOperation) {
+        operations.append(operation)
+    }
+
+    /// Creates the resource of a model. Later operations can refer to it by its `lid`.
+    /// - Throws: ``JSONAPIError`` if the model has no valid resource.
+    public mutating func add(_ model: some JSONAPIModel) throws {
+        append(.add(try codec.resource(of: model)))
+    }
+
+    /// Changes the resource of a model.
+    /// - Throws: ``JSONAPIError`` if the model has no valid resource.
+    public mutating func update(_ model: some JSONAPIModel) throws {
+        append(.update(try codec.resource(of: model)))
+    }
+
+    /// Removes a resource.
+    public mutating func remove(_ identifier: JSONAPIIdentifier) {
+        append(.remove(identifier))
+    }
+
+    /// Changes the contents of a relationship.
+    /// - Parameters:
+    ///   - property: the property of the relationship.
+    ///   - identifier: the resource that has the relationship.
+    ///   - code: `.add` and `.remove` change a to-many relationship; `.update` replaces the contents of any.
+    ///   - linkage: the targets to add or remove, or the new contents.
+    public mutating func relationship(
+        _ property: String, of identifier: JSONAPIIdentifier, _ code: JSONAPIOperation.Code, _ linkage: JSONAPILinkage
+    ) {
+        append(.relationship(codec.keys.wireName(of: property), of: identifier, code, linkage))
+    }
+}
+
+/// One operation of a batch (Atomic Operations extension, `https://jsonapi.org/ext/atomic`).
+public struct JSONAPIOperation: Hashable, Sendable {
+    /// The kind of an operation.
+    public enum Code: String, Hashable, Sendable {
+        case add, update, remove
+    }
+
+    /// The target of an operation.
+    public enum Target: Hashable, Sendable {
+        /// A resource, or a relationship of one.
+        case ref(JSONAPIIdentifier, relationship: String?)
+        /// The address of a collection, a resource, or a relationship.
+        case href(String)
+    }
+
+    /// The kind of operation.
+    public var code: Code
+    /// The target; nil if the data identify it.
+    public var target: Target?
+    /// The data; nil if there are none, which is not the same as null.
+    public var data: JSONAPIDocument.Data?
+    /// Metadata of the operation.
+    public var meta: JSONObject?
+
+    /// Creates an operation.
+    public init(_ code: Code, _ target: Target? = nil, data: JSONAPIDocument.Data? = nil, meta: JSONObject? = nil) {
+        self.code = code
+        self.target = target
+        self.data = data
+        self.meta = meta
+    }
+
+    /// Creates a resource. Later operations can refer to it by its `lid`.
+    public static func add(_ resource: JSONAPIResource, to href: String? = nil) -> JSONAPIOperation {
+        JSONAPIOperation(.add, href.map(Target.href), data: .one(resource))
+    }
+
+    /// Changes a resource.
+    public static func update(_ resource: JSONAPIResource) -> JSONAPIOperation {
+        JSONAPIOperation(.update, data: .one(resource))
+    }
+
+    /// Removes a resource.
+    public static func remove(_ identifier: JSONAPIIdentifier) -> JSONAPIOperation {
+        JSONAPIOperation(.remove, .ref(identifier, relationship: nil))
+    }
+
+    /// Changes a relationship: `.add` and `.remove` change a to-many one, `.update` replaces the contents of any.
+    /// - Parameters:
+    ///   - name: the relationship's name in documents.
+    ///   - identifier: the resource that has the relationship.
+    ///   - code: the kind of change.
+    ///   - linkage: the targets to add or remove, or the new contents.
+    public static func relationship(
+        _ name: String, of identifier: JSONAPIIdentifier, _ code: Code, _ linkage: JSONAPILinkage
+    ) -> JSONAPIOperation {
+        JSONAPIOperation(code, .ref(identifier, relationship: name), data: JSONAPIDocument(linkage: linkage).data)
+    }
+
+    /// The operation as JSON.
+    public var json: JSONValue {
+        var json: JSONObject = ["op": .string(code.rawValue)]
+        switch target {
+        case .ref(var identifier, let relationship)?:
+            identifier.meta = nil
+            var ref = identifier.json
+            ref["relationship"] = relationship.map(JSONValue.string)
+            json["ref"] = ref
+        case .href(let href)?: json["href"] = .string(href)
+        case nil: break
+        }
+        json["data"] = data?.json
+        json["meta"] = meta.map(JSONValue.object)
+        return .object(json)
+    }
+}
+
+/// The result of one operation.
+public struct JSONAPIOperationResult: Sendable {
+    /// The resource as a plain record; nil if the server sent none.
+    public let record: JSONValue?
+    let codec: JSONAPICodec
+
+    /// Decodes the resource into a model.
+    /// - Throws: ``JSONAPIError`` if the resource doesn't fit, or if the server sent none.
+    public func decode<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self) throws -> Model {
+        guard let record else { throw JSONAPIError(.root, "The operation gave no resource") }
+        return try codec.decode(type, from: record)
+    }
+}
+
+extension FeathersApp {
+    /// Sends a batch of operations and returns their results in the same order.
+    ///
+    /// It is a call of `runOperations` on the service at the path of the operations, and goes through its hooks. If an operation fails,
+    /// ``JSONAPIErrorObject/operationIndex`` of the error's ``FeathersError/jsonAPIErrors`` tells which.
+    /// - Throws: `FeathersError.Code.methodNotAllowed` if the transport's options have no path of operations.
+    @discardableResult
+    public func send(_ batch: JSONAPIBatch, params: Params = Params()) async throws -> [JSONAPIOperationResult] {
+        let path = transport?.component(JSONAPITransport.self)?.builder.options.operationsPath ?? "operations"
+        let data: JSONValue = ["operations": .array(batch.operations.map(\.json))]
+        let results = try await service(path).call(JSONAPIMethod.runOperations.serviceMethod, with: data, params: params)
+        return (results.array ?? []).map { result in
+            // Without its type, nil would be the JSON null.
+            let record: JSONValue? = result.object?.isEmpty == false ? .some(result) : .none
+            return JSONAPIOperationResult(record: record, codec: batch.codec)
+        }
+    }
+}

@@ -1,0 +1,185 @@
+public import FeathersCore
+import FeathersNetworking
+import FeathersREST
+
+/// A relationship of one resource on the server: reads its contents, and changes only those.
+///
+/// Every call is a call of the untyped service: it goes through its hooks and throws its errors.
+public struct JSONAPIRelationshipService: Sendable {
+    fileprivate let service: UntypedService
+    fileprivate let id: String
+    fileprivate let name: String
+    fileprivate let links: JSONAPILinks
+    fileprivate let codec: JSONAPICodec
+
+    /// Reads the contents of the relationship.
+    public func get(params: Params = Params()) async throws -> JSONAPIRelationship {
+        try await call(.getRelationship, params: params)
+    }
+
+    /// Makes the relationship refer to a resource, or empties it.
+    @discardableResult
+    public func replace(with identifier: JSONAPIIdentifier?, params: Params = Params()) async throws -> JSONAPIRelationship {
+        try await replace(with: identifier.map(JSONAPILinkage.one) ?? .null, params)
+    }
+
+    /// Makes the relationship refer to these resources; an empty array empties it.
+    @discardableResult
+    public func replace(with identifiers: [JSONAPIIdentifier], params: Params = Params()) async throws -> JSONAPIRelationship {
+        try await replace(with: .many(identifiers), params)
+    }
+
+    /// Adds resources to the relationship; those it already refers to stay.
+    @discardableResult
+    public func add(_ identifiers: [JSONAPIIdentifier], params: Params = Params()) async throws -> JSONAPIRelationship {
+        try await call(.addToRelationship, .many(identifiers), params: params)
+    }
+
+    /// Removes resources from the relationship.
+    @discardableResult
+    public func remove(_ identifiers: [JSONAPIIdentifier], params: Params = Params()) async throws -> JSONAPIRelationship {
+        try await call(.removeFromRelationship, .many(identifiers), params: params)
+    }
+
+    /// Reads the target of the relationship; nil if there is none.
+    public func related<Model: JSONAPIRelatable>(
+        _ type: Model.Type = Model.self, _ query: Query = Query(), params: Params = Params()
+    ) async throws -> Model? {
+        let json = try await related(query, params)
+        return json.isNull ? nil : try decode(json)
+    }
+
+    /// Reads the targets of the relationship: those of the response's first page.
+    public func relatedList<Model: JSONAPIRelatable>(
+        of type: Model.Type = Model.self, _ query: Query = Query(), params: Params = Params()
+    ) async throws -> [Model] {
+        try await Paginated(json: related(query, params)).data.map(decode)
+    }
+
+    private func related(_ query: Query, _ params: Params) async throws -> JSONValue {
+        let call = RelationshipCall(id: id, name: name, link: links["related"]?.href)
+        return try await service.call(JSONAPIMethod.getRelated.serviceMethod, with: call.json, query, params: params)
+    }
+
+    private func replace(with linkage: JSONAPILinkage, _ params: Params) async throws -> JSONAPIRelationship {
+        var relationship = try await call(.replaceRelationship, linkage, params: params)
+        // After a 204, or meta alone, the contents are those sent. For additions and removals they stay unknown.
+        if relationship.linkage == nil { relationship.linkage = linkage }
+        return relationship
+    }
+
+    private func call(_ method: JSONAPIMethod, _ linkage: JSONAPILinkage? = nil, params: Params) async throws -> JSONAPIRelationship {
+        let call = RelationshipCall(id: id, name: name, link: links["self"]?.href, linkage: linkage)
+        let json = try await service.call(method.serviceMethod, with: call.json, params: params)
+        return JSONAPIRelationship(reading: json.object ?? [:])
+    }
+
+    private func decode<Model: JSONAPIRelatable>(_ json: JSONValue) throws -> Model {
+        try codec.decode(json, as: "A target of the relationship '\(name)'")
+    }
+}
+
+extension JSONAPIService {
+    /// A relationship of a resource.
+    /// - Parameters:
+    ///   - property: the property of the relationship.
+    ///   - id: the resource's id.
+    ///   - links: the relationship's links if the server has sent them; by default the paths that the specification recommends.
+    public func relationship(
+        _ property: String, ofID id: some ServiceIDConvertible, links: JSONAPILinks = JSONAPILinks()
+    ) -> JSONAPIRelationshipService {
+        JSONAPIRelationshipService(
+            service: untyped, id: id.serviceID.description, name: codec.keys.wireName(of: property), links: links, codec: codec)
+    }
+
+    /// The target of a to-one relationship: the included one, else read from the server; nil if there is none.
+    /// - Parameters:
+    ///   - property: the property of the relationship.
+    ///   - relationship: the property's value.
+    ///   - model: the resource that has the relationship.
+    ///   - params: the parameters of the call, if one is made.
+    public func load<Target>(
+        _ property: String, _ relationship: ToOne<Target>, of model: Model, params: Params = Params()
+    ) async throws -> Target? {
+        if relationship.isLoaded { return relationship.value }
+        return try await self.relationship(property, ofID: id(of: model), links: relationship.links).related(params: params)
+    }
+
+    /// The targets of a to-many relationship: the included ones if none is missing, else read from the server.
+    /// - Parameters:
+    ///   - property: the property of the relationship.
+    ///   - relationship: the property's value.
+    ///   - model: the resource that has the relationship.
+    ///   - params: the parameters of the call, if one is made.
+    public func load<Target>(
+        _ property: String, _ relationship: ToMany<Target>, of model: Model, params: Params = Params()
+    ) async throws -> [Target] {
+        if relationship.isLoaded { return relationship.values }
+        return try await self.relationship(property, ofID: id(of: model), links: relationship.links).relatedList(params: params)
+    }
+
+    private func id(of model: Model) throws(FeathersError) -> String {
+        guard let id = model.id.jsonAPIText else {
+            throw FeathersError(.badRequest, "A \(Model.self) without an id has no relationships to read", execution: .neverSent)
+        }
+        return id
+    }
+}
+
+// MARK: Custom methods
+
+/// The operations of JSON:API that Feathers has no method for. They are custom methods, so they go through hooks like any other call.
+enum JSONAPIMethod: String {
+    /// Reads the contents of a relationship.
+    case getRelationship
+    /// Replaces the contents of a relationship.
+    case replaceRelationship
+    /// Adds targets to a to-many relationship.
+    case addToRelationship
+    /// Removes targets from a to-many relationship.
+    case removeFromRelationship
+    /// Reads the targets of a relationship.
+    case getRelated
+    /// Carries out a batch of operations, all or none.
+    case runOperations
+
+    var serviceMethod: ServiceMethod { .custom(rawValue) }
+
+    init?(_ method: ServiceMethod) {
+        guard case .custom(let name) = method else { return nil }
+        self.init(rawValue: name)
+    }
+}
+
+extension Set<ServiceMethod> {
+    /// The methods that change relationships, for a cache, which needs to know the methods that change records.
+    public static let changingRelationships = Set(
+        [JSONAPIMethod.replaceRelationship, .addToRelationship, .removeFromRelationship].map(\.serviceMethod))
+}
+
+/// The data of the methods for relationships.
+struct RelationshipCall {
+    var id: String
+    /// The relationship's name in documents.
+    var name: String
+    /// The server's link; nil for the path that the specification recommends.
+    var link: String?
+    /// The linkage to send.
+    var linkage: JSONAPILinkage?
+
+    var json: JSONValue {
+        var json: JSONObject = ["id": .string(id), "relationship": .string(name)]
+        json["link"] = link.map(JSONValue.string)
+        json["data"] = linkage?.json
+        return .object(json)
+    }
+}
+
+extension RelationshipCall {
+    init(_ json: JSONValue?) throws(FeathersError) {
+        guard let id = json?["id"]?.string, let name = json?["relationship"]?.string else {
+            throw .refused("The data must hold an 'id' and the name of a 'relationship'")
+        }
+        self.init(id: id, name: name, link: json?["link"]?.string, linkage: json?["data"].flatMap(JSONAPILinkage.init(reading:)))
+    }
+}

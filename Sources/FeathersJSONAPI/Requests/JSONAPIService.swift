@@ -1,0 +1,216 @@
+public import FeathersCore
+import Foundation
+
+/// A service whose records are instances of a JSON:API model.
+///
+/// ```swift
+/// let posts = app.jsonAPI(Post.self)
+/// let page = try await posts.find(.including("author").sorted(by: "createdAt", .descending).limit(20))
+/// try await posts.relationship("comments", ofID: "1").add([JSONAPIIdentifier(type: "comments", id: "5")])
+/// ```
+///
+/// Every call is a call of the untyped service: it goes through its hooks and throws its errors. A model without a valid resource is a
+/// `FeathersError.Code.badRequest`, and a result that doesn't fit the model a `FeathersError.Code.generalError`, with the ``JSONAPIError`` as
+/// cause.
+public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
+    /// The untyped service.
+    public let untyped: UntypedService
+    /// The codec that converts models to records and back.
+    public let codec: JSONAPICodec
+
+    /// Creates a service for a model. `app.jsonAPI(Model.self)` is the short form, with the transport's codec.
+    public init(_ service: UntypedService, of model: Model.Type = Model.self, codec: JSONAPICodec = JSONAPICodec()) {
+        untyped = service
+        self.codec = codec
+    }
+}
+
+extension FeathersApp {
+    /// The service of a model's resources.
+    /// - Parameters:
+    ///   - model: the type of the resources.
+    ///   - path: the service's path; by default the model's type.
+    public func jsonAPI<Model: JSONAPIModel>(_ model: Model.Type, at path: String? = nil) -> JSONAPIService<Model> {
+        JSONAPIService(service(path ?? model.type), codec: transport?.component(JSONAPITransport.self)?.codec ?? JSONAPICodec())
+    }
+}
+
+extension JSONAPIService {
+    /// Finds the resources that match a query, and returns one page of them.
+    @concurrent
+    public func find(_ query: Query = Query(), params: Params = Params()) async throws -> JSONAPIPage<Model> {
+        let json = try await untyped.find(query, params: params)
+        let page = try Paginated(json: json)
+        let note = json["@document"]
+        return JSONAPIPage(
+            data: try page.data.map { try decode($0) }, total: page.total, links: JSONAPILinks(reading: note?["links"]),
+            meta: note?["meta"]?.object, cursors: page.data.map { $0["@meta"]?["page"]?["cursor"]?.string }, url: note?["url"]?.string,
+            service: self, params: params)
+    }
+
+    /// Reads one resource.
+    @concurrent
+    public func get(_ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
+        try decode(await untyped.get(id, query, params: params))
+    }
+
+    /// Creates a resource. The targets of its relationships must have ids, and are not saved.
+    ///
+    /// If the server has nothing to add, the result is the sent model.
+    @concurrent @discardableResult
+    public func create(_ model: Model, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
+        try decode(await untyped.create(encode(model), query, params: params))
+    }
+
+    /// Creates several resources in one batch, all or none. The server must support the Atomic Operations extension.
+    @concurrent @discardableResult
+    public func create(contentsOf models: [Model], params: Params = Params()) async throws -> [Model] {
+        let records = try await untyped.create(contentsOf: models.map(encode), params: params)
+        return try Paginated(json: records).data.map { try decode($0) }
+    }
+
+    /// Changes a resource. Absent properties stay as they are; see ``Presence``.
+    /// - Returns: the changed resource, or nil if the server doesn't send it.
+    @concurrent @discardableResult
+    public func patch(
+        _ id: some ServiceIDConvertible & Sendable, with changes: some JSONAPIModel, _ query: Query = Query(), params: Params = Params()
+    ) async throws -> Model? {
+        let sent = try encode(changes)
+        let result = try await untyped.patch(id, with: sent, query, params: params)
+        return result["@document"]?["isSent"] == true ? nil : try decode(result)
+    }
+
+    /// Removes a resource.
+    @concurrent
+    public func remove(_ id: some ServiceIDConvertible & Sendable, params: Params = Params()) async throws {
+        _ = try await untyped.remove(id, params: params)
+    }
+
+    /// Reads a resource again.
+    @concurrent
+    public func reload(_ model: Model, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
+        guard let id = model.id.jsonAPIText else {
+            throw FeathersError(.badRequest, "A \(Model.self) without an id cannot be read again", execution: .neverSent)
+        }
+        return try await get(id, query, params: params)
+    }
+
+    private func encode(_ model: some JSONAPIModel) throws -> JSONValue {
+        do {
+            return try codec.encode(model)
+        } catch let error as JSONAPIError {
+            throw FeathersError(.badRequest, "The model makes no resource: \(error)", execution: .neverSent, cause: error)
+        }
+    }
+
+    private func decode(_ json: JSONValue) throws -> Model {
+        try codec.decode(json, as: "A result of service '\(untyped.path)'")
+    }
+}
+
+extension JSONAPICodec {
+    /// Decodes a model from a record of a result.
+    func decode<Model: JSONAPIRelatable>(_ json: JSONValue, as what: @autoclosure () -> String) throws -> Model {
+        do {
+            return try decode(Model.self, from: json)
+        } catch let error as JSONAPIError {
+            throw FeathersError(.generalError, "\(what()) is no \(Model.self): \(error)", cause: error)
+        }
+    }
+}
+
+/// One page of resources, with access to the others.
+public struct JSONAPIPage<Model: JSONAPIModel>: Sendable {
+    /// The resources.
+    public let data: [Model]
+    /// The total number of matching resources; nil if the server doesn't send it.
+    public let total: Int?
+    /// The document's links.
+    public let links: JSONAPILinks
+    /// The document's meta.
+    public let meta: JSONObject?
+    /// The cursors of the resources, if the server sends them.
+    public let cursors: [String?]
+    /// The URL of this page, which its links are relative to.
+    let url: String?
+    let service: JSONAPIService<Model>
+    let params: Params
+
+    /// Whether the server links to a next page.
+    public var hasNext: Bool { links["next"]?.href != nil }
+
+    /// Whether the server links to a previous page.
+    public var hasPrevious: Bool { links["prev"]?.href != nil }
+
+    /// Reads the next page; nil if this is the last one.
+    public func next() async throws -> JSONAPIPage? { try await page("next") }
+
+    /// Reads the previous page; nil if this is the first one.
+    public func previous() async throws -> JSONAPIPage? { try await page("prev") }
+
+    /// Reads the first page; nil if the server doesn't link to it.
+    public func first() async throws -> JSONAPIPage? { try await page("first") }
+
+    /// Reads the last page; nil if the server doesn't link to it.
+    public func last() async throws -> JSONAPIPage? { try await page("last") }
+
+    private func page(_ name: String) async throws -> JSONAPIPage? {
+        guard let target = links.url(name, relativeTo: url.flatMap(URL.init(string:))) else { return nil }
+        return try await service.find(.link(target.absoluteString), params: params)
+    }
+
+    /// Whether the page was too small for all resources between two cursors (cursor pagination profile).
+    public var isRangeTruncated: Bool { meta?["page"]?["rangeTruncated"]?.bool ?? false }
+
+    /// The server's estimate of the total, if it doesn't count (cursor pagination profile).
+    public var estimatedTotal: Int? {
+        meta?["page"]?["estimatedTotal"]?["bestGuess"]?.integer.flatMap { Int(exactly: $0) }
+    }
+}
+
+extension JSONAPIPage: RandomAccessCollection {
+    public var startIndex: Int { data.startIndex }
+    public var endIndex: Int { data.endIndex }
+    public subscript(position: Int) -> Model { data[position] }
+}
+
+extension JSONAPIService {
+    /// All pages of a query. Each one is read when it is requested.
+    ///
+    /// ```swift
+    /// for try await page in posts.pages(.limit(100)) { … }
+    /// ```
+    public func pages(_ query: Query = Query(), params: Params = Params()) -> JSONAPIPages<Model> {
+        JSONAPIPages(service: self, query: query, params: params)
+    }
+}
+
+/// All pages of a query, in order.
+public struct JSONAPIPages<Model: JSONAPIModel>: AsyncSequence, Sendable {
+    public typealias Element = JSONAPIPage<Model>
+
+    let service: JSONAPIService<Model>
+    let query: Query
+    let params: Params
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(pages: self)
+    }
+
+    /// Reads one page after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let pages: JSONAPIPages
+        fileprivate var current: JSONAPIPage<Model>?
+        fileprivate var hasStarted = false
+
+        public mutating func next() async throws -> JSONAPIPage<Model>? {
+            if !hasStarted {
+                hasStarted = true
+                current = try await pages.service.find(pages.query, params: pages.params)
+            } else {
+                current = try await current?.next()
+            }
+            return current
+        }
+    }
+}

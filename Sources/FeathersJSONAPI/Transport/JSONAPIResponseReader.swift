@@ -1,0 +1,161 @@
+public import FeathersCore
+import FeathersNetworking
+import FeathersREST
+import Foundation
+
+/// Reads an HTTP response as the result of a service call, or as its error.
+struct JSONAPIResponseReader {
+    let codec: JSONAPICodec
+    let pages: PageStrategy
+    let exchange: JSONAPIExchange
+    let response: HTTPResponse
+
+    /// The result with its entity tag. If the caller has the answer already and the server says 304, it is the caller's (RFC 9110, section 15.4.5).
+    func serviceResponse(to request: ServiceRequest) throws(FeathersError) -> ServiceResponse {
+        var answer: ServiceResponse
+        if response.status == 304, let held = request.params.heldAnswer {
+            answer = ServiceResponse(held.value)
+            answer[NotModified.self] = true
+        } else {
+            answer = ServiceResponse(try result())
+        }
+        answer[HTTPHead.self] = HTTPHead(response)
+        if let tag = response.headers["ETag"] { answer[EntityTag.self] = tag }
+        return answer
+    }
+
+    private func result() throws(FeathersError) -> JSONValue {
+        guard (200..<300).contains(response.status) else { throw FeathersError(jsonAPI: response) }
+        guard response.status != 204, !response.body.isEmpty else { return try emptyResult() }
+        let document: JSONAPIDocument
+        do throws(JSONAPIError) {
+            document = try JSONAPIDocument(parsing: response.body)
+        } catch {
+            throw failure("with no JSON:API document: \(error)", cause: error)
+        }
+        // Errors make a failure of any status.
+        guard document.errors == nil else { throw FeathersError(document, response) }
+        return try result(of: document)
+    }
+
+    private func result(of document: JSONAPIDocument) throws(FeathersError) -> JSONValue {
+        func records() -> JSONValue { codec.records(of: document, including: exchange.include) }
+        switch (exchange.expectation, document.data) {
+        case (.document, _): return document.json
+        case (.batch(let sent), _): return try results(of: document, sent: sent)
+        case (.collection(let limit, let skip), .many?):
+            var page: JSONObject = [:]
+            page["total"] = document.meta.flatMap(pages.total).map { .integer(Int64($0)) }
+            if let limit {
+                page["limit"] = .integer(Int64(limit))
+                if limit > 0 { page["skip"] = .integer(Int64(skip ?? 0)) }
+            }
+            page["data"] = records()
+            return noting(.object(page), document)
+        case (.resource, .one?), (.change, .one?), (.related, .one?): return noting(records(), document)
+        case (.related, .many?): return noting(["data": records()], document)
+        case (.related, .null?): return .null
+        case (.change(let sent), _): return noting(.object(sent), document, isSent: true)
+        case (.resource, .null?): throw FeathersError(.notFound, "The server answered \(response.status) without a resource")
+        case (.collection, _): throw failure("without an array of resources")
+        case (.resource, _): throw failure("without one resource")
+        case (.related, nil): throw failure("without resources")
+        }
+    }
+
+    private func emptyResult() throws(FeathersError) -> JSONValue {
+        switch exchange.expectation {
+        case .change(let sent): return noting(.object(sent), nil, isSent: true)
+        case .batch(let sent): return .array(sent.map(JSONValue.object))
+        case .document: return [:]
+        case .collection, .resource, .related: throw failure("without a document")
+        }
+    }
+
+    /// The results of a batch in the order of its operations.
+    private func results(of document: JSONAPIDocument, sent: [JSONObject]) throws(FeathersError) -> JSONValue {
+        guard let results = document.extensionMembers["atomic:results"]?.array, results.count == sent.count else {
+            throw failure("without a result for each of \(sent.count) operations")
+        }
+        var records: [JSONValue] = []
+        for (index, result) in results.enumerated() {
+            var member: JSONObject = [:]
+            for name in ["data", "meta", "links"] { member[name] = result[name] }
+            guard let data = member["data"], !data.isNull else {
+                records.append(.object(sent[index]))
+                continue
+            }
+            do throws(JSONAPIError) {
+                records.append(codec.records(of: try JSONAPIDocument(.object(member))))
+            } catch {
+                throw FeathersError(.generalError, "The result of operation \(index) is no resource: \(error)", cause: error)
+            }
+        }
+        return .array(records)
+    }
+
+    private func failure(_ what: String, cause: (any Error)? = nil) -> FeathersError {
+        var failure = FeathersError(.generalError, "The server answered \(response.status) \(what)", cause: cause)
+        failure.answer = FeathersError.Answer(status: response.status, body: response.body)
+        return failure
+    }
+
+    /// Adds the rest of the response to a result, in the member `@document`.
+    ///
+    /// It holds the document's `meta`, `links` and `jsonapi`, the request's `url`, the response's `location`, and for an accepted call its
+    /// `status`, `contentLocation` and `retryAfter`. `isSent` is true if the server sent no resource, so that the record is the sent one.
+    private func noting(_ result: JSONValue, _ document: JSONAPIDocument?, isSent: Bool = false) -> JSONValue {
+        guard var object = result.object else { return result }
+        var note: JSONObject = ["url": .string(response.url.absoluteString)]
+        if let meta = document?.meta { note["meta"] = .object(meta) }
+        if let links = document?.links, !links.isEmpty { note["links"] = .object(links.json) }
+        note["jsonapi"] = document?.jsonapi?.json
+        func address(_ name: String) -> JSONValue? {
+            response.headers[name].flatMap { URL(string: $0, relativeTo: response.url)?.absoluteString }.map(JSONValue.string)
+        }
+        if isSent { note["isSent"] = true }
+        note["location"] = address("Location")
+        if response.status == 202 {
+            note["status"] = 202
+            note["contentLocation"] = address("Content-Location")
+            note["retryAfter"] = response.headers["Retry-After"].map(JSONValue.string)
+        }
+        object["@document"] = .object(note)
+        return .object(object)
+    }
+}
+
+extension FeathersError {
+    /// The error objects of a JSON:API server in document order; empty if the failure has none.
+    public var jsonAPIErrors: [JSONAPIErrorObject] {
+        errors?.array?.compactMap { $0.object.map(JSONAPIErrorObject.init(reading:)) } ?? []
+    }
+
+    /// Creates the error of a response. It keeps the error objects, or the status and body if the response isn't JSON:API.
+    fileprivate init(jsonAPI response: HTTPResponse) {
+        if let document = try? JSONAPIDocument(parsing: response.body), document.errors != nil {
+            self.init(document, response)
+            return
+        }
+        let what = response.body.isEmpty ? "without a body" : "with a body that is no JSON:API document"
+        self.init(Code(rawValue: response.status), "The server answered \(response.status) \(what)")
+        answer = Answer(status: response.status, body: response.body)
+        retryAfter = response.retryAfter()
+    }
+
+    /// Creates the error of a document with errors. Its code is the HTTP status, or if that is a success, the status of the first error.
+    fileprivate init(_ document: JSONAPIDocument, _ response: HTTPResponse) {
+        let errors = document.errors ?? []
+        let isFailure = response.status >= 400
+        let status = isFailure ? response.status : errors.lazy.compactMap { $0.status.flatMap { Int($0) } }.first ?? 500
+        let first = errors.first
+        let message = first?.detail ?? first?.title ?? "The server answered \(response.status) with errors"
+        var data: JSONObject = [:]
+        if let meta = document.meta { data["meta"] = .object(meta) }
+        if !document.links.isEmpty { data["links"] = .object(document.links.json) }
+        self.init(
+            Code(rawValue: status), errors.count > 1 ? "\(message) (and \(errors.count - 1) more)" : message,
+            data: data.isEmpty ? nil : .object(data), errors: .array(errors.map(\.json)))
+        retryAfter = response.retryAfter()
+    }
+}

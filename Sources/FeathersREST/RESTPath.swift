@@ -1,0 +1,115 @@
+package import FeathersCore
+import FeathersNetworking
+package import Foundation
+
+/// The base URL, checked once and kept as text without trailing slashes.
+package struct RESTBaseURL: Sendable {
+    private let checked: Result<String, FeathersError>
+
+    package init(_ url: URL) {
+        let absolute = url.absoluteURL
+        guard absolute.isRequestable else {
+            checked = .failure(.refused("The base URL must be an http or https URL with a host, not '\(url.withoutCredentials)'"))
+            return
+        }
+        guard absolute.query == nil, absolute.fragment == nil else {
+            checked = .failure(.refused("The base URL of \(absolute.hostAndPort ?? "") must have neither query nor fragment"))
+            return
+        }
+        var text = absolute.absoluteString
+        while text.hasSuffix("/") { text.removeLast() }
+        checked = .success(text)
+    }
+
+    /// - Throws: ``FeathersError/Code/badRequest`` where the base URL cannot be requested. Each call throws it, since the `init` of an app does not throw.
+    package func text() throws(FeathersError) -> String {
+        try checked.get()
+    }
+}
+
+/// Writes paths: every part stays inside its segment.
+///
+/// `.`, `..` and empty segments are refused rather than encoded: RFC 3986 (6.2.2.2) reads `%2E` as `.`, so that any client, proxy or server on the
+/// way may still turn `users/%2E%2E` into another resource.
+package enum RESTPath {
+    /// Appends a service's path, its `:placeholders` filled from `route`.
+    package static func append(_ path: String, route: [String: String], to text: inout String) throws(FeathersError) {
+        var wasEmpty = true
+        // By bytes, as servers read it: a mark that follows a slash makes one character of both for Swift.
+        for bytes in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true) {
+            wasEmpty = false
+            if bytes.first == UInt8(ascii: ":"), bytes.count > 1 {
+                let name = String(Substring(bytes.dropFirst()))
+                guard let value = route[name] else {
+                    throw .refused("The path '\(path)' needs a value for ':\(name)' in params.route")
+                }
+                try append(segment: value, as: "The value of ':\(name)' in params.route", to: &text)
+            } else {
+                let segment = String(Substring(bytes))
+                try refuseIfItMovesThePath(segment, "A segment of the path '\(path)'")
+                text += "/"
+                text += segment.addingEncodingWhereNeeded()
+            }
+        }
+        if wasEmpty { throw .refused("The service's path is empty") }
+    }
+
+    /// Appends a record's id.
+    package static func append(_ id: ServiceID, to text: inout String) throws(FeathersError) {
+        if case .number(let number) = id, !number.isFinite {
+            throw .refused("The id is no finite number")
+        }
+        try append(segment: id.description, as: "The id", to: &text)
+    }
+
+    private static func append(segment: String, as what: @autoclosure () -> String, to text: inout String) throws(FeathersError) {
+        try refuseIfItMovesThePath(segment, what())
+        text += "/"
+        text += percentEncoded(component: segment)
+    }
+
+    private static func refuseIfItMovesThePath(_ segment: String, _ what: @autoclosure () -> String) throws(FeathersError) {
+        switch segment {
+        case "": throw .refused("\(what()) is empty, which a URL cannot carry")
+        case ".", "..": throw .refused("\(what()) is '\(segment)', which a URL cannot carry: it means another path")
+        default: return
+        }
+    }
+}
+
+extension String {
+    /// A path segment with what may not stand in a path percent-encoded; what is encoded already stays.
+    fileprivate func addingEncodingWhereNeeded() -> String {
+        let bytes = Array(utf8)
+        if bytes.allSatisfy(\.standsInPath) { return self }
+        var text: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            let isEscape =
+                byte == UInt8(ascii: "%") && index + 2 < bytes.count && bytes[index + 1].isHexDigit && bytes[index + 2].isHexDigit
+            if byte.standsInPath || isEscape {
+                text.append(byte)
+            } else {
+                let digits = Array("0123456789ABCDEF".utf8)
+                text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    /// `pchar` of RFC 3986, without escapes.
+    fileprivate var standsInPath: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "-._~!$&'()*+,;=:@".utf8.contains(self)
+        }
+    }
+
+    fileprivate var isHexDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,106 @@
+public import FeathersCore
+public import FeathersNetworking
+import Foundation
+
+/// An HTTP client that reports every exchange of another one, as ``DiagnosticDomain/http``.
+///
+/// ```swift
+/// let app = FeathersApp(transport: .rest(url, httpClient: ReportingHTTPClient()))
+/// app.addDiagnostics(.standardError, levels: DiagnosticLevels(.info, [.http: .debug]))
+/// ```
+///
+/// An exchange belongs to the call it is made in and is reported to its app's sinks. Answers below 400 are ``DiagnosticLevel/debug``,
+/// others, and failures, ``DiagnosticLevel/notice``: what becomes of the call is reported with the call. Where no sink wants to hear
+/// of it, nothing is measured.
+public struct ReportingHTTPClient: StreamingHTTPClient {
+    private let client: any HTTPClient
+    private let diagnostics: Diagnostics?
+
+    /// A client that reports what another one does.
+    /// - Parameters:
+    ///   - client: what executes the requests; nil for one of its own, ``PlatformHTTPClient/make()``.
+    ///   - diagnostics: where exchanges are reported that belong to no call; nil for nowhere.
+    public init(_ client: (any HTTPClient)? = nil, diagnostics: Diagnostics? = nil) {
+        self.client = client ?? PlatformHTTPClient.make()
+        self.diagnostics = diagnostics
+    }
+
+    public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await report(request) { try await client.execute(request) }
+    }
+
+    /// Executes a transfer, in memory where the client cannot stream. Bodies that stream are not told.
+    public func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
+        try await report(transfer.request) { try await client.transfer(transfer) }
+    }
+
+    public func cancelAll() {
+        client.cancelAll()
+    }
+
+    private func report(_ request: HTTPRequest, _ exchange: () async throws -> HTTPResponse) async throws -> HTTPResponse {
+        let current = Diagnostics.current
+        let diagnostics = current.callID == nil ? self.diagnostics ?? current : current
+        // Failures are reported at this level: a sink that does not want it wants nothing.
+        guard diagnostics.wants(.notice, .http) else { return try await exchange() }
+        let start = ContinuousClock.now
+        do {
+            let response = try await exchange()
+            let level: DiagnosticLevel = response.status < 400 ? .debug : .notice
+            diagnostics.report(level, .http) { detail in
+                .exchange(request, "\(response.status)", start.duration(to: .now), detail) { attributes in
+                    attributes.append(.integer(response.status), as: .status)
+                } verbose: { attributes in
+                    attributes.append(detail.headers(response.headers.fields), as: .answerHeaders)
+                    attributes.append(detail.body(response.body, type: response.headers["Content-Type"]), as: .result)
+                }
+            }
+            return response
+        } catch {
+            let outcome = error is CancellationError ? "cancelled" : "failed"
+            diagnostics.report(error is CancellationError ? .debug : .notice, .http, error: error) { detail in
+                let text = (error as? HTTPClientError).map { ": \(detail.redaction.redact(text: $0.message))" } ?? ""
+                return .exchange(request, outcome + text, start.duration(to: .now), detail) { attributes in
+                    attributes.append(.string(outcome), as: .outcome)
+                }
+            }
+            throw error
+        }
+    }
+}
+
+extension DiagnosticReport {
+    fileprivate static func exchange(
+        _ request: HTTPRequest, _ outcome: String, _ duration: Duration, _ detail: DiagnosticDetail,
+        _ add: (inout DiagnosticAttributes) -> Void, verbose: (inout DiagnosticAttributes) -> Void = { _ in }
+    ) -> DiagnosticReport {
+        let url = request.url.text(redactedBy: detail.redaction)
+        var attributes: DiagnosticAttributes = [.method: .string(request.method), .url: .string(url), .duration: .duration(duration)]
+        add(&attributes)
+        let toldCount = attributes.count
+        attributes.append(detail.headers(request.headers.fields), as: .headers)
+        attributes.append(request.body.flatMap { detail.body($0, type: request.headers["Content-Type"]) }, as: .data)
+        verbose(&attributes)
+        return DiagnosticReport(
+            message: "\(request.method) \(url) \(outcome) (\(duration.wholeMilliseconds) ms)", attributes: attributes, toldCount: toldCount)
+    }
+}
+
+extension DiagnosticAttributes {
+    fileprivate mutating func append(_ value: Value?, as name: Name) {
+        if let value { append(value, as: name) }
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate var fields: some Sequence<(key: String, value: String)> { map { (key: $0.name, value: $0.value) } }
+}
+
+extension URL {
+    /// The URL without user and password, and without the values of secret names in its query.
+    fileprivate func text(redactedBy redaction: Redaction) -> String {
+        let origin = "\(scheme ?? "")://\(hostAndPort ?? "")"
+        let query = query(percentEncoded: true).map { "?\(redaction.redact(form: $0))" } ?? ""
+        return origin + redaction.redact(text: path(percentEncoded: true)) + query
+    }
+}

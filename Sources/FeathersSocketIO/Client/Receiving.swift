@@ -1,0 +1,160 @@
+import FeathersCore
+import FeathersNetworking
+import FeathersSupport
+
+extension SocketIOClient {
+    /// Handles one packet on the connection's thread. Its effects have happened when this returns.
+    func received(_ packet: EnginePacket, over connection: SocketIOConnection) {
+        do throws(SocketPacketError) {
+            switch packet {
+            case .message(let text):
+                if let scanned = AckScanner(in: text, namespace: options.namespace), take(scanned, of: text.utf8.count, over: connection) {
+                    return
+                }
+                // Decoding has its own lock, since other threads need the lock of the calls.
+                let socketPacket = try connection.decoder.withLock { decoder throws(SocketPacketError) in try decoder.received(text) }
+                if let socketPacket { received(socketPacket, over: connection) }
+            case .binary(let bytes):
+                let socketPacket = try connection.decoder.withLock { decoder throws(SocketPacketError) in try decoder.received(bytes) }
+                if let socketPacket { received(socketPacket, over: connection) }
+            default: receivedControl(packet, over: connection)
+            }
+        } catch {
+            violated("\(error)", over: connection)
+        }
+    }
+
+    /// Hands on a call's result as its text, if its caller wants that.
+    /// - Returns: false if the packet is to be parsed like any other; then nothing is done.
+    private func take(_ scanned: AckScanner, of size: Int, over connection: SocketIOConnection) -> Bool {
+        let isWanted = state.withLock { state in
+            state.isCurrent(connection) && state.session.isJoined && state.calls.waiter(for: scanned.id)?.request.decodesResult == true
+        }
+        guard isWanted, connection.decoder.withLock({ $0.permits(textOf: size) }), let text = scanned.marked() else { return false }
+        guard let waiter = state.withLock({ $0.calls.acknowledged(scanned.id) }) else { return false }
+        waiter.continuation.resume(returning: ServiceResponse(text))
+        return true
+    }
+
+    private func receivedControl(_ packet: EnginePacket, over connection: SocketIOConnection) {
+        let now = timebase.now
+        // A ping moves the deadline of the heartbeat away: the timer need not be woken.
+        let action = state.withLock { state in
+            state.isCurrent(connection) ? state.current?.heartbeat.received(packet, now: now) ?? .nothing : .nothing
+        }
+        switch action {
+        case .send(let packet): send([packet.frame], over: connection)
+        case .close(.closedByServer): lose(connection, Disconnection(.transportClose))
+        case .close(.pingTimeout): lose(connection, Disconnection(.pingTimeout))
+        case .close(.unexpected(let what)): violated(what, over: connection)
+        case .nothing: break
+        }
+    }
+
+    private func received(_ packet: SocketPacket, over connection: SocketIOConnection) {
+        var waiter: Waiter?
+        var joining = Joining()
+        let action = state.withLock { state in
+            guard state.isCurrent(connection) else { return SocketSession.Action.nothing }
+            let action = state.session.received(packet)
+            switch action {
+            case .acknowledged(let id, _): waiter = state.calls.acknowledged(id)
+            case .connected: joining = join(connection, &state)
+            default: break
+            }
+            return action
+        }
+        switch action {
+        case .nothing: break
+        case .acknowledged(let id, let arguments):
+            if let waiter {
+                waiter.resume(with: AckResult.read(arguments))
+            } else {
+                report(.unknownAcknowledgement, "An answer came to call \(id), which does not wait for one")
+            }
+        case .event(let arguments, let id): deliver(arguments, id, over: connection)
+        case .connected(let recovered, let early): joined(connection, recovered: recovered, early: early, joining)
+        case .refused(let message, let data):
+            let error = FeathersError(.forbidden, message, data: data, execution: .neverSent)
+            lose(connection, Disconnection(.refused(message), saysGoodbye: true, error: error))
+        case .disconnectedByServer: lose(connection, Disconnection(.serverDisconnect, saysGoodbye: true))
+        case .violated(let what): violated(what, over: connection)
+        }
+    }
+
+    private func violated(_ what: String, over connection: SocketIOConnection) {
+        report(.protocolViolation, what)
+        lose(connection, Disconnection(.parseError(what), saysGoodbye: true))
+    }
+
+    /// What remains to be done for a joined namespace once the lock is released.
+    private struct Joining: Sendable {
+        var sink: EventSink?
+        var isReconnected = false
+        /// The session calls that waited. They are taken at the moment the namespace is joined, so that later ones cannot overtake them.
+        var departure = Departure()
+    }
+
+    private func join(_ connection: SocketIOConnection, _ state: inout State) -> Joining {
+        state.current?.stage = .preparing
+        defer { state.hasConnected = true }
+        return Joining(sink: state.sink, isReconnected: state.hasConnected, departure: takeLane(.session, over: connection, &state))
+    }
+
+    private func joined(_ connection: SocketIOConnection, recovered: Bool, early: [SocketPacket], _ joining: Joining) {
+        // Reported before any event of this connection, so that readers who refetch at the gap miss none.
+        if joining.isReconnected, !recovered { joining.sink?.receiveGap(.reconnected) }
+        for packet in early {
+            let action = state.withLock { $0.session.event(packet) }
+            if case .event(let arguments, let id) = action { deliver(arguments, id, over: connection) }
+        }
+        complete(joining.departure)
+        connection.joined.resolve(recovered)
+    }
+
+    private func deliver(_ arguments: [JSONValue], _ id: Int?, over connection: SocketIOConnection) {
+        let name = arguments.first?.string ?? arguments.first.map { "\($0)" } ?? ""
+        let isObserved = !observers.isEmpty
+        if isObserved {
+            let acknowledgement = id.map { id in
+                SocketIOAcknowledgement { [weak self, weak connection] answer in
+                    guard let self, let connection else { return }
+                    acknowledge(id, with: answer, over: connection)
+                }
+            }
+            observers.yield(SocketIOEvent(name: name, arguments: Array(arguments.dropFirst()), acknowledgement: acknowledgement))
+        }
+        guard let event = ServiceEvent(name: name, arguments: arguments) else {
+            if !isObserved { report(.unknownEvent, "An event came that belongs to no service and has no observer") }
+            return
+        }
+        state.withLock { $0.sink }?.receive(event)
+    }
+
+    private func acknowledge(_ id: Int, with answer: [JSONValue], over connection: SocketIOConnection) {
+        let packet = SocketPacket(.ack, namespace: options.namespace, id: id, data: .array(answer))
+        guard let frame = try? packet.frame() else {
+            return report(.notSent, "An acknowledgement holds a number JSON cannot express")
+        }
+        let limit = min(options.maximumMessageSize, connection.engine.handshake.maxPayload)
+        guard frame.size <= limit else { return report(.notSent, "An acknowledgement has more than \(limit) bytes") }
+        send([frame], over: connection)
+    }
+}
+
+extension ServiceEvent {
+    /// An event of a service, named `<path> <event>` with the last space between them. Returns nil for any other name.
+    init?(name: String, arguments: [JSONValue]) {
+        var name = name
+        // Searches the bytes: string indices would cost as much as the delivery.
+        let parts: (path: String, event: String)? = name.withUTF8 { bytes in
+            guard let space = bytes.lastIndex(of: UInt8(ascii: " ")), space > 0, space + 1 < bytes.count else { return nil }
+            return (String(decoding: bytes[..<space], as: UTF8.self), String(decoding: bytes[(space + 1)...], as: UTF8.self))
+        }
+        guard let parts else { return nil }
+        // The path of the root service is `/` on the wire and empty in an app.
+        self.init(
+            path: parts.path == "/" ? "" : parts.path, name: EventName(rawValue: parts.event),
+            data: arguments.count > 1 ? arguments[1] : .null)
+    }
+}

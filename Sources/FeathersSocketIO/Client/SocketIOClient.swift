@@ -1,0 +1,290 @@
+import FeathersCore
+import FeathersNetworking
+import FeathersSupport
+import Synchronization
+
+/// The state that a transport shares with its running connection: the calls, the session, the current connection.
+///
+/// State machines decide under one lock. Continuations, frames and events follow after it is released. One thread at a time hands frames to the
+/// connection, which keeps their order, see `drain`.
+final class SocketIOClient: Sendable {
+    /// Waits for the result of a call.
+    struct Waiter: Sendable {
+        let continuation: CheckedContinuation<ServiceResponse, any Error>
+        let request: ServiceRequest
+
+        func resume(with result: Result<JSONValue, any Error>) { continuation.resume(with: result.map(ServiceResponse.init)) }
+        func resume(throwing error: any Error) { continuation.resume(throwing: error) }
+    }
+
+    enum Life: Sendable {
+        /// No connection was requested, or it was ended on this side.
+        case idle
+        /// A task runs ``SocketIOClient/run(stopsAtFirstFailure:)``.
+        case running
+        /// The connection ended and does not come back by itself.
+        case closed(DisconnectReason)
+    }
+
+    /// The signals of one run.
+    struct Run: Sendable {
+        /// The result of the current attempt to connect; settled while a connection is open.
+        var outcome = Promise<Void>()
+        /// Settled when the run is to end.
+        let stop = Promise<Void>()
+        /// Settled when the run has ended.
+        let ended = Promise<Void>()
+        /// Ends the wait for the next attempt.
+        var retry: Promise<Void>?
+    }
+
+    /// How far a connection has come.
+    enum Stage: Sendable, Hashable {
+        /// The server has until this moment to answer CONNECT.
+        case joining(until: Duration)
+        /// The namespace is joined. Session calls go out while plugins prepare the connection.
+        case preparing
+        /// All calls go out.
+        case open
+    }
+
+    /// The current connection, and what is being written to it.
+    struct Current: Sendable {
+        let connection: SocketIOConnection
+        var stage: Stage
+        var heartbeat: EngineSession
+        /// Frames that wait for the thread that hands frames over.
+        var outbox: [EngineFrame] = []
+        var isDraining = false
+        /// Calls whose frames the connection did not take.
+        var refused: [Int] = []
+    }
+
+    /// What the timer sleeps until.
+    struct Alarm: Sendable {
+        /// The earliest deadline; nil if there is none.
+        var moment: Duration?
+        /// Ends the sleep, since there is an earlier deadline.
+        var signal = Promise<Void>()
+    }
+
+    struct State: Sendable {
+        var life = Life.idle
+        var run = Run()
+        var current: Current?
+        var session: SocketSession
+        var calls: CallTable<Waiter>
+        var alarm = Alarm()
+        var hasConnected = false
+        var sink: EventSink?
+        var setups: [ConnectionSetup] = []
+
+        /// The most bytes the server accepts at once.
+        var maxPayload: Int { current?.heartbeat.handshake.maxPayload ?? .max }
+
+        func isCurrent(_ connection: SocketIOConnection) -> Bool { current?.connection === connection }
+
+        /// The connection that a call may go out over now; nil if it has to wait.
+        func connection(for call: OutgoingCall) -> SocketIOConnection? {
+            guard let connection = current?.connection, session.isJoined else { return nil }
+            let isReady = call.connection.map { $0 === connection } ?? (call.lane == .session || current?.stage == .open)
+            return isReady ? connection : nil
+        }
+    }
+
+    let options: SocketIOTransport.Options
+    let opener: Result<EngineOpener, FeathersError>
+    let timebase: RelativeClock
+    let status = CurrentValue(ConnectionStatus.offline)
+    let observers = Subscribers<SocketIOEvent>()
+    let state: Locked<State>
+    let nextID = Atomic<Int>(0)
+
+    init(opener: Result<EngineOpener, FeathersError>, options: SocketIOTransport.Options, timebase: RelativeClock) {
+        self.opener = opener
+        self.options = options
+        self.timebase = timebase
+        let limit = if case .wait(let limit) = options.offlineCalls { limit } else { 0 }
+        let session = SocketSession(namespace: options.namespace, recovers: options.recoversState)
+        state = Locked(State(session: session, calls: CallTable(queueLimit: limit)))
+    }
+
+    var load: TransportLoad {
+        state.withLock { TransportLoad(waiting: $0.calls.queued, unanswered: $0.calls.count - $0.calls.queued) }
+    }
+
+    func report(_ kind: SocketIODiagnostic.Kind, _ description: @autoclosure () -> String) {
+        options.onDiagnostic?(SocketIODiagnostic(kind: kind, description: description()))
+    }
+
+    // MARK: - Running
+
+    /// Takes the right to run. The first caller must then call ``run(stopsAtFirstFailure:)``.
+    /// - Returns: whether the caller is the first, and the outcome of the first attempt to connect, or of the current one.
+    func start() -> (isFirst: Bool, outcome: Promise<Void>) {
+        state.withLock { state in
+            if case .running = state.life { return (false, state.run.outcome) }
+            state.life = .running
+            state.run = Run()
+            return (true, state.run.outcome)
+        }
+    }
+
+    /// Connects, and connects again, until it is stopped or the policy ends it.
+    /// - Parameter stopsAtFirstFailure: whether to give up if the first attempt fails.
+    /// - Throws: ``FeathersError`` saying why there is no connection and will be none.
+    @concurrent
+    func run(stopsAtFirstFailure: Bool) async throws {
+        let end = await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.keepTime() }
+            #if canImport(Network)
+                group.addTask { await NetworkMonitor.forEach { self.retryNow() } }
+            #endif
+            let end = await connectRepeatedly(stopsAtFirstFailure)
+            group.cancelAll()
+            return end
+        }
+        finish(end)
+        if end.reason != .clientDisconnect { throw end.error }
+    }
+
+    private func connectRepeatedly(_ stopsAtFirstFailure: Bool) async -> Disconnection {
+        var backoff = Backoff(policy: options.reconnection)
+        var hasBeenOpen = false
+        var isRepeated = false
+        while true {
+            if isStopped { return Disconnection(.clientDisconnect) }
+            status.set(.connecting(attempt: backoff.attempt))
+            let end = await connectOnce {
+                hasBeenOpen = true
+                backoff.connected(now: timebase.now)
+                state.withLock { $0.run.outcome }.resolve(())
+            }
+            if isStopped { return Disconnection(.clientDisconnect) }
+            let isFirst = !hasBeenOpen && stopsAtFirstFailure
+            // Callers that wait for the connection learn why there is none, even if further attempts follow.
+            if !isFirst { failOutcome(end.error) }
+            let asksPlugins = isFirst ? !isRepeated : backoff.isFinal(end.reason)
+            let isOverruled = asksPlugins ? await reconnects(after: end.reason) : false
+            if isStopped { return Disconnection(.clientDisconnect) }
+            if isFirst, !isOverruled { return end }
+            isRepeated = true
+            switch backoff.ended(end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1)) {
+            case .stop(let reason): return Disconnection(reason, error: end.error)
+            case .wait(let attempt, let delay):
+                // The wait begins before the status says so: a reader who then advances the clock has advanced it for this wait.
+                let moment = timebase.now + delay
+                status.set(.waiting(attempt: attempt, delay: delay))
+                let retry = Promise<Void>()
+                state.withLock { $0.run.retry = retry }
+                // A stop before this point found no wait to end.
+                if isStopped { return Disconnection(.clientDisconnect) }
+                await sleep(until: moment, orUntil: retry)
+            }
+        }
+    }
+
+    private func failOutcome(_ error: FeathersError) {
+        let outcome = state.withLock { state in
+            defer { state.run.outcome = Promise() }
+            return state.run.outcome
+        }
+        outcome.fail(error)
+    }
+
+    private var isStopped: Bool { Task.isCancelled || state.withLock { $0.run.stop }.isSettled }
+
+    private func finish(_ end: Disconnection) {
+        let isOurs = end.reason == .clientDisconnect
+        let (calls, run) = state.withLock { state in
+            state.life = isOurs ? .idle : .closed(end.reason)
+            (state.alarm.moment, state.run.retry) = (nil, nil)
+            return (state.calls.takeAll(), state.run)
+        }
+        status.set(isOurs ? .offline : .closed(end.reason))
+        for call in calls {
+            call.waiter.resume(throwing: FeathersError.notConnected("The connection is closed: \(end.reason.explanation)"))
+        }
+        run.outcome.fail(end.error)
+        run.ended.resolve(())
+    }
+
+    /// Ends the connection, or the attempt to make one, and returns when it has ended. Does nothing if nothing is running.
+    func stop() async {
+        let (isRunning, run) = state.withLock { state in
+            let isRunning = if case .running = state.life { true } else { false }
+            return (isRunning, state.run)
+        }
+        guard isRunning else { return }
+        // Settled before looking for a connection: one that opens later sees the signal, one that opened earlier is found here.
+        run.stop.resolve(())
+        let (connection, retry) = state.withLock { ($0.current?.connection, $0.run.retry) }
+        if let connection { sayGoodbye(to: connection) }
+        retry?.resolve(())
+        // A caller that is cancelled while waiting has still ended the connection.
+        try? await run.ended.value()
+    }
+
+    /// Ends a wait for the next attempt.
+    func retryNow() {
+        state.withLock { $0.run.retry }?.resolve(())
+    }
+
+    // MARK: - Time
+
+    /// Watches all deadlines, with one sleep at a time, until the task is cancelled.
+    private func keepTime() async {
+        while !Task.isCancelled {
+            let signal = Promise<Void>()
+            let moment: Duration? = state.withLock { state in
+                var deadlines = [state.calls.nextDeadline, state.current?.heartbeat.heartbeatDeadline]
+                if case .joining(let deadline) = state.current?.stage { deadlines.append(deadline) }
+                state.alarm = Alarm(moment: deadlines.compactMap(\.self).min(), signal: signal)
+                return state.alarm.moment
+            }
+            await sleep(until: moment, orUntil: signal)
+            timePassed()
+        }
+    }
+
+    /// Sleeps until a moment, until the promise is settled or until the task is cancelled.
+    private func sleep(until moment: Duration?, orUntil signal: Promise<Void>) async {
+        guard let moment else {
+            try? await signal.value()
+            return
+        }
+        guard moment > timebase.now, !signal.isSettled else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await self.timebase.sleep(until: moment) }
+            group.addTask { try? await signal.value() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Ends the calls, and the connection, that are overdue.
+    func timePassed() {
+        let now = timebase.now
+        let (expired, connection, end): ([CallTable<Waiter>.Call], SocketIOConnection?, Disconnection?) = state.withLock { state in
+            let expired = state.calls.expired(at: now)
+            for call in expired where call.unsent == nil { state.current?.outbox.removeAll { $0.call == call.frame.call } }
+            if case .close = state.current?.heartbeat.timePassed(now: now) {
+                return (expired, state.current?.connection, Disconnection(.pingTimeout))
+            }
+            if case .joining(let deadline) = state.current?.stage, deadline <= now {
+                let reason = DisconnectReason.transportError("The server did not answer CONNECT in time")
+                let error = FeathersError(.timeout, reason.explanation, execution: .neverSent)
+                return (expired, state.current?.connection, Disconnection(reason, saysGoodbye: true, error: error))
+            }
+            return (expired, nil, nil)
+        }
+        for call in expired {
+            let wasSent = call.unsent == nil
+            call.waiter.resume(
+                throwing: FeathersError(
+                    .timeout, wasSent ? "No answer came in time" : "No connection came in time",
+                    execution: wasSent ? .mayHaveExecuted : .neverSent))
+        }
+        if let connection, let end { lose(connection, end) }
+    }
+}

@@ -1,0 +1,97 @@
+import Dispatch
+import Foundation
+
+/// The exclusive right to change a directory, among all tasks and processes. The system takes it back when the process that holds it dies.
+///
+/// While the lock is taken elsewhere, one thread waits for it in the system on behalf of all tasks that want it, in their order. A task that gives up leaves
+/// the line; the thread stays until the lock is free, and then returns it. So there is never more than one such thread for each instance.
+package final class DirectoryLock: Sendable {
+    /// The directory and the file that stands for the lock.
+    package struct Held: Sendable {
+        package let directory: SafeDirectory
+        package let file: OpenFile
+    }
+
+    private struct Line: Sendable {
+        var waiters: [Promise<Held>] = []
+        /// Whether the thread waits on behalf of the line.
+        var isServed = false
+    }
+
+    private let path: String
+    private let name: String
+    private let clock: RelativeClock
+    private let line = Locked(Line())
+    private let queue = DispatchQueue(label: "feathers.directory-lock")
+
+    /// Touches no file yet.
+    /// - Parameters:
+    ///   - path: the directory, which is made when it is first needed.
+    ///   - name: the file that stands for the lock.
+    package init(path: String, name: String, clock: RelativeClock = RelativeClock(ContinuousClock())) {
+        (self.path, self.name, self.clock) = (path, name, clock)
+    }
+
+    /// Runs the body with the lock held.
+    /// - Throws: ``FileFailure`` where the lock does not come free in time, `CancellationError` where the task is cancelled while it waits.
+    package func withLock<Value>(waitingAtMost limit: Duration, _ body: (Held) throws -> Value) async throws -> Value {
+        let held = try await acquire(waitingAtMost: limit)
+        defer { held.file.unlock() }
+        return try body(held)
+    }
+
+    private func acquire(waitingAtMost limit: Duration) async throws -> Held {
+        if let held = try take(waits: false) { return held }
+        let waiter = Promise<Held>()
+        let isFirst = line.withLock { line in
+            line.waiters.append(waiter)
+            defer { line.isServed = true }
+            return !line.isServed
+        }
+        if isFirst { queue.async { self.serve() } }
+        do {
+            return try await clock.run(atMost: limit, orThrow: FileFailure("\(self.path)/\(self.name)", .locked)) {
+                try await waiter.value()
+            }
+        } catch {
+            line.withLock { $0.waiters.removeAll { $0 === waiter } }
+            // The lock may have come at the last moment.
+            if !waiter.fail(error) { waiter.current?.file.unlock() }
+            throw error
+        }
+    }
+
+    /// Waits in the system until the line is empty.
+    private func serve() {
+        while line.withLock({ line in
+            line.isServed = !line.waiters.isEmpty
+            return line.isServed
+        }) {
+            do {
+                guard let held = try take(waits: true) else { continue }
+                if nextWaiter()?.resolve(held) != true { held.file.unlock() }
+            } catch {
+                nextWaiter()?.fail(error)
+            }
+        }
+    }
+
+    private func nextWaiter() -> Promise<Held>? {
+        line.withLock { $0.waiters.isEmpty ? nil : $0.waiters.removeFirst() }
+    }
+
+    /// - Returns: nil where another holds the lock.
+    private func take(waits: Bool) throws -> Held? {
+        for _ in 0..<10 {
+            let directory = try SafeDirectory.make(path)
+            do {
+                guard let file = try directory.lock(name, waits: waits) else { return nil }
+                // Where the directory was removed in the meantime, the lock protects nothing.
+                if try !file.isRemoved { return Held(directory: directory, file: file) }
+            } catch let failure as FileFailure where failure.reason == .system(ENOENT) {
+                // Removed between the two steps.
+            }
+        }
+        throw FileFailure(path, .system(ENOENT))
+    }
+}

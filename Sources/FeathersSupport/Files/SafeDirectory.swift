@@ -1,0 +1,193 @@
+import Foundation
+
+/// A directory of private files, and the one way to read and change files in this package.
+///
+/// The directory is opened once, and its files by its descriptor: replacing the path afterwards does not redirect them. Links are never followed. The
+/// directory and its files must belong to this user (or to the superuser), and other users must not be able to write to them. A file appears whole or
+/// not at all.
+///
+/// Everything here may wait for the disk. Call it on a ``DiskExecutor``; only the reading of a small file is faster where it is.
+package final class SafeDirectory: Sendable {
+    /// What the file system knows about a file.
+    package struct FileInfo: Sendable {
+        package let name: String
+        package let size: Int
+        /// Nanoseconds since 1970.
+        package let lastChange: Int64
+    }
+
+    /// The path for error messages.
+    package let path: String
+    private let descriptor: Int32
+
+    /// Opens a directory.
+    /// - Returns: nil where there is none.
+    package static func open(_ path: String) throws -> SafeDirectory? {
+        do {
+            return try SafeDirectory(path)
+        } catch let failure as FileFailure where failure.reason == .system(ENOENT) {
+            return nil
+        }
+    }
+
+    /// Opens a directory, and makes it where it is missing, with the directories above it, all with mode 0700.
+    package static func make(_ path: String) throws -> SafeDirectory {
+        if let directory = try open(path) { return directory }
+        var missing: [String] = []
+        var ancestor = trimmed(path)
+        while ancestor != "/", ancestor != ".", access(ancestor, F_OK) != 0, errno == ENOENT {
+            missing.append(ancestor)
+            ancestor = parent(of: ancestor)
+        }
+        for path in missing.reversed() {
+            guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileFailure.last(path) }
+            // A power failure must not take the directory away again.
+            let above = Foundation.open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard above >= 0 else { throw FileFailure.last(parent(of: path)) }
+            defer { close(above) }
+            try synchronize(above, parent(of: path))
+        }
+        return try SafeDirectory(path)
+    }
+
+    private init(_ path: String) throws {
+        // A slash at the end would follow a link.
+        self.path = Self.trimmed(path)
+        descriptor = Foundation.open(self.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOTDIR { throw FileFailure(self.path, .refused("it is not a directory, or only a link to one")) }
+            throw FileFailure.last(self.path)
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileFailure.last(self.path) }
+        try status.requireTrustedOwner(self.path)
+        // In a sticky directory, others can add files but not replace ours, and theirs are refused by their owner.
+        guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
+            let mode = String(status.st_mode & 0o777, radix: 8)
+            throw FileFailure(
+                self.path, .refused("its mode \(mode) lets other users write to it; make its mode 700, or use a new directory inside it"))
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Opens a file for reading.
+    /// - Parameter isSecret: whether to refuse a file that other users can read, not only one that they can write.
+    /// - Returns: nil where there is none.
+    package func open(_ name: String, isSecret: Bool = false) throws -> OpenFile? {
+        // Opening a FIFO would wait for a writer.
+        let file = openat(descriptor, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw FileFailure.last(path(name))
+        }
+        return try OpenFile(file, path: path(name), isSecret: isSecret, isChangedInPlace: false)
+    }
+
+    /// Opens a file for changes in place.
+    /// - Parameter creates: whether an empty file is made where there is none.
+    package func openForWriting(_ name: String, creates: Bool = false) throws -> OpenFile {
+        let flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC
+        let file = openat(descriptor, name, creates ? flags | O_CREAT : flags, 0o600)
+        guard file >= 0 else { throw FileFailure.last(path(name)) }
+        return try OpenFile(file, path: path(name), isChangedInPlace: true)
+    }
+
+    /// Makes a new, empty file that only its owner may read. What had its name before loses it, and is not written to.
+    package func create(_ name: String) throws -> OpenFile {
+        try remove(name)
+        let file = openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw FileFailure.last(path(name)) }
+        return try OpenFile(file, path: path(name), isChangedInPlace: true)
+    }
+
+    /// Puts a new file in the place of the present one: a reader, or a crash, finds the old one or the new one, and never a part of either.
+    /// - Parameters:
+    ///   - draft: the name it is written under first. Nothing else may use this name at the same time.
+    ///   - isDurable: whether to wait until the new file survives a power failure. Without, readers may find no file for a moment.
+    package func replace(_ name: String, with bytes: [UInt8], draft: String, isDurable: Bool = true) throws {
+        do {
+            let file = try create(draft)
+            try file.write(bytes, at: 0)
+            // Some file systems write a file to the disk before it replaces another (ext4's `auto_da_alloc`), which takes a thousand times as long.
+            if isDurable { try file.synchronize() } else { try remove(name) }
+            try rename(draft, to: name)
+        } catch {
+            _ = try? remove(draft)
+            throw error
+        }
+        if isDurable { try synchronize() }
+    }
+
+    package func rename(_ name: String, to newName: String) throws {
+        guard renameat(descriptor, name, descriptor, newName) == 0 else { throw FileFailure.last(path(newName)) }
+    }
+
+    /// Removes a file.
+    /// - Returns: whether there was one.
+    @discardableResult
+    package func remove(_ name: String) throws -> Bool {
+        if unlinkat(descriptor, name, 0) == 0 { return true }
+        guard errno == ENOENT else { throw FileFailure.last(path(name)) }
+        return false
+    }
+
+    /// The files whose names end so. Directories are left out.
+    package func files(withSuffix suffix: String) throws -> [FileInfo] {
+        // A descriptor of its own: the position in a listing belongs to the descriptor.
+        let listed = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard listed >= 0 else { throw FileFailure.last(path) }
+        guard let folder = fdopendir(listed) else {
+            defer { close(listed) }
+            throw FileFailure.last(path)
+        }
+        defer { closedir(folder) }
+        var files: [FileInfo] = []
+        while let item = readdir(folder) {
+            let name = withUnsafePointer(to: &item.pointee.d_name) { tuple in
+                tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) { String(cString: $0) }
+            }
+            var status = stat()
+            guard name.hasSuffix(suffix), fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
+                status.st_mode & S_IFMT != S_IFDIR
+            else { continue }
+            let time = status.lastChange
+            files.append(
+                FileInfo(
+                    name: name, size: Int(clamping: status.st_size),
+                    lastChange: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)))
+        }
+        return files
+    }
+
+    /// Waits until the present names of the files survive a power failure.
+    package func synchronize() throws {
+        try Self.synchronize(descriptor, path)
+    }
+
+    /// Takes the lock that a file stands for. The file is made where it is missing.
+    /// - Parameter waits: whether to block this thread until the lock is free.
+    /// - Returns: the file, which holds the lock until it is unlocked or closed; nil where another open file holds it.
+    package func lock(_ name: String, waits: Bool = false) throws -> OpenFile? {
+        let file = try openForWriting(name, creates: true)
+        return try file.lock(waits: waits) ? file : nil
+    }
+
+    private static func synchronize(_ descriptor: Int32, _ path: String) throws {
+        // With these, file systems say that their directories need no flushing.
+        guard OpenFile.flush(descriptor) || errno == EINVAL || errno == ENOTSUP else { throw FileFailure.last(path) }
+    }
+
+    private func path(_ name: String) -> String { "\(path)/\(name)" }
+
+    private static func trimmed(_ path: String) -> String {
+        var path = path[...]
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path.isEmpty ? "." : String(path)
+    }
+
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : trimmed(String(path[..<slash]))
+    }
+}

@@ -1,0 +1,112 @@
+import FeathersCore
+
+/// Reads a live query: fetches, listens, and fetches again where necessary, one after the other in its reader's task.
+struct LiveReader<Record: Sendable> {
+    private let source: LiveSource<Record>
+    private var deliveries: LiveSource<Record>.Deliveries
+    /// Nil where the query cannot be evaluated on this side.
+    private var window: LiveWindow?
+    private var refusal: FeathersError?
+    private var shown = LiveElements<Record>()
+    private var isOver = false
+
+    init(_ source: LiveSource<Record>) {
+        self.source = source
+        // Listens before the first fetch, so that no event is missed between the two.
+        deliveries = source.deliveries()
+        do {
+            window = LiveWindow(try LiveQueryPlan(source.query, id: source.id))
+        } catch {
+            refusal = error
+        }
+    }
+
+    /// The next snapshot that differs from the one before. The first one arrives as soon as the result is fetched.
+    /// - Throws: ``FeathersError`` when the result cannot be fetched or a record does not decode, `CancellationError`.
+    mutating func next(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
+        guard !isOver else { return nil }
+        do {
+            guard let snapshot = try await change(isolation: actor) else {
+                isOver = true
+                try Task.checkCancellation()
+                return nil
+            }
+            return snapshot
+        } catch {
+            isOver = true
+            throw error
+        }
+    }
+
+    private mutating func change(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
+        if let refusal { throw refusal }
+        guard var window else { return nil }
+        // Taken out, so that changing it does not copy it.
+        self.window = nil
+        defer { self.window = window }
+        while true {
+            if window.needsFetch, let page = try await fetch(window.plan, isolation: actor) { try window.fetched(page) }
+            if let snapshot = try snapshot(of: window) { return snapshot }
+            // Looks at the result again only after a visible change, or when a fetch is needed.
+            var isSettled = true
+            while isSettled {
+                guard let delivery = await deliveries.next(isolation: actor) else { return nil }
+                switch delivery {
+                case .event(let event):
+                    isSettled = !window.received(event) && !window.needsFetch
+                case .gap(let gap):
+                    window.missedEvents()
+                    isSettled = false
+                    // The next user must not see the records of the one before, not even until their own are fetched.
+                    guard case .identityChanged = gap.reason, shown.marks != nil else { continue }
+                    window.clear()
+                    if let snapshot = try snapshot(of: window) { return snapshot }
+                }
+            }
+        }
+    }
+
+    private mutating func snapshot(of window: LiveWindow) throws -> LiveSnapshot<Record>? {
+        let (source, previous) = (source, shown.marks ?? [])
+        guard try shown.show(window.visible, { try source.decode(window.plan.select($0)) }), let marks = shown.marks else { return nil }
+        return LiveSnapshot(records: shown.elements, marks: marks, previous: previous)
+    }
+
+    /// Fetches the result. Once a result was shown, repeats while the server cannot be reached.
+    /// - Returns: The result; nil when there is nothing to show until the signed-in user changes again.
+    private func fetch(_ plan: LiveQueryPlan, isolation actor: isolated (any Actor)?) async throws -> Paginated<JSONValue>? {
+        var pause = Duration.milliseconds(500)
+        var params = source.params
+        // A kept answer would be taken for the result, and events are applied to it.
+        params.readsFromServer = true
+        while true {
+            let sender = source.service.app.currentSender
+            do {
+                return try source.read(await source.service.find(plan.request, params: params))
+            } catch let error as FeathersError where !sender.isCurrent && error.code == .notAuthenticated {
+                // Another user has signed in meanwhile. The gap that says so is on its way.
+                return nil
+            } catch let error as FeathersError where shown.marks != nil {
+                // Signed out: there is nothing to show until the next sign-in.
+                if sender.identity == nil, error.code == .notAuthenticated || error.code == .forbidden { return nil }
+                guard error.isTransient else { throw error }
+                try await source.clock.sleep(for: pause * Double.random(in: 0.5...1))
+                pause = min(pause * 2, .seconds(30))
+            }
+        }
+    }
+}
+
+extension LiveSource {
+    fileprivate typealias Deliveries = AsyncStream<EventDelivery<ServiceEvent>>.AsyncIterator
+
+    /// The service's events and gaps, from now on.
+    fileprivate func deliveries() -> Deliveries { service.deliveries().makeAsyncIterator() }
+}
+
+extension FeathersError {
+    /// Whether the same request may succeed later without anything else being done.
+    fileprivate var isTransient: Bool {
+        [.unavailable, .timeout, .badGateway, .tooManyRequests].contains(code)
+    }
+}

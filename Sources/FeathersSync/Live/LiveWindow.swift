@@ -1,0 +1,246 @@
+import FeathersCore
+
+/// The known part of a query's result: its first records in order, updated by events. A state machine without I/O.
+///
+/// For a result with a limit it holds some records more than are shown, so that most removals do not need the server. When it cannot tell the
+/// result, for example because the record after the last known one is needed, it sets ``needsFetch``.
+struct LiveWindow: Sendable {
+    struct Entry: Sendable {
+        let key: LiveKey
+        var record: JSONValue
+        /// Distinguishes two states of a record without comparing them.
+        var version: Int
+    }
+
+    /// Whether the result must be fetched before it is correct again.
+    private(set) var needsFetch = true
+    let plan: LiveQueryPlan
+    /// The first records of the result, in order and without gaps.
+    private var entries: [Entry] = []
+    private var keys: Set<LiveKey> = []
+    /// Whether nothing follows the last entry.
+    private var isComplete = true
+    /// How many records are shown.
+    private var limit: Int
+    private var order = LiveOrder.arrival
+    private var lastVersion = 0
+
+    init(_ plan: LiveQueryPlan) {
+        self.plan = plan
+        limit = plan.limit ?? .max
+        needsFetch = plan.limit != 0
+    }
+
+    /// The records to show, in order.
+    var visible: ArraySlice<Entry> { entries.prefix(limit) }
+
+    /// Events were missed, so the known part may be outdated.
+    mutating func missedEvents() { needsFetch = plan.limit != 0 }
+
+    /// Forgets the result, until it is fetched again.
+    mutating func clear() { (entries, keys) = ([], []) }
+
+    /// Applies the server's answer to the plan's request.
+    mutating func fetched(_ page: Paginated<JSONValue>) throws(FeathersError) {
+        let old = Dictionary(entries.map { ($0.key, $0) }) { first, _ in first }
+        var entries: [Entry] = []
+        var keys: Set<LiveKey> = []
+        for record in page.data {
+            guard let key = plan.key(of: record) else { throw FeathersError.missingID }
+            guard keys.insert(key).inserted else { continue }
+            if let known = old[key], known.record == record { entries.append(known) } else { entries.append(entry(key, record)) }
+        }
+        (self.entries, self.keys, needsFetch) = (entries, keys, false)
+        limit = min(plan.limit ?? .max, page.limit.flatMap { $0 > 0 ? $0 : nil } ?? .max)
+        let asked = plan.limit.map { $0 + plan.headroom } ?? .max
+        isComplete = page.total.map { plan.skip + page.count >= $0 } ?? (page.count < asked)
+        order = LiveOrder(plan.sorter, of: entries)
+    }
+
+    /// Applies an event of the service.
+    /// - Returns: Whether the visible records may have changed.
+    mutating func received(_ event: ServiceEvent) -> Bool {
+        guard let key = plan.key(of: event.data) else { return false }
+        let isMatch = event.name != .removed && plan.matcher.matches(event.data)
+        if plan.skip > 0 { return receivedAfterSkipped(event, key, isMatch) }
+        guard isMatch else { return keys.contains(key) && removed(key) }
+        return keys.contains(key) ? changed(key, event.data) : appeared(key, event.data, isNew: event.name == .created)
+    }
+
+    /// Applies an event to a query with `$skip`. The skipped records are not known, so only a record that keeps its index can be updated.
+    private mutating func receivedAfterSkipped(_ event: ServiceEvent, _ key: LiveKey, _ isMatch: Bool) -> Bool {
+        if isMatch, let index = index(of: key), order.keepsIndex(entries[index].record, event.data) {
+            guard entries[index].record != event.data else { return false }
+            entries[index] = entry(key, event.data)
+            return index < limit
+        }
+        let wasAMatch = event.name == .created ? false : event.name != .removed || plan.matcher.matches(event.data)
+        if isMatch || wasAMatch || keys.contains(key) { needsFetch = true }
+        return false
+    }
+
+    private mutating func removed(_ key: LiveKey) -> Bool {
+        guard let index = index(of: key) else { return false }
+        entries.remove(at: index)
+        keys.remove(key)
+        refillIfShort()
+        return index < limit
+    }
+
+    private mutating func changed(_ key: LiveKey, _ record: JSONValue) -> Bool {
+        // An event may repeat what a fetch has already brought.
+        guard let index = index(of: key), entries[index].record != record else { return false }
+        if order.keepsIndex(entries[index].record, record) {
+            entries[index] = entry(key, record)
+            return index < limit
+        }
+        guard case .sorted = order else {
+            // The server's order is not known here.
+            needsFetch = true
+            return false
+        }
+        entries.remove(at: index)
+        keys.remove(key)
+        let newIndex = insert(key, record)
+        refillIfShort()
+        return min(index, newIndex ?? index) < limit
+    }
+
+    private mutating func appeared(_ key: LiveKey, _ record: JSONValue, isNew: Bool) -> Bool {
+        switch order {
+        case .sorted: break
+        // New records come last. Where an older record belongs, only the server knows.
+        case .arrival where isNew: break
+        case .arrival, .foreign:
+            needsFetch = true
+            return false
+        }
+        guard let index = insert(key, record) else { return false }
+        let greatest = limit == .max ? Int.max : limit + 2 * max(plan.headroom, 5)
+        if entries.count > greatest {
+            for entry in entries[greatest...] { keys.remove(entry.key) }
+            entries.removeSubrange(greatest...)
+            isComplete = false
+        }
+        return index < limit
+    }
+
+    /// - Returns: The record's index, or nil where it belongs after the known part.
+    private mutating func insert(_ key: LiveKey, _ record: JSONValue) -> Int? {
+        let index = order.insertionIndex(for: record, in: entries)
+        guard isComplete || index < entries.count else { return nil }
+        entries.insert(entry(key, record), at: index)
+        keys.insert(key)
+        return index
+    }
+
+    private mutating func refillIfShort() {
+        if entries.count < limit, !isComplete { needsFetch = true }
+    }
+
+    private mutating func entry(_ key: LiveKey, _ record: JSONValue) -> Entry {
+        lastVersion += 1
+        return Entry(key: key, record: record, version: lastVersion)
+    }
+
+    private func index(of key: LiveKey) -> Int? {
+        keys.contains(key) ? entries.firstIndex { $0.key == key } : nil
+    }
+}
+
+/// A live query prepared: what to request from the server, and how to match and place the records that events bring.
+struct LiveQueryPlan: Sendable {
+    /// The query as it is sent: with a higher limit than is shown, every property that sorting needs, and the id as the last
+    /// property sorted by, which makes the order total.
+    let request: Query
+    /// How many records the query shows; nil where it has no limit.
+    let limit: Int?
+    /// How many records beyond the limit are fetched, so that few removals need the server.
+    let headroom: Int
+    /// How many records come before those shown.
+    let skip: Int
+    let matcher: QueryMatcher
+    /// Nil where the query does not sort.
+    let sorter: QuerySorter?
+    private let selection: QuerySelection?
+    private let id: String
+
+    /// - Parameter id: The name of the records' id property.
+    /// - Throws: ``FeathersError/Code/badRequest`` naming what in the query cannot be evaluated on this side.
+    init(_ query: Query, id: String) throws(FeathersError) {
+        self.id = id
+        matcher = try QueryMatcher(query)
+        selection = try QuerySelection(query, keeping: id)
+        skip = try Self.count("$skip", in: query) ?? 0
+        limit = try Self.count("$limit", in: query)
+        headroom = limit.map { min(max($0 / 2, 1), 25, .max - $0) } ?? 0
+
+        var request = query
+        if let limit, limit > 0 { request.json["$limit"] = .integer(Int64(limit + headroom)) }
+        if case .object(let sort)? = query.json["$sort"], sort[id] == nil { request = request.sorted(by: id) }
+        sorter = try QuerySorter(request)
+        self.request = request.selectingSortedProperties()
+    }
+
+    /// The identity of a record; nil where it has no id.
+    func key(of record: JSONValue) -> LiveKey? {
+        record[id].flatMap { ServiceID($0) }.map { LiveKey(description: $0.description) }
+    }
+
+    /// The properties that the query selects.
+    func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }
+
+    private static func count(_ name: String, in query: Query) throws(FeathersError) -> Int? {
+        guard let value = query.json[name] else { return nil }
+        let count = value.integer.map { Int(clamping: $0) } ?? value.string.flatMap { Int($0) }
+        guard let count, count >= 0 else {
+            throw FeathersError(.badRequest, "A live query needs a \(name) that is a whole number, 0 or more", execution: .neverSent)
+        }
+        return count
+    }
+}
+
+/// The order of a live result, as far as it is known on this side.
+enum LiveOrder: Sendable {
+    /// The query sorts, and the server's answer is sorted the way this side sorts.
+    case sorted(QuerySorter)
+    /// The query does not sort: new records come last.
+    case arrival
+    /// The query sorts, but the server's answer is ordered differently than it would be here, for example by another collation.
+    case foreign(QuerySorter)
+
+    init(_ sorter: QuerySorter?, of entries: [LiveWindow.Entry]) {
+        guard let sorter else {
+            self = .arrival
+            return
+        }
+        let isSorted = zip(entries, entries.dropFirst()).allSatisfy { !sorter.areInIncreasingOrder($1.record, $0.record) }
+        self = isSorted ? .sorted(sorter) : .foreign(sorter)
+    }
+
+    /// Whether a record that changes from `old` to `new` keeps its index.
+    func keepsIndex(_ old: JSONValue, _ new: JSONValue) -> Bool {
+        switch self {
+        case .arrival: true
+        case .sorted(let sorter), .foreign(let sorter): !sorter.areInIncreasingOrder(old, new) && !sorter.areInIncreasingOrder(new, old)
+        }
+    }
+
+    /// Where a record belongs among others in this order.
+    func insertionIndex(for record: JSONValue, in entries: [LiveWindow.Entry]) -> Int {
+        guard case .sorted(let sorter) = self else { return entries.count }
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if sorter.areInIncreasingOrder(record, entries[middle].record) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+extension FeathersError {
+    fileprivate static var missingID: FeathersError {
+        FeathersError(
+            .generalError, "A live query needs records that have an id: name its property where it is not 'id', such as MongoDB's '_id'")
+    }
+}

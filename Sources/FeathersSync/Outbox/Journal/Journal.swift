@@ -1,0 +1,142 @@
+import FeathersCore
+
+/// The file of an outbox. An appended record is durable.
+///
+/// Blocks while the disk works: do not call it on the shared thread pool.
+struct Journal: Sendable {
+    /// A record together with its bytes in the file.
+    struct Entry: Sendable {
+        let record: JournalRecord
+        let bytes: [UInt8]
+    }
+
+    private let disk: any JournalDisk
+    private let name: String
+    /// The file's path, for error messages.
+    private let path: String
+    private var file: any JournalFile
+    /// Where the next record goes.
+    private(set) var length: Int
+    private(set) var contents = JournalContents()
+    /// The length at which the file is rewritten.
+    private var rewriteLength: Int
+    /// Why the journal no longer accepts records; nil while it does.
+    private var failure: FeathersError?
+
+    private let smallestRewrite: Int
+
+    /// Opens a journal, or creates one, and truncates an incomplete record at its end.
+    /// - Parameter smallestRewrite: Files with fewer bytes are not rewritten.
+    /// - Throws: ``FeathersError`` naming the file when it cannot be used, with the offset of the first damaged record.
+    init(on disk: any JournalDisk, name: String, path: String, smallestRewrite: Int = 64 * 1024) throws {
+        (self.disk, self.name, self.path) = (disk, name, path)
+        (self.smallestRewrite, rewriteLength) = (smallestRewrite, smallestRewrite)
+        do {
+            try disk.lock()
+            // Left by a process that died while it rewrote the file.
+            try disk.remove(Self.draft(of: name))
+            guard let bytes = try disk.read(name), !bytes.isEmpty else {
+                (file, length) = try Self.begin([], on: disk, name: name)
+                return
+            }
+            let found = try JournalFormat.contents(of: bytes)
+            guard found.length > 0 else {
+                (file, length) = try Self.begin([], on: disk, name: name)
+                return
+            }
+            for record in found.records {
+                guard let step = JournalRecord(payload: record.payload) else { throw JournalFormat.Failure.damaged(offset: record.offset) }
+                contents.apply(step)
+            }
+            (file, length) = (try disk.open(name), found.length)
+            if found.length < bytes.count {
+                try file.truncate(to: length)
+                try file.synchronize()
+            }
+        } catch {
+            // A later attempt, after the file is repaired, must find it unlocked.
+            disk.unlock()
+            throw Self.failure(path, "cannot be used", error)
+        }
+    }
+
+    /// Appends records and waits until they are on the disk: all of them, or none.
+    /// - Throws: ``FeathersError`` naming the file and the system's reason. If a partial write cannot be undone, every later call throws too.
+    mutating func append(_ entries: [Entry]) throws {
+        if let failure { throw failure }
+        let bytes = entries.flatMap(\.bytes)
+        do {
+            try file.write(bytes, at: length)
+            try file.synchronize()
+        } catch {
+            let failed = Self.failure(path, "cannot be written", error)
+            do {
+                try file.truncate(to: length)
+                try file.synchronize()
+            } catch {
+                failure = failed
+            }
+            throw failed
+        }
+        length += bytes.count
+        for entry in entries { contents.apply(entry.record) }
+        if length >= rewriteLength { rewrite() }
+    }
+
+    /// Rewrites the file with the pending writes only. If that fails, the present file stays in use: it is correct, only longer.
+    private mutating func rewrite() {
+        rewriteLength = length * 2
+        do {
+            (file, length) = try Self.begin(try contents.records.map { try Self.entry($0, path: path) }, on: disk, name: name)
+            rewriteLength = max(smallestRewrite, length * 2)
+        } catch let error as UncertainFolder {
+            // Either of the two files may be found after a power failure, so nothing can be added to either.
+            failure = Self.failure(path, "cannot be written", error.cause)
+        } catch {}
+    }
+
+    /// Replaces the file with a new one atomically.
+    private static func begin(_ entries: [Entry], on disk: any JournalDisk, name: String) throws -> (any JournalFile, Int) {
+        let bytes = JournalFormat.header + entries.flatMap(\.bytes)
+        let file = try disk.create(draft(of: name))
+        try file.write(bytes, at: 0)
+        try file.synchronize()
+        try disk.rename(draft(of: name), to: name)
+        do { try disk.synchronize() } catch { throw UncertainFolder(cause: error) }
+        return (file, bytes.count)
+    }
+
+    private static func draft(of name: String) -> String { "\(name).new" }
+
+    private struct UncertainFolder: Error {
+        let cause: any Error
+    }
+
+    /// Encodes a record.
+    /// - Throws: ``FeathersError/Code/badRequest`` when it cannot be written as JSON, or is too long.
+    static func entry(_ record: JournalRecord, path: String) throws -> Entry {
+        let payload: [UInt8]
+        do {
+            payload = try record.payload()
+        } catch {
+            throw FeathersError(.badRequest, "The write cannot be written as JSON: \(error)", execution: .neverSent)
+        }
+        guard let bytes = JournalFormat.record(payload) else {
+            throw FeathersError(.badRequest, "The write is too long for the outbox file '\(path)'", execution: .neverSent)
+        }
+        return Entry(record: record, bytes: bytes)
+    }
+
+    private static func failure(_ path: String, _ what: String, _ error: any Error) -> FeathersError {
+        let reason =
+            switch error {
+            case JournalFormat.Failure.foreign: "it is no outbox"
+            case JournalFormat.Failure.otherVersion(let version): "it is of version \(version), and only \(JournalFormat.version) is known"
+            case JournalFormat.Failure.damaged(let offset):
+                "it is damaged at byte \(offset). Nothing was changed; move it away to begin with an empty one"
+            case let error as UncertainFolder: "\(error.cause)"
+            default: "\(error)"
+            }
+        return FeathersError(.generalError, "The outbox file '\(path)' \(what): \(reason)", execution: .neverSent, cause: error)
+    }
+}

@@ -1,0 +1,180 @@
+import FeathersCore
+import Foundation
+
+/// One step in the life of a write, as a journal keeps it.
+enum JournalRecord: Sendable {
+    /// The write was queued.
+    case added(OutboxWrite)
+    /// An attempt begins: from here on, the write may have been executed.
+    case begun(UUID)
+    /// No attempt was executed, or another one is wanted regardless.
+    case released(UUID)
+    /// A decision is needed.
+    case failed(UUID, OutboxFailure.Reason, FeathersError, mayHaveExecuted: Bool)
+    /// The write is to be sent with other data and another key.
+    case replaced(UUID, key: UUID, data: JSONValue)
+    /// The write was executed or discarded.
+    case ended(UUID)
+}
+
+extension JournalRecord {
+    /// - Throws: When the data holds a number that JSON cannot express.
+    func payload() throws -> [UInt8] {
+        try JSONValue.object(json).serialized()
+    }
+
+    private var json: JSONObject {
+        switch self {
+        case .added(let write): return write.json
+        case .begun(let id): return ["step": "begun", "id": id.json]
+        case .released(let id): return ["step": "released", "id": id.json]
+        case .failed(let id, let reason, let error, let mayHaveExecuted):
+            return [
+                "step": "failed", "id": id.json, "reason": .string(reason.rawValue), "error": error.wireForm,
+                "execution": .string(error.execution.text), "mayHaveExecuted": .bool(mayHaveExecuted),
+            ]
+        case .replaced(let id, let key, let data): return ["step": "replaced", "id": id.json, "key": key.json, "data": data]
+        case .ended(let id): return ["step": "ended", "id": id.json]
+        }
+    }
+
+    /// Reads a payload; nil if it is not one of this version.
+    init?(payload: [UInt8]) {
+        guard let json = try? JSONValue(parsing: payload, maximumDepth: 2048).object, let id = UUID(json["id"]) else { return nil }
+        switch json["step"]?.string {
+        case "added":
+            guard let write = OutboxWrite(id, json) else { return nil }
+            self = .added(write)
+        case "begun": self = .begun(id)
+        case "released": self = .released(id)
+        case "failed":
+            guard let reason = json["reason"]?.string.flatMap(OutboxFailure.Reason.init), let wire = json["error"],
+                let execution = json["execution"]?.string.flatMap(FeathersError.Execution.init(text:)),
+                let mayHaveExecuted = json["mayHaveExecuted"]?.bool
+            else { return nil }
+            var error = FeathersError(wire: wire)
+            error.execution = execution
+            self = .failed(id, reason, error, mayHaveExecuted: mayHaveExecuted)
+        case "replaced":
+            guard let key = UUID(json["key"]), let data = json["data"] else { return nil }
+            self = .replaced(id, key: key, data: data)
+        case "ended": self = .ended(id)
+        default: return nil
+        }
+    }
+}
+
+/// What a journal says about a pending write.
+struct StoredWrite: Sendable {
+    var write: OutboxWrite
+    /// Its position in the order of all writes.
+    let number: Int
+    /// Whether an attempt may have been executed.
+    var mayHaveExecuted = false
+    /// Why a decision is needed, if one is.
+    var failure: OutboxFailure?
+}
+
+/// The pending writes of a journal: all of its records, applied in order.
+struct JournalContents: Sendable {
+    private var writes: [UUID: StoredWrite] = [:]
+    private var addedCount = 0
+
+    /// The writes in the order they were queued.
+    var inOrder: [StoredWrite] { writes.values.sorted { $0.number < $1.number } }
+
+    mutating func apply(_ record: JournalRecord) {
+        switch record {
+        case .added(let write):
+            addedCount += 1
+            writes[write.id] = StoredWrite(write: write, number: addedCount)
+        case .begun(let id):
+            writes[id]?.mayHaveExecuted = true
+            writes[id]?.failure = nil
+        case .released(let id):
+            writes[id]?.mayHaveExecuted = false
+            writes[id]?.failure = nil
+        case .failed(let id, let reason, let error, let mayHaveExecuted):
+            guard let write = writes[id]?.write else { return }
+            writes[id]?.mayHaveExecuted = mayHaveExecuted
+            writes[id]?.failure = OutboxFailure(write: write, reason: reason, error: error, mayHaveExecuted: mayHaveExecuted)
+        case .replaced(let id, let key, let data):
+            writes[id]?.write.key = key
+            writes[id]?.write.data = data
+            writes[id]?.mayHaveExecuted = false
+            writes[id]?.failure = nil
+        case .ended(let id): writes[id] = nil
+        }
+    }
+
+    /// The fewest records with the same effect.
+    var records: [JournalRecord] {
+        inOrder.flatMap { stored -> [JournalRecord] in
+            let added = JournalRecord.added(stored.write)
+            if let failure = stored.failure {
+                return [added, .failed(stored.write.id, failure.reason, failure.error, mayHaveExecuted: failure.mayHaveExecuted)]
+            }
+            return stored.mayHaveExecuted ? [added, .begun(stored.write.id)] : [added]
+        }
+    }
+}
+
+// MARK: - JSON
+
+extension OutboxWrite {
+    fileprivate var json: JSONObject {
+        var json: JSONObject = [
+            "step": "added", "id": id.json, "key": key.json, "lane": .string(lane), "path": .string(path),
+            "method": .string(method.rawValue), "date": .number(date.timeIntervalSinceReferenceDate),
+        ]
+        if let identity { json["identity"] = .string(identity.name) }
+        if let recordID { json["record"] = recordID.json }
+        if let data { json["data"] = data }
+        if !query.isEmpty { json["query"] = .object(query.json) }
+        for (name, value) in route.sorted(by: { $0.key < $1.key }) { json["route", default: [:]][name] = .string(value) }
+        return json
+    }
+
+    fileprivate init?(_ id: UUID, _ json: JSONObject) {
+        guard let key = UUID(json["key"]), let lane = json["lane"]?.string, let path = json["path"]?.string,
+            let method = json["method"]?.string, let seconds = json["date"]?.number
+        else { return nil }
+        self.init(
+            id: id, key: key, path: path, method: ServiceMethod(rawValue: method), recordID: json["record"].flatMap { ServiceID($0) },
+            data: json["data"], query: Query(json["query"]?.object ?? [:]),
+            route: Dictionary(
+                uniqueKeysWithValues: (json["route"]?.object ?? [:]).compactMap { name, value in value.string.map { (name, $0) } }),
+            date: Date(timeIntervalSinceReferenceDate: seconds), identity: json["identity"]?.string.map(Identity.init), lane: lane)
+    }
+}
+
+extension UUID {
+    /// In lowercase, as JavaScript libraries write it.
+    var text: String { uuidString.lowercased() }
+
+    fileprivate var json: JSONValue { .string(text) }
+
+    fileprivate init?(_ json: JSONValue?) {
+        guard let uuid = json?.string.flatMap(UUID.init(uuidString:)) else { return nil }
+        self = uuid
+    }
+}
+
+extension FeathersError.Execution {
+    fileprivate var text: String {
+        switch self {
+        case .answered: "answered"
+        case .neverSent: "neverSent"
+        case .mayHaveExecuted: "mayHaveExecuted"
+        }
+    }
+
+    fileprivate init?(text: String) {
+        switch text {
+        case "answered": self = .answered
+        case "neverSent": self = .neverSent
+        case "mayHaveExecuted": self = .mayHaveExecuted
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import FeathersCore
+import FeathersSupport
+
+/// Appends to a journal on its own thread. Records that arrive while the disk is busy are written together.
+actor JournalWriter {
+    /// A record on its way to the disk.
+    private struct Ticket: Sendable {
+        let entry: Journal.Entry
+        /// Whether the record is written later if that fails now.
+        let isOwed: Bool
+        let onDurable: @Sendable () -> Void
+        let end = Promise<Void>()
+    }
+
+    private let disk: any JournalDisk
+    private let name: String
+    private let path: String
+    private let executor = DiskExecutor(label: "feathers.outbox")
+    private var journal: Journal?
+    /// Records that could not be written but remain true; they are written with the next record.
+    private var owed: [Journal.Entry] = []
+    private nonisolated let line = Locked<[Ticket]>([])
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(on disk: any JournalDisk, name: String, path: String) {
+        (self.disk, self.name, self.path) = (disk, name, path)
+    }
+
+    /// Opens the journal and returns its contents.
+    func open() throws -> JournalContents {
+        let journal = try Journal(on: disk, name: name, path: path)
+        self.journal = journal
+        return journal.contents
+    }
+
+    /// Writes the records in line and unlocks the file. Later calls fail.
+    func close() {
+        flush()
+        guard journal != nil else { return }
+        journal = nil
+        disk.unlock()
+    }
+
+    /// Appends a record.
+    ///
+    /// Not cancellable, since the record reaches the disk regardless. Bounded by the disk.
+    /// - Parameters:
+    ///   - isOwed: Whether the record remains true if it cannot be written. It is then written with the next one.
+    ///   - onDurable: Called once it is on the disk, in the order of the file.
+    /// - Throws: ``FeathersError`` naming the file when the record was not written. Nothing of it is in the file then.
+    nonisolated func append(
+        _ record: JournalRecord, isOwed: Bool = false, onDurable: @escaping @Sendable () -> Void = {}
+    ) async throws {
+        let ticket = Ticket(entry: try Journal.entry(record, path: path), isOwed: isOwed, onDurable: onDurable)
+        line.withLock { $0.append(ticket) }
+        await flush()
+        // Already settled, by this flush or an earlier one, so that a cancelled task gets the outcome too.
+        try await ticket.end.value()
+    }
+
+    private func flush() {
+        let tickets = line.withLock { line in
+            defer { line = [] }
+            return line
+        }
+        guard !tickets.isEmpty else { return }
+        guard var journal else {
+            for ticket in tickets { ticket.end.fail(FeathersError(.gone, "The outbox '\(path)' is closed", execution: .neverSent)) }
+            return
+        }
+        // Taken out, so that changing it does not copy it.
+        self.journal = nil
+        defer { self.journal = journal }
+        do {
+            try journal.append(owed + tickets.map(\.entry))
+            owed = []
+            for ticket in tickets {
+                ticket.onDurable()
+                ticket.end.resolve(())
+            }
+        } catch {
+            for ticket in tickets {
+                if ticket.isOwed { owed.append(ticket.entry) }
+                ticket.end.fail(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import FeathersSupport
+
+/// The files of a real directory, which is opened and locked as long as the journal is in use.
+final class SystemDisk: JournalDisk {
+    private struct Held: Sendable {
+        let directory: SafeDirectory
+        /// Holds the lock until it is closed.
+        let lock: OpenFile
+    }
+
+    /// The size above which a file is not a journal: reading it would take all memory.
+    private static let maximumSize = Int(Int32.max)
+
+    private let folder: String
+    private let lockName: String
+    private let held = Locked<Held?>(nil)
+
+    /// - Parameters:
+    ///   - folder: where the files are.
+    ///   - lockName: the name of the file that stands for the right to write.
+    init(folder: String, lockName: String) {
+        self.folder = folder
+        self.lockName = lockName
+    }
+
+    func lock() throws {
+        let directory = try SafeDirectory.make(folder)
+        guard let lock = try directory.lock(lockName) else {
+            throw JournalDiskError(description: "another outbox uses it, in this process or in another")
+        }
+        held.withLock { $0 = Held(directory: directory, lock: lock) }
+    }
+
+    func unlock() {
+        held.withLock { $0 = nil }
+    }
+
+    func read(_ name: String) throws -> [UInt8]? {
+        try directory.open(name)?.readAll(atMost: Self.maximumSize)
+    }
+
+    func create(_ name: String) throws -> any JournalFile { try directory.create(name) }
+
+    func open(_ name: String) throws -> any JournalFile { try directory.openForWriting(name) }
+
+    func rename(_ name: String, to newName: String) throws { try directory.rename(name, to: newName) }
+
+    func remove(_ name: String) throws { try directory.remove(name) }
+
+    func synchronize() throws { try directory.synchronize() }
+
+    private var directory: SafeDirectory {
+        get throws {
+            guard let directory = held.withLock({ $0?.directory }) else { throw JournalDiskError(description: "it is not locked") }
+            return directory
+        }
+    }
+}
+
+extension OpenFile: JournalFile {}

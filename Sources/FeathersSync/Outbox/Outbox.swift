@@ -1,0 +1,247 @@
+public import FeathersCore
+import FeathersSupport
+public import Foundation
+
+/// Keeps writes in a file until the server has them. What you write offline is sent later, in order, also by a later process.
+///
+/// ```swift
+/// let outbox = try await Outbox(file: folder.appending(path: "writes.outbox"))
+/// try app.useOutbox(outbox)
+/// try await app.service("messages").outbox.create(["text": "Hi"])
+/// ```
+///
+/// An accepted write is on the disk, and stays there until the server has answered or you discard it. It is sent while the app is running,
+/// through all of the app's hooks.
+///
+/// One outbox serves all users of an app: each write is sent in the name of the user who queued it, and waits while another one is signed in.
+///
+/// The file holds the writes' data, unencrypted and readable by its owner only. It holds no header fields: anything else a call needs
+/// must come from hooks, as the token does. Use one outbox for each file, and one app for each outbox.
+public final class Outbox: Sendable {
+    struct State: Sendable {
+        var queue: OutboxQueue
+        /// The results that callers can wait for.
+        var results: [UUID: Promise<JSONValue>] = [:]
+        /// Receives a value when there may be something to send; nil while nothing sends.
+        var wake: AsyncStream<Void>.Continuation?
+    }
+
+    let options: OutboxOptions
+    let timebase: RelativeClock
+    let journal: JournalWriter
+    private let contents: Locked<State>
+    private let subscribers = Subscribers<Void>()
+
+    /// Opens an outbox, or creates one.
+    /// - Parameters:
+    ///   - file: The file that holds the writes, created with mode 0600. Its folder is created too. Two more files may appear next to it.
+    ///   - configure: Changes how the outbox sends.
+    /// - Throws: ``FeathersError`` naming the file when another outbox uses it, when it cannot be read or written, or when it is damaged, with
+    ///   the offset of the damage. A write that was interrupted halfway was never accepted, and is dropped.
+    public convenience init(file: URL, _ configure: (inout OutboxOptions) -> Void = { _ in }) async throws {
+        guard file.isFileURL, !file.hasDirectoryPath else {
+            throw FeathersError(.badRequest, "'\(file.path)' names no file for an outbox", execution: .neverSent)
+        }
+        let name = file.lastPathComponent
+        let disk = SystemDisk(folder: file.deletingLastPathComponent().path, lockName: "\(name).lock")
+        try await self.init(on: disk, name: name, path: file.path, OutboxOptions(configure))
+    }
+
+    init(on disk: any JournalDisk, name: String, path: String, _ options: OutboxOptions) async throws {
+        var options = options
+        options.services = Dictionary(
+            options.services.map { (FeathersApp.stripSlashes($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+        self.options = options
+        timebase = RelativeClock(options.clock)
+        journal = JournalWriter(on: disk, name: name, path: path)
+        var queue = OutboxQueue(limit: options.concurrentLanes, retry: options.retry)
+        var results: [UUID: Promise<JSONValue>] = [:]
+        for stored in try await journal.open().inOrder {
+            queue.restore(stored, isKeyed: options.service(at: stored.write.path).recognizesRepetition(of: stored.write))
+            results[stored.write.id] = Promise()
+        }
+        contents = Locked(State(queue: queue, results: results))
+    }
+
+    /// Closes the file, so that another outbox can use it. Later writes are refused.
+    ///
+    /// Shut down the app first: an answer that arrives later cannot be recorded.
+    public func close() async {
+        await journal.close()
+    }
+
+    /// The current state of the outbox.
+    public var state: OutboxState { OutboxState(contents.withLock { $0.queue }) }
+
+    /// The current state of the outbox, then its state after each change.
+    public func stateUpdates() -> OutboxStates { OutboxStates(outbox: self) }
+
+    /// Waits for the result of a write that is in the outbox, including those of an earlier process.
+    /// - Throws: ``FeathersError/Code/notFound`` when the write is not in the outbox, the failure it was discarded with, or `CancellationError`.
+    public func result(of id: UUID) async throws -> JSONValue {
+        guard let result = contents.withLock({ $0.results[id] }) else { throw FeathersError(notInOutbox: id) }
+        return try await result.value()
+    }
+
+    /// Tries the server again at once after it could not be reached or required a sign-in.
+    ///
+    /// For apps that notice by themselves that the network is back, or that sign in by other means than this package's.
+    public func resume() {
+        change { $0.queue.changeGate { $0.resume() } }
+    }
+
+    /// Sends until the task is cancelled. Returns at once if the outbox is already sending.
+    ///
+    /// ``FeathersApp/useOutbox(_:)`` runs it while the app is running. If your app calls ``FeathersApp/connect()`` instead, run it yourself.
+    public func run(in app: FeathersApp) async {
+        await OutboxSender(outbox: self, app: app).run()
+    }
+
+    /// Changes the state without notifying anyone.
+    func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result { contents.withLock(body) }
+
+    /// Changes the state, then notifies subscribers and the sender, outside the lock.
+    @discardableResult
+    func change<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        let (result, wake) = try contents.withLock { state in (try body(&state), state.wake) }
+        subscribers.yield(())
+        wake?.yield()
+        return result
+    }
+
+    /// Yields at once, then after each change.
+    func changes() -> AsyncStream<Void> { subscribers.stream(buffering: 1, first: ()) }
+}
+
+// MARK: - Adding
+
+extension Outbox {
+    /// A write before it has an identity and a place in the queue.
+    struct Draft: Sendable {
+        var method: ServiceMethod
+        var recordID: ServiceID?
+        var data: JSONValue?
+        var query = Query()
+        var route: [String: String] = [:]
+        /// The record that the write is ordered by, where it is not the one of `recordID`.
+        var orderingKey: ServiceID?
+
+        /// The lane of the record, whether its id is written as a number or as a string. Without a record, a lane of the write's own.
+        fileprivate func lane(_ id: UUID, _ path: String, _ identity: Identity?) -> String {
+            guard let record = orderingKey ?? recordID else { return "#\(id.text)" }
+            // Writes of two users wait for different sign-ins, so that they cannot share a lane.
+            let path = identity.map { "\($0.name)@\(path)" } ?? path
+            let values = route.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)&" }.joined()
+            return "\(path)?\(values)#\(record)"
+        }
+    }
+
+    /// Accepts a write, and returns once it is on the disk.
+    /// - Throws: ``FeathersError`` with the reason why the write is not in the outbox.
+    func add(_ draft: Draft, path: String, as identity: Identity?) async throws -> QueuedWrite<JSONValue> {
+        let id = UUID()
+        var draft = draft
+        if draft.method == .create, let property = options.service(at: path).recordIDProperty, draft.data?.object != nil {
+            if draft.data?[property] == nil { draft.data?[property] = .string(id.text) }
+            draft.orderingKey = draft.data?[property].flatMap { ServiceID($0) }
+        }
+        let write = OutboxWrite(
+            id: id, key: id, path: path, method: draft.method, recordID: draft.recordID, data: draft.data, query: draft.query,
+            route: draft.route, date: Date(), identity: identity, lane: draft.lane(id, path, identity))
+        let result = Promise<JSONValue>()
+        try await journal.append(.added(write)) {
+            self.change { state in
+                state.results[id] = result
+                state.queue.add(write)
+            }
+        }
+        return QueuedWrite(write: write, outcome: result) { $0 }
+    }
+}
+
+// MARK: - Deciding
+
+extension Outbox {
+    /// Decides what becomes of a write: one that waits for a decision, or any other that is not being sent.
+    /// - Throws: ``FeathersError/Code/notFound`` when there is no such write, ``FeathersError/Code/conflict`` while it is being sent, or the reason
+    ///   why the decision could not be recorded. Nothing has changed then.
+    public func decide(_ decision: OutboxDecision, for id: UUID) async throws {
+        let item = try change { state in
+            try state.queue.decisionBegan(id)
+            return state.queue.items[id]
+        }
+        guard let item else { return }
+        let key = UUID()
+        let data = replacement(decision, for: item.write)
+        do {
+            switch decision {
+            case .discard: try await journal.append(.ended(id))
+            case .retry: try await journal.append(.released(id))
+            case .replace: try await journal.append(.replaced(id, key: key, data: data ?? .null))
+            }
+        } catch {
+            change { $0.queue.decisionFailed(id) }
+            throw error
+        }
+        switch decision {
+        case .discard: finish(id)?.fail(item.failure?.error ?? .discarded)
+        case .retry: change { $0.queue.decided(id) }
+        case .replace: change { $0.queue.decided(id, key: key, data: data) }
+        }
+    }
+
+    /// Removes a write that has been executed or discarded.
+    /// - Returns: The promise of its result, for the caller to settle.
+    func finish(_ id: UUID) -> Promise<JSONValue>? {
+        change { state in
+            state.queue.remove(id)
+            return state.results.removeValue(forKey: id)
+        }
+    }
+
+    /// The data to send instead. A record that is created keeps the id it was given, since later writes may refer to it.
+    private func replacement(_ decision: OutboxDecision, for write: OutboxWrite) -> JSONValue? {
+        guard case .replace(var data) = decision else { return nil }
+        if write.method == .create, let property = options.service(at: write.path).recordIDProperty, data.object != nil,
+            data[property] == nil, let id = write.data?[property]
+        {
+            data[property] = id
+        }
+        return data
+    }
+}
+
+extension FeathersError {
+    init(notInOutbox id: UUID) {
+        self.init(.notFound, "No write \(id.text) is in the outbox", execution: .neverSent)
+    }
+
+    fileprivate static var discarded: FeathersError {
+        FeathersError(.gone, "The write was given up before it was sent", execution: .neverSent)
+    }
+}
+
+// MARK: - Installing
+
+extension FeathersApp {
+    /// Gives the app an outbox. Its writes are sent while the app is running: during ``FeathersApp/run()`` and ``withFeathersApp(_:_:)``.
+    /// - Throws: ``FeathersError/Code/conflict`` when the app already has an outbox.
+    public func useOutbox(_ outbox: Outbox) throws {
+        guard self[InstalledOutbox.self] == nil else {
+            throw FeathersError(.conflict, "The app has an outbox already", execution: .neverSent)
+        }
+        self[InstalledOutbox.self] = outbox
+        observeIdentity { identity in outbox.change { $0.queue.identityChanged(to: identity) } }
+        addBackgroundWork { app in await outbox.run(in: app) }
+    }
+
+    /// The outbox of the app.
+    public var outbox: Outbox? { self[InstalledOutbox.self] }
+
+    private enum InstalledOutbox: AppSetting { typealias Value = Outbox }
+}
+
+extension DiagnosticDomain {
+    /// The outbox.
+    public static let outbox = DiagnosticDomain(rawValue: "outbox")
+}

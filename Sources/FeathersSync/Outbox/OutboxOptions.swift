@@ -1,0 +1,130 @@
+import FeathersCore
+
+/// How an outbox sends.
+public struct OutboxOptions: Sendable {
+    /// Whether the server executes a write once, no matter how often it arrives with the same key.
+    ///
+    /// If `true`, a write that may have been executed is sent again. If `false`, ``decide`` is asked about it.
+    public var isKeyed = false
+    /// Where the key is sent. It is also sent when ``isKeyed`` is `false`.
+    public var keyPlaces: [IdempotencyKeyPlace] = [.header()]
+    /// Options that differ for single services, by path.
+    public var services: [String: OutboxServiceOptions] = [:]
+    /// How many lanes send at the same time.
+    public var concurrentLanes = 4
+    /// How long an attempt can take; nil for the transport's own limit.
+    public var attemptTimeout: Duration? = .seconds(60)
+    /// The delays between attempts. With a connection, the outbox waits for its return instead.
+    public var retry = OutboxRetry()
+    /// Decides about a write that was refused, or that may have been executed; nil to decide later with ``Outbox/decide(_:for:)``.
+    ///
+    /// It is called once for each failure, for several at the same time, and again after a restart. What it returns after its task is cancelled
+    /// is ignored.
+    public var decide: @Sendable (OutboxFailure) async -> OutboxDecision? = { _ in nil }
+    /// Measures the delays. Use a clock that continues while the machine sleeps.
+    public var clock: any Clock<Duration> = ContinuousClock()
+
+    /// Options as `configure` sets them.
+    public init(_ configure: (inout OutboxOptions) -> Void = { _ in }) {
+        configure(&self)
+    }
+
+    /// The options of one service.
+    func service(at path: String) -> OutboxServiceOptions {
+        services[path] ?? OutboxServiceOptions(isKeyed: isKeyed, keyPlaces: keyPlaces)
+    }
+}
+
+/// How the writes of one service are sent.
+public struct OutboxServiceOptions: Sendable, Hashable {
+    /// Whether the service executes a write once, no matter how often it arrives with the same key.
+    public var isKeyed: Bool
+    /// Where the key is sent.
+    public var keyPlaces: [IdempotencyKeyPlace]
+
+    /// Options for one service.
+    /// - Parameters:
+    ///   - isKeyed: Whether the service executes a write once, no matter how often it arrives with the same key.
+    ///   - keyPlaces: Where the key is sent.
+    public init(isKeyed: Bool, keyPlaces: [IdempotencyKeyPlace] = [.header()]) {
+        self.isKeyed = isKeyed
+        self.keyPlaces = keyPlaces
+    }
+
+    /// Whether the server recognizes a repetition of this write.
+    func recognizesRepetition(of write: OutboxWrite) -> Bool {
+        guard isKeyed else { return false }
+        return keyPlaces.contains { place in
+            if case .recordID = place { write.method == .create } else { true }
+        }
+    }
+
+    /// The request that sends a write.
+    func request(for write: OutboxWrite, timeout: Duration?) -> ServiceRequest {
+        var params = Params(query: write.query, route: write.route, timeout: timeout)
+        for place in keyPlaces {
+            switch place {
+            case .header(let name): params.headers[name] = "\"\(write.key.text)\""
+            case .query(let name): params.query.json[name] = .string(write.key.text)
+            case .recordID: break
+            }
+        }
+        return ServiceRequest(path: write.path, method: write.method, id: write.recordID, data: write.data, params: params)
+    }
+
+    /// The property that the outbox creates ids for; nil where the server creates them.
+    var recordIDProperty: String? {
+        for case .recordID(let property) in keyPlaces { return property }
+        return nil
+    }
+}
+
+/// Where a server finds the key by which it recognizes a repeated write.
+public enum IdempotencyKeyPlace: Sendable, Hashable {
+    /// In a header field, as a quoted string (draft-ietf-httpapi-idempotency-key-header). Over REST only.
+    case header(_ name: String = "Idempotency-Key")
+    /// In the query, over any transport. The service must remove it: in `update`, `patch` and `remove` it would be a condition.
+    case query(_ name: String)
+    /// As the id of the record that `create` makes, unless the data has one. Has no effect on other methods.
+    ///
+    /// You can queue later writes to that record before it is created: they are sent after it. The server refuses a repetition, since the id is
+    /// taken; the outbox then reads the record and uses it as the result.
+    case recordID(_ property: String = "id")
+}
+
+/// How long an outbox waits between attempts.
+public struct OutboxRetry: Sendable, Hashable {
+    /// The upper bound of the first delay.
+    public var initialDelay: Duration
+    /// The upper bound of every delay, unless the server asks for a longer one.
+    public var maximumDelay: Duration
+    /// The factor by which each delay is longer than the one before.
+    public var multiplier: Double
+    /// The random part of a delay, from 0 to 1, so that the clients of a failed server do not all return at the same moment.
+    public var jitter: Double
+
+    /// Delays between attempts.
+    /// - Parameters:
+    ///   - initialDelay: The upper bound of the first delay.
+    ///   - maximumDelay: The upper bound of every delay, unless the server asks for a longer one.
+    ///   - multiplier: The factor by which each delay is longer than the one before.
+    ///   - jitter: The random part of a delay, from 0 to 1.
+    public init(
+        initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(60), multiplier: Double = 2, jitter: Double = 0.5
+    ) {
+        self.initialDelay = initialDelay
+        self.maximumDelay = maximumDelay
+        self.multiplier = multiplier
+        self.jitter = jitter
+    }
+
+    /// - Parameters:
+    ///   - failures: How many attempts in a row have failed, from 1.
+    ///   - random: A number from 0 up to 1, evenly distributed.
+    func delay(after failures: Int, random: Double) -> Duration {
+        // Stops at the maximum, since the power would soon overflow.
+        var nominal = max(initialDelay, .zero)
+        for _ in 1..<max(min(failures, 64), 1) where nominal < maximumDelay { nominal = nominal * max(multiplier, 1) }
+        return min(nominal, maximumDelay) * (1 - min(max(jitter, 0), 1) * random)
+    }
+}

@@ -1,0 +1,289 @@
+import FeathersCore
+import Foundation
+
+/// The rules of an outbox: what is sent when. It knows neither files nor services.
+///
+/// Writes of one lane are sent one after the other. Lanes are sent concurrently, up to a limit. A write that waits for a decision holds up
+/// only its own lane.
+struct OutboxQueue: Sendable {
+    /// How far a write is.
+    enum Stage: Sendable, Equatable {
+        case waiting
+        /// An attempt is in flight. `signIns` counts the sign-ins before it began.
+        case sending(signIns: Int)
+        case retrying(at: Duration)
+        /// A decision is needed. `isAsked` tells whether the app's function has been called for it.
+        case failed(isAsked: Bool)
+        /// A decision is being recorded.
+        case deciding(failed: Bool)
+    }
+
+    struct Item: Sendable {
+        var write: OutboxWrite
+        var stage = Stage.waiting
+        /// How many attempts have begun since the process started.
+        var attempts = 0
+        /// How many attempts in a row the server has put off.
+        var delays = 0
+        /// Whether an attempt may have been executed.
+        var mayHaveExecuted = false
+        var failure: OutboxFailure?
+        let number: Int
+    }
+
+    private(set) var items: [UUID: Item] = [:]
+    /// Who is signed in: only their writes are sent.
+    private(set) var identity: Identity?
+    private(set) var gate = OutboxGate()
+    private(set) var lanes: [String: [UUID]] = [:]
+    private var ready = ReadyLanes()
+    private var addedCount = 0
+    private var sendingCount = 0
+    /// The writes that need a decision and have not been asked about.
+    private var unasked: [UUID] = []
+
+    private let limit: Int
+    private let retry: OutboxRetry
+
+    init(limit: Int, retry: OutboxRetry) {
+        self.limit = max(limit, 1)
+        self.retry = retry
+    }
+
+    /// The writes in the order they were queued.
+    var inOrder: [Item] { items.values.sorted { $0.number < $1.number } }
+
+    /// The writes that the signed-in user may see, in the order they were queued.
+    var own: [Item] { inOrder.filter { $0.write.belongs(to: identity) } }
+
+    /// The user has signed in, or out.
+    mutating func identityChanged(to identity: Identity?) {
+        self.identity = identity
+        if identity != nil { gate.signedIn() }
+        for lane in lanes.keys { refreshLane(lane) }
+    }
+
+    /// Adds a write behind all others.
+    mutating func add(_ write: OutboxWrite) {
+        addedCount += 1
+        items[write.id] = Item(write: write, number: addedCount)
+        lanes[write.lane, default: []].append(write.id)
+        refreshLane(write.lane)
+    }
+
+    /// Adds a write of an earlier process.
+    /// - Parameter isKeyed: Whether it can be sent again even though it may have been executed.
+    mutating func restore(_ stored: StoredWrite, isKeyed: Bool) {
+        add(stored.write)
+        let id = stored.write.id
+        items[id]?.mayHaveExecuted = stored.mayHaveExecuted
+        if let failure = stored.failure {
+            fail(id, failure)
+        } else if stored.mayHaveExecuted, !isKeyed {
+            fail(id, OutboxFailure(interrupted: stored.write))
+        }
+    }
+
+    /// Removes a write that has succeeded or was discarded.
+    mutating func remove(_ id: UUID) {
+        guard let item = items.removeValue(forKey: id) else { return }
+        if case .sending = item.stage {
+            sendingCount -= 1
+            gate.reached()
+        }
+        let lane = item.write.lane
+        lanes[lane]?.removeAll { $0 == id }
+        if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
+        refreshLane(lane)
+    }
+
+    /// Changes what stands between all writes and the server.
+    mutating func changeGate(_ change: (inout OutboxGate) -> Void) { change(&gate) }
+
+    /// Begins to send, and to ask.
+    mutating func start() {
+        gate.start()
+        // The tasks that waited for these delays ended with the last run.
+        for (id, item) in items {
+            guard case .retrying = item.stage else { continue }
+            items[id]?.stage = .waiting
+            refreshLane(item.write.lane)
+        }
+        unasked = inOrder.filter { $0.failure != nil }.map(\.write.id)
+        for id in unasked { if case .failed = items[id]?.stage { items[id]?.stage = .failed(isAsked: false) } }
+    }
+
+    /// Takes the writes that can be sent now, and marks them as being sent.
+    mutating func takeSendable(at now: Duration) -> [Item] {
+        var taken: [Item] = []
+        while let limit = gate.limit(at: now, atMost: limit), sendingCount < limit, let lane = ready.popFirst() {
+            guard let id = lanes[lane]?.first, items[id]?.stage == .waiting else { continue }
+            items[id]?.stage = .sending(signIns: gate.signIns)
+            items[id]?.attempts += 1
+            sendingCount += 1
+            if let item = items[id] { taken.append(item) }
+        }
+        return taken
+    }
+
+    /// Takes the failures that the app's function must be asked about now.
+    mutating func takeUnasked() -> [OutboxFailure] {
+        let ids = unasked
+        unasked = []
+        return ids.compactMap { id in
+            guard items[id]?.stage == .failed(isAsked: false) else { return nil }
+            guard items[id]?.write.belongs(to: identity) == true else {
+                // Asked about when that user has signed in again.
+                unasked.append(id)
+                return nil
+            }
+            items[id]?.stage = .failed(isAsked: true)
+            return items[id]?.failure
+        }
+    }
+
+    private mutating func fail(_ id: UUID, _ failure: OutboxFailure) {
+        items[id]?.failure = failure
+        items[id]?.stage = .failed(isAsked: false)
+        unasked.append(id)
+    }
+
+    /// Puts a lane in line if its first write can be sent, and takes it out of line otherwise.
+    private mutating func refreshLane(_ lane: String) {
+        guard let id = lanes[lane]?.first, let item = items[id], item.stage == .waiting, item.write.belongs(to: identity) else {
+            return ready.remove(lane)
+        }
+        ready.append(lane)
+    }
+}
+
+// MARK: - Attempts that did not succeed
+
+extension OutboxQueue {
+    /// An attempt has failed, and no decision is needed.
+    /// - Returns: When to look again; nil when that does not depend on time.
+    mutating func putOff(_ id: UUID, _ verdict: SendVerdict, at now: Duration, random: Double) -> Duration? {
+        guard case .sending(let signIns)? = endAttempt(id, mayHaveExecuted: verdict.mayHaveExecuted) else { return nil }
+        var moment: Duration?
+        switch verdict.course {
+        case .waitForServer:
+            moment = gate.missed(at: now, retry, random: random)
+        case .waitForSignIn:
+            gate.reached()
+            gate.refused(signIns: signIns)
+        case .retry(let asked):
+            gate.reached()
+            items[id]?.delays += 1
+            let until = now + max(retry.delay(after: items[id]?.delays ?? 1, random: random), asked ?? .zero)
+            items[id]?.stage = .retrying(at: until)
+            moment = until
+        case .ask: break
+        }
+        if let lane = items[id]?.write.lane { refreshLane(lane) }
+        return moment
+    }
+
+    /// An attempt has failed, and a decision is needed.
+    mutating func ask(_ failure: OutboxFailure) {
+        let id = failure.write.id
+        guard case .sending? = endAttempt(id, mayHaveExecuted: failure.mayHaveExecuted) else { return }
+        if failure.reason == .unknown { gate.suspect() } else { gate.reached() }
+        fail(id, failure)
+    }
+
+    /// An attempt was interrupted when the app shut down. Its outcome is unknown.
+    mutating func interrupt(_ id: UUID, isKeyed: Bool) {
+        guard case .sending? = endAttempt(id, mayHaveExecuted: true), let write = items[id]?.write else { return }
+        if isKeyed { refreshLane(write.lane) } else { fail(id, OutboxFailure(interrupted: write)) }
+    }
+
+    /// Time has passed: what was put off until now can be sent.
+    mutating func timePassed(_ id: UUID, at now: Duration) {
+        guard case .retrying(let moment)? = items[id]?.stage, moment <= now else { return }
+        items[id]?.stage = .waiting
+        if let lane = items[id]?.write.lane { refreshLane(lane) }
+    }
+
+    private mutating func endAttempt(_ id: UUID, mayHaveExecuted: Bool) -> Stage? {
+        guard let stage = items[id]?.stage, case .sending = stage else { return nil }
+        sendingCount -= 1
+        items[id]?.stage = .waiting
+        if mayHaveExecuted { items[id]?.mayHaveExecuted = true }
+        return stage
+    }
+}
+
+// MARK: - Decisions
+
+extension OutboxQueue {
+    /// A decision was made and is being recorded. The write is not sent meanwhile.
+    /// - Throws: ``FeathersError/Code/notFound`` when there is no such write, ``FeathersError/Code/conflict`` while it is being sent.
+    mutating func decisionBegan(_ id: UUID) throws(FeathersError) {
+        guard let item = items[id] else { throw FeathersError(notInOutbox: id) }
+        switch item.stage {
+        case .sending, .deciding:
+            throw FeathersError(.conflict, "The write \(id.text) is on its way: decide when its attempt has ended", execution: .neverSent)
+        case .waiting, .retrying: items[id]?.stage = .deciding(failed: false)
+        case .failed: items[id]?.stage = .deciding(failed: true)
+        }
+        refreshLane(item.write.lane)
+    }
+
+    /// A decision could not be recorded: the write returns to its former state.
+    mutating func decisionFailed(_ id: UUID) {
+        guard let item = items[id], case .deciding(let failed) = item.stage else { return }
+        items[id]?.stage = failed ? .failed(isAsked: true) : .waiting
+        refreshLane(item.write.lane)
+    }
+
+    /// A write is to be sent again, as it is or with another key and other data.
+    mutating func decided(_ id: UUID, key: UUID? = nil, data: JSONValue? = nil) {
+        guard let item = items[id], case .deciding = item.stage else { return }
+        if let key {
+            items[id]?.write.key = key
+            items[id]?.write.data = data
+        }
+        items[id]?.stage = .waiting
+        items[id]?.failure = nil
+        items[id]?.delays = 0
+        items[id]?.mayHaveExecuted = false
+        refreshLane(item.write.lane)
+    }
+}
+
+extension OutboxWrite {
+    /// Whether the write can be sent, and shown, in a name.
+    func belongs(to identity: Identity?) -> Bool { self.identity == nil || self.identity == identity }
+}
+
+/// The lanes whose first write can be sent, in the order they became ready.
+struct ReadyLanes: Sendable {
+    private var lanes: [String] = []
+    private var members: Set<String> = []
+    /// How many of the lanes at the beginning were already taken.
+    private var taken = 0
+
+    mutating func append(_ lane: String) {
+        if members.insert(lane).inserted { lanes.append(lane) }
+    }
+
+    /// Removes a lane from anywhere in the line. Its old position is skipped later.
+    mutating func remove(_ lane: String) {
+        members.remove(lane)
+    }
+
+    mutating func popFirst() -> String? {
+        while taken < lanes.count {
+            let lane = lanes[taken]
+            taken += 1
+            if taken > 64, taken * 2 > lanes.count {
+                lanes.removeFirst(taken)
+                taken = 0
+            }
+            if members.remove(lane) != nil { return lane }
+        }
+        lanes = []
+        taken = 0
+        return nil
+    }
+}

@@ -1,0 +1,180 @@
+import FeathersCore
+import FeathersSupport
+import Foundation
+
+/// Sends the writes of an outbox through an app.
+struct OutboxSender: Sendable {
+    let outbox: Outbox
+    let app: FeathersApp
+
+    /// Sends until the task is cancelled. Returns at once if the outbox is already sending.
+    func run() async {
+        let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let isConnected = app.connectionStatus?.isConnected ?? true
+        let isFirst = outbox.change { state in
+            guard state.wake == nil else { return false }
+            state.wake = wake
+            state.queue.changeGate { $0.isConnected = isConnected }
+            state.queue.start()
+            return true
+        }
+        guard isFirst else { return }
+        // Until the stored token has been read, the writes of its user wait.
+        _ = await app.resolvedIdentity()
+        await withDiscardingTaskGroup { group in
+            group.addTask { await followConnection() }
+            for await _ in wakes {
+                let (failures, items) = takeOrders()
+                for failure in failures { group.addTask { await ask(about: failure) } }
+                for item in items { group.addTask { await send(item) } }
+                // Taking work changes the state, which subscribers are told about.
+                if !failures.isEmpty || !items.isEmpty { outbox.change { _ in } }
+            }
+            group.cancelAll()
+        }
+        outbox.change { state in
+            state.wake = nil
+            state.queue.changeGate { $0.stop() }
+        }
+    }
+
+    private func takeOrders() -> ([OutboxFailure], [OutboxQueue.Item]) {
+        let now = outbox.timebase.now
+        return outbox.withState { ($0.queue.takeUnasked(), $0.queue.takeSendable(at: now)) }
+    }
+
+    private func followConnection() async {
+        for await status in app.connectionStatusUpdates() {
+            outbox.change { $0.queue.changeGate { $0.isConnected = status.isConnected } }
+        }
+    }
+
+    private func ask(about failure: OutboxFailure) async {
+        guard let decision = await outbox.options.decide(failure), !Task.isCancelled else { return }
+        do {
+            try await outbox.decide(decision, for: failure.write.id)
+        } catch {
+            app.diagnostics.log(.error, .outbox, "a decision was not noted", error: error)
+        }
+    }
+}
+
+// MARK: - Attempts
+
+extension OutboxSender {
+    /// How an attempt ended.
+    private enum Attempt: Sendable {
+        case succeeded(JSONValue)
+        case failed(FeathersError)
+        /// The app shut down first.
+        case interrupted
+    }
+
+    /// Makes one attempt at a write: records that it begins, calls the service, and records the outcome.
+    private func send(_ item: OutboxQueue.Item) async {
+        let id = item.write.id
+        let journal = outbox.journal
+        let service = outbox.options.service(at: item.write.path)
+        let isKeyed = service.recognizesRepetition(of: item.write)
+        do {
+            // If the process dies from here on, the write may have been executed.
+            try await journal.append(.begun(id))
+            // An app that has shut down meanwhile sends nothing, which is still known here.
+            try Task.checkCancellation()
+        } catch {
+            if !(error is CancellationError) {
+                app.diagnostics.log(.error, .outbox, "nothing is sent, since the outbox cannot be written", error: error)
+            }
+            return await putOff(item, SendVerdict(.notBegun, isKeyed: isKeyed))
+        }
+        switch await attempt(item, service) {
+        case .succeeded(let result):
+            // Done even if it cannot be recorded: a later process sends it again with its key, or asks.
+            try? await journal.append(.ended(id), isOwed: true)
+            outbox.finish(id)?.resolve(result)
+        case .failed(let error):
+            let verdict = SendVerdict(error, isKeyed: isKeyed)
+            app.diagnostics.log(
+                .notice, .outbox, "\(item.write.method) of \(item.write.path) was not done", [.attempt: .integer(item.attempts)],
+                error: error)
+            guard case .ask(let reason) = verdict.course else { return await putOff(item, verdict) }
+            let failure = OutboxFailure(
+                write: item.write, reason: reason, error: error, mayHaveExecuted: item.mayHaveExecuted || verdict.mayHaveExecuted)
+            // If it cannot be recorded, the outcome is unknown after a restart.
+            try? await journal.append(.failed(id, reason, error, mayHaveExecuted: failure.mayHaveExecuted))
+            outbox.change { $0.queue.ask(failure) }
+        case .interrupted:
+            outbox.change { $0.queue.interrupt(id, isKeyed: isKeyed) }
+        }
+    }
+
+    /// Lets a write wait for another attempt.
+    private func putOff(_ item: OutboxQueue.Item, _ verdict: SendVerdict) async {
+        let id = item.write.id
+        let timebase = outbox.timebase
+        if !item.mayHaveExecuted, !verdict.mayHaveExecuted {
+            // If it cannot be recorded, a later process assumes that the attempt may have been executed.
+            try? await outbox.journal.append(.released(id))
+        }
+        let now = timebase.now
+        let moment = outbox.change { $0.queue.putOff(id, verdict, at: now, random: Double.random(in: 0..<1)) }
+        guard let moment else { return }
+        // The write is already waiting; this task only keeps its time.
+        try? await timebase.sleep(until: moment)
+        let later = timebase.now
+        outbox.change { $0.queue.timePassed(id, at: later) }
+    }
+
+    private func attempt(_ item: OutboxQueue.Item, _ service: OutboxServiceOptions) async -> Attempt {
+        do {
+            return .succeeded(
+                try await respond(to: service.request(for: item.write, timeout: outbox.options.attemptTimeout), for: item.write))
+        } catch let error as FeathersError {
+            if let record = await recordMade(by: item, service, refusedWith: error) { return .succeeded(record) }
+            return .failed(error)
+        } catch is CancellationError where Task.isCancelled {
+            return .interrupted
+        } catch {
+            return .failed(FeathersError(unexplained: error))
+        }
+    }
+
+    /// The record that an earlier attempt at a `create` has made, when a repetition is refused because its id is taken.
+    private func recordMade(
+        by item: OutboxQueue.Item, _ service: OutboxServiceOptions, refusedWith error: FeathersError
+    ) async -> JSONValue? {
+        let write = item.write
+        guard item.mayHaveExecuted, write.method == .create, error.execution == .answered, [.conflict, .badRequest].contains(error.code),
+            let property = service.recordIDProperty, let id = write.data?[property].flatMap({ ServiceID($0) })
+        else { return nil }
+        let params = Params(route: write.route, timeout: outbox.options.attemptTimeout)
+        return try? await respond(to: ServiceRequest(path: write.path, method: .get, id: id, params: params), for: write)
+    }
+
+    private func respond(to request: ServiceRequest, for write: OutboxWrite) async throws -> JSONValue {
+        var request = request
+        let sender = app.currentSender
+        guard write.belongs(to: sender.identity) else { throw FeathersError.senderChanged(request) }
+        // From here to the wire, the call fails if the user changes.
+        if write.identity != nil { request.sender = sender }
+        return try await app.service(request.path).respond(to: request).result
+    }
+}
+
+extension ConnectionStatus {
+    fileprivate var isConnected: Bool {
+        if case .connected = self { true } else { false }
+    }
+}
+
+extension FeathersError {
+    /// An attempt that ended before anything was sent.
+    fileprivate static var notBegun: FeathersError {
+        FeathersError(.unavailable, "The attempt was not begun", execution: .neverSent)
+    }
+
+    /// A failure that says nothing about the call: a hook's own error, or a cancellation from elsewhere.
+    fileprivate init(unexplained error: any Error) {
+        self.init(.generalError, "The call ended with \(type(of: error))", execution: .mayHaveExecuted, cause: error)
+    }
+}

@@ -1,0 +1,133 @@
+public import FeathersCore
+
+/// The writes of a service through its app's outbox. Each method returns once the write is on the disk, connected or not.
+///
+/// All methods throw ``FeathersError/Code/notImplemented`` when the app has no outbox, ``FeathersError/Code/badRequest`` when the data cannot be
+/// written as JSON, and a ``FeathersError`` naming the file when the disk does not accept it. The write is not in the outbox then.
+public struct OutboxService: Sendable {
+    let service: UntypedService
+
+    /// Creates a record. Creations have no particular order, unless the record's id is known: see ``IdempotencyKeyPlace/recordID(_:)``.
+    /// - Parameters:
+    ///   - data: The record.
+    ///   - query: The query of the call.
+    ///   - route: Values for the `:placeholders` of the service's path.
+    @discardableResult
+    public func create(_ data: JSONValue, _ query: Query = Query(), route: [String: String] = [:]) async throws -> QueuedWrite<JSONValue> {
+        try await add(Outbox.Draft(method: .create, data: data, query: query, route: route))
+    }
+
+    /// Replaces a record, after the earlier writes to it.
+    @discardableResult
+    public func update(
+        _ id: some ServiceIDConvertible, with data: JSONValue, _ query: Query = Query(), route: [String: String] = [:]
+    ) async throws -> QueuedWrite<JSONValue> {
+        try await add(Outbox.Draft(method: .update, recordID: id.serviceID, data: data, query: query, route: route))
+    }
+
+    /// Merges data into a record, after the earlier writes to it.
+    @discardableResult
+    public func patch(
+        _ id: some ServiceIDConvertible, with data: JSONValue, _ query: Query = Query(), route: [String: String] = [:]
+    ) async throws -> QueuedWrite<JSONValue> {
+        try await add(Outbox.Draft(method: .patch, recordID: id.serviceID, data: data, query: query, route: route))
+    }
+
+    /// Removes a record, after the earlier writes to it.
+    @discardableResult
+    public func remove(
+        _ id: some ServiceIDConvertible, _ query: Query = Query(), route: [String: String] = [:]
+    ) async throws -> QueuedWrite<JSONValue> {
+        try await add(Outbox.Draft(method: .remove, recordID: id.serviceID, query: query, route: route))
+    }
+
+    /// Calls a custom method.
+    /// - Parameters:
+    ///   - method: The method's name. One of Feathers' own throws ``FeathersError/Code/badRequest``.
+    ///   - data: The data of the call.
+    ///   - record: The record whose writes the call is ordered with; nil for no particular order. It is not sent.
+    ///   - query: The query of the call.
+    ///   - route: Values for the `:placeholders` of the service's path.
+    @discardableResult
+    public func call(
+        _ method: ServiceMethod, with data: JSONValue = .null, amongWritesOf record: ServiceID? = nil, _ query: Query = Query(),
+        route: [String: String] = [:]
+    ) async throws -> QueuedWrite<JSONValue> {
+        guard method.isCustom else {
+            throw FeathersError(
+                .badRequest, "'\(method)' is no custom method: use '\(method)(…)' in place of 'call(\"\(method)\")'", execution: .neverSent)
+        }
+        return try await add(Outbox.Draft(method: method, data: data, query: query, route: route, orderingKey: record))
+    }
+
+    private func add(_ draft: Outbox.Draft) async throws -> QueuedWrite<JSONValue> {
+        guard let outbox = service.app.outbox else {
+            throw FeathersError(.notImplemented, "The app has no outbox: give it one with useOutbox(_:)", execution: .neverSent)
+        }
+        return try await outbox.add(draft, path: service.path, as: service.app.resolvedIdentity())
+    }
+}
+
+/// The writes of a typed service through its app's outbox; see ``OutboxService``.
+public struct OutboxTypedService<Model: Codable & Sendable>: Sendable {
+    let service: TypedService<Model>
+
+    /// Creates a record from a model or from any other encodable value.
+    @discardableResult
+    public func create(
+        _ data: some Encodable, _ query: Query = Query(), route: [String: String] = [:]
+    ) async throws -> QueuedWrite<Model> {
+        model(try await service.untyped.outbox.create(encode(data), query, route: route))
+    }
+
+    /// Replaces a record, after the earlier writes to it.
+    @discardableResult
+    public func update(
+        _ id: some ServiceIDConvertible, with data: some Encodable, _ query: Query = Query(), route: [String: String] = [:]
+    ) async throws -> QueuedWrite<Model> {
+        model(try await service.untyped.outbox.update(id, with: encode(data), query, route: route))
+    }
+
+    /// Merges the properties of a dictionary, or of any encodable value, into a record, after the earlier writes to it.
+    @discardableResult
+    public func patch(
+        _ id: some ServiceIDConvertible, with data: some Encodable, _ query: Query = Query(), route: [String: String] = [:]
+    ) async throws -> QueuedWrite<Model> {
+        model(try await service.untyped.outbox.patch(id, with: encode(data), query, route: route))
+    }
+
+    /// Merges JSON into a record, for patches with values of several types.
+    @discardableResult
+    public func patch(
+        _ id: some ServiceIDConvertible, with data: JSONValue, _ query: Query = Query(), route: [String: String] = [:]
+    ) async throws -> QueuedWrite<Model> {
+        model(try await service.untyped.outbox.patch(id, with: data, query, route: route))
+    }
+
+    /// Removes a record, after the earlier writes to it.
+    @discardableResult
+    public func remove(
+        _ id: some ServiceIDConvertible, _ query: Query = Query(), route: [String: String] = [:]
+    ) async throws -> QueuedWrite<Model> {
+        model(try await service.untyped.outbox.remove(id, query, route: route))
+    }
+
+    private func encode(_ data: some Encodable) throws -> JSONValue {
+        try service.codec(for: Params()).encode(data)
+    }
+
+    private func model(_ write: QueuedWrite<JSONValue>) -> QueuedWrite<Model> {
+        let service = service
+        return write.map { try service.decodeResult($0, Params()) }
+    }
+}
+
+extension UntypedService {
+    /// The service's writes through the app's outbox.
+    public var outbox: OutboxService { OutboxService(service: self) }
+}
+
+extension TypedService {
+    /// The service's writes through the app's outbox.
+    public var outbox: OutboxTypedService<Model> { OutboxTypedService(service: self) }
+}

@@ -1,0 +1,40 @@
+import FeathersCore
+import FeathersTesting
+import Foundation
+import Testing
+
+@testable import FeathersSync
+
+/// After any history of changes, losses and reconnections, a live result is what a fresh `find` gives.
+@Suite("The result of a live query after any history", .timeLimit(.minutes(10)))
+struct LiveHistoryTests {
+    static let queries: [Query] = [
+        Query(),
+        .where("kind", "a"),
+        .sorted(by: "rank"),
+        .where("rank", .greaterThan(2)).sorted(by: "rank", .descending),
+        .sorted(by: "rank").limit(3),
+        .where("kind", .isIn(["a", "b"])).sorted(by: "kind").sorted(by: "rank", .descending).limit(2),
+        .limit(4),
+        .sorted(by: "rank").limit(2).skip(2),
+        .sorted(by: "rank").limit(3).selecting("kind"),
+        .where("rank", .isAtMost(3)).skip(1),
+        .sorted(by: "rank", .descending).limit(0),
+        .any(of: [.where("kind", "c"), .where("rank", 1)]).sorted(by: "id", .descending),
+    ]
+
+    static let histories = ProcessInfo.processInfo.environment["FEATHERS_LIVE_HISTORIES"].flatMap(Int.init) ?? 10_000
+
+    @Test("is what a fresh find gives", arguments: Array(queries.enumerated()), [nil, Pagination(default: 3, max: 5)])
+    func equalsFind(query: (offset: Int, element: Query), pagination: Pagination?) async throws {
+        let share = max(Self.histories / (Self.queries.count * 2), 1) + 1
+        for seed in 0..<share {
+            // Other tests wait for the network meanwhile, on as many threads as there are cores.
+            await Task.yield()
+            var history = LiveHistory(query.element, pagination, seed: UInt64(seed) &* 7919 &+ UInt64(query.offset))
+            try await history.play()
+            let (live, fresh) = try await history.results()
+            #expect(live == fresh, "query \(query.element), seed \(seed): \(history.log.joined(separator: ", "))")
+        }
+    }
+}

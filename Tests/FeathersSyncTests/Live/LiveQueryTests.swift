@@ -1,0 +1,152 @@
+import FeathersCore
+import FeathersSync
+import FeathersTesting
+import Testing
+
+@Suite("A live query", .timeLimit(.minutes(10)))
+struct LiveQueryTests {
+    struct Message: Codable, Sendable, Equatable {
+        var id: Int
+        var text: String
+        var rank: Int = 0
+    }
+
+    private func messages(_ texts: String..., pagination: Pagination? = nil) async throws -> TypedService<Message> {
+        let app = FeathersApp()
+        let records = texts.enumerated().map { index, text in
+            ["id": .integer(Int64(index + 1)), "text": .string(text), "rank": .integer(Int64(index))] as JSONObject
+        }
+        try await app.use(MemoryService(startID: 1, multi: .all, pagination: pagination, records: records), at: "messages")
+        return app.service("messages", of: Message.self)
+    }
+
+    @Test("gives the result and then every change of it")
+    func changes() async throws {
+        let messages = try await messages("one", "two")
+        var live = messages.live(.sorted(by: "text")).makeAsyncIterator()
+        #expect(try await live.next()?.map(\.text) == ["one", "two"])
+        try await messages.create(["text": .string("a first"), "rank": 0] as JSONObject)
+        #expect(try await live.next()?.map(\.text) == ["a first", "one", "two"])
+        try await messages.patch(1, with: ["text": "zero"])
+        #expect(try await live.next()?.map(\.text) == ["a first", "two", "zero"])
+        try await messages.remove(2)
+        #expect(try await live.next()?.map(\.text) == ["a first", "zero"])
+        try await messages.update(1, with: Message(id: 1, text: "b"))
+        #expect(try await live.next()?.map(\.text) == ["a first", "b"])
+    }
+
+    @Test("misses nothing between its making and its first result")
+    func listensFirst() async throws {
+        let messages = try await messages("one")
+        var live = messages.live().makeAsyncIterator()
+        try await messages.create(["text": .string("two"), "rank": 0] as JSONObject)
+        #expect(try await live.next()?.count == 2)
+        // Fetched after the creation: the event that comes late changes nothing, and is no news.
+        try await messages.create(["text": .string("three"), "rank": 0] as JSONObject)
+        #expect(try await live.next()?.map(\.text) == ["one", "two", "three"])
+    }
+
+    @Test("takes records in and out as they begin and cease to match")
+    func membership() async throws {
+        let messages = try await messages("one", "two", "three")
+        var live = messages.live(.where("rank", .greaterThan(0)).sorted(by: "rank")).makeAsyncIterator()
+        #expect(try await live.next()?.map(\.id) == [2, 3])
+        try await messages.patch(1, with: ["rank": 9])
+        #expect(try await live.next()?.map(\.id) == [2, 3, 1])
+        try await messages.patch(2, with: ["rank": 0])
+        #expect(try await live.next()?.map(\.id) == [3, 1])
+    }
+
+    @Test("fills a limited result up again, and pages of the service's own size")
+    func refills() async throws {
+        let messages = try await messages("1", "2", "3", "4", "5", "6", pagination: Pagination(default: 3))
+        var live = messages.live(.sorted(by: "rank")).makeAsyncIterator()
+        #expect(try await live.next()?.map(\.id) == [1, 2, 3])
+        for removed in 1...3 {
+            try await messages.remove(removed)
+            #expect(try await live.next()?.map(\.id) == Array(removed + 1...removed + 3))
+        }
+        try await messages.remove(4)
+        #expect(try await live.next()?.map(\.id) == [5, 6])
+    }
+
+    @Test("tells what has changed in the terms of lists")
+    func snapshots() async throws {
+        let messages = try await messages("a", "b", "c", "d")
+        var live = messages.live(.sorted(by: "text")).snapshots.makeAsyncIterator()
+        let first = try #require(await live.next())
+        #expect(first.changes.insertions == [0, 1, 2, 3])
+        try await messages.patch(1, with: ["text": "e"])
+        let moved = try #require(await live.next())
+        #expect(moved.changes.moves.map { [$0.from, $0.to] } == [[0, 3]] && moved.changes.updates == [3])
+        #expect(moved.changes.insertions.isEmpty && moved.changes.removals.isEmpty)
+        try await messages.remove(3)
+        #expect(try await live.next()?.changes.removals == [1])
+        try await messages.patch(2, with: ["rank": 7])
+        #expect(try await live.next()?.changes.updates == [0])
+    }
+
+    @Test("shows the selected properties, sorted by others")
+    func selects() async throws {
+        let messages = try await messages("a", "b", "c")
+        var live = messages.live(.sorted(by: "text").selecting("text", "rank")).makeAsyncIterator()
+        let first = try await live.next()
+        #expect(first == [Message(id: 1, text: "a"), Message(id: 2, text: "b", rank: 1), Message(id: 3, text: "c", rank: 2)])
+    }
+
+    @Test("ends with the failure of its first fetch, and with a record that is no model")
+    func failures() async throws {
+        let refusing = FeathersApp(transport: StubTransport { _ in throw FeathersError(.forbidden, "No") })
+        await #expect {
+            for try await _ in refusing.service("messages").live() {}
+        } throws: { FeathersError.Code.forbidden ~= $0 }
+        let strange = FeathersApp(transport: StubTransport { _ in [["id": 1, "text": 5]] })
+        await #expect {
+            for try await _ in strange.service("messages", of: Message.self).live() {}
+        } throws: { FeathersError.Code.generalError ~= $0 }
+        let nameless = FeathersApp(transport: StubTransport { _ in [["_id": "x"]] })
+        await #expect {
+            for try await _ in nameless.service("messages").live() {}
+        } throws: { FeathersError.Code.generalError ~= $0 }
+        var mongo = nameless.service("messages").live(id: "_id").makeAsyncIterator()
+        #expect(try await mongo.next()?.count == 1)
+    }
+
+    @Test(
+        "says what in a query it cannot judge",
+        arguments: [
+            ["$limit": -1], ["$skip": "many"], ["rank": ["$near": 1]], ["$sort": "rank"],
+        ] as [Query])
+    func unusableQueries(query: Query) async throws {
+        let messages = try await messages("one")
+        await #expect {
+            for try await _ in messages.live(query) {}
+        } throws: { FeathersError.Code.badRequest ~= $0 }
+    }
+
+    @Test("ends when its reader is cancelled")
+    func cancellation() async throws {
+        let messages = try await messages("one")
+        let reader = Task {
+            for try await _ in messages.live() { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+        await #expect(throws: CancellationError.self) { try await reader.value }
+        #expect(messages.untyped.app.metrics.events.allSatisfy { $0.subscribers == 0 })
+    }
+
+    @Test("feeds a model for views")
+    @MainActor
+    func model() async throws {
+        let messages = try await messages("one")
+        let model = LiveQueryModel(messages.live())
+        let running = Task { await model.run() }
+        while !model.isLoaded { await Task.yield() }
+        #expect(model.records.map(\.text) == ["one"] && model.error == nil)
+        running.cancel()
+        await running.value
+
+        let broken = LiveQueryModel(messages.live(["$limit": -1]))
+        await broken.run()
+        #expect(broken.error != nil && !broken.isLoaded)
+    }
+}

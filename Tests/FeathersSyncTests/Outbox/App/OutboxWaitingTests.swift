@@ -1,0 +1,206 @@
+import Feathers
+import FeathersSupport
+import FeathersTesting
+import Foundation
+import Testing
+
+@testable import FeathersSync
+
+@Suite("What an outbox waits for", .timeLimit(.minutes(10)))
+struct OutboxWaitingTests {
+    @Test("A refusal for want of a sign-in pauses all until somebody has signed in")
+    func authentication() async throws {
+        let isOpen = Locked(false)
+        let transport = StubTransport { request in
+            if request.path == "authentication" {
+                isOpen.withLock { $0 = true }
+                return ["accessToken": "secret", "user": ["id": 1]]
+            }
+            guard isOpen.withLock({ $0 }) else { throw FeathersError(.notAuthenticated, "Not authenticated") }
+            return request.data ?? .null
+        }
+        let folder = try OutboxFolder()
+        let app = FeathersApp(transport: transport)
+        try app.use(authentication: AuthenticationOptions())
+        let outbox = try await Outbox(file: folder.file)
+        try app.useOutbox(outbox)
+        let first = try await app.service("messages").outbox.create(["n": 1])
+        let second = try await app.service("messages").outbox.create(["n": 2])
+        try await withFeathersApp(app) { app in
+            let state = try await outbox.wait { $0.activity == .waitingForSignIn && $0.entries.allSatisfy { $0.status == .waiting } }
+            #expect(state.entries.count == 2)
+            try await app.authenticate(.local(email: "a@example.com", password: "p4ssw0rd"))
+            _ = try await first.result()
+            _ = try await second.result()
+            #expect(outbox.state.activity == .active)
+        }
+        let text = try String(decoding: Data(contentsOf: folder.file), as: UTF8.self)
+        #expect(!text.contains("secret") && !text.contains("p4ssw0rd"))
+    }
+
+    @Test("Apps that sign in by other means say so")
+    func resumed() async throws {
+        let scene = try await OutboxApp(server: AnsweringServer(AnsweringServer.failing(.notAuthenticated)))
+        let queued = try await scene.messages.outbox.create(["n": 1])
+        try await scene.live { _ in
+            try await scene.outbox.wait { $0.activity == .waitingForSignIn }
+            scene.outbox.resume()
+            _ = try await queued.result()
+        }
+    }
+
+    @Test("Over a connection it waits for the connection, and no delay")
+    func connection() async throws {
+        let folder = try OutboxFolder()
+        let clock = ManualClock()
+        let transport = StubRealTimeTransport()
+        transport.stub("messages", with: ServiceStub { $0.data ?? .null })
+        transport.refuse(with: FeathersError(.unavailable, "down"), attempts: 1)
+        let app = FeathersApp(transport: transport)
+        let outbox = try await Outbox(file: folder.file) { $0.clock = clock }
+        try app.useOutbox(outbox)
+        let queued = try await app.service("messages").outbox.create(["n": 1])
+        try await withFeathersApp(app) { _ in
+            try await outbox.wait { $0.activity == .offline }
+            transport.restore(recovered: false)
+            _ = try await queued.result()
+            transport.drop(.pingTimeout)
+            try await outbox.wait { $0.activity == .offline }
+            let later = try await app.service("messages").outbox.create(["n": 2])
+            transport.restore(recovered: false)
+            _ = try await later.result()
+        }
+        #expect(outbox.state.activity == .stopped)
+    }
+
+    @Test("The server's own delay is waited for, the outbox' otherwise", arguments: [nil, Duration.seconds(40)])
+    func delays(_ asked: Duration?) async throws {
+        var error = FeathersError(.tooManyRequests, "slow")
+        error.retryAfter = asked
+        let scene = try await OutboxApp(server: AnsweringServer(.error(error)))
+        let queued = try await scene.messages.outbox.create(["n": 1])
+        try await scene.live { _ in
+            try await scene.clock.waitForSleepers(1)
+            #expect(scene.outbox.state.entries.map(\.status) == [.retrying])
+            scene.clock.advance(by: (asked ?? .seconds(1)) - .milliseconds(1))
+            #expect(scene.outbox.state.entries.map(\.status) == [.retrying])
+            scene.clock.advance(by: .milliseconds(1))
+            _ = try await queued.result()
+        }
+        #expect(scene.server.requests.count == 2)
+    }
+
+    @Test("What was put off when the app's life ended is sent by its next life")
+    func nextLife() async throws {
+        let scene = try await OutboxApp(server: AnsweringServer(AnsweringServer.failing(.tooManyRequests)))
+        let queued = try await scene.messages.outbox.create(["n": 1])
+        _ = try await withFeathersApp(scene.app) { _ in try await scene.outbox.wait { $0.entries.first?.status == .retrying } }
+        try await scene.live { _ in _ = try await queued.result() }
+        #expect(scene.server.requests.count == 2)
+    }
+
+    @Test("What the app's end comes before is known not to be sent, also without keys")
+    func endedBeforeSending() async throws {
+        let disk = SimulatedDisk()
+        let server = AnsweringServer()
+        let outbox = try await Outbox(on: disk, name: "outbox", path: "/outbox", OutboxOptions())
+        let app = FeathersApp(transport: StubTransport { request in try await server.answer(request) })
+        try app.useOutbox(outbox)
+        try await app.service("messages").outbox.create(["n": 1])
+        let life = Locked<Task<Void, any Error>?>(nil)
+        // The first thing that is written from here on is that an attempt begins.
+        disk.state.withLock { $0.onSynchronizing = { life.withLock { $0?.cancel() } } }
+        let running = life.withLock { life in
+            let task = Task { try await app.run() }
+            life = task
+            return task
+        }
+        _ = try? await running.value
+        #expect(server.requests.isEmpty)
+        #expect(outbox.state.entries.map(\.status) == [.waiting])
+        #expect(try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.inOrder.map(\.mayHaveExecuted) == [false])
+    }
+
+    @Test("A full disk sends nothing that could not be noted, and refuses what is handed in")
+    func fullDisk() async throws {
+        let disk = SimulatedDisk()
+        let clock = ManualClock()
+        let server = AnsweringServer()
+        let outbox = try await Outbox(on: disk, name: "outbox", path: "/outbox", OutboxOptions { $0.clock = clock })
+        let app = FeathersApp(transport: StubTransport { request in try await server.answer(request) })
+        try app.useOutbox(outbox)
+        let queued = try await app.service("messages").outbox.create(["n": 1])
+        disk.state.withLock { $0.room = 0 }
+        await #expect { try await app.service("messages").outbox.create(["n": 2]) } throws: { "\($0)".contains("No space left on device") }
+        try await withFeathersApp(app) { _ in
+            try await clock.waitForSleepers(1)
+            #expect(server.requests.isEmpty)
+            disk.state.withLock { $0.room = 1 << 40 }
+            clock.advance(by: .seconds(60))
+            _ = try await queued.result()
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("An end that the disk does not take is an end all the same, and written with the next record")
+    func owedEnd() async throws {
+        let disk = SimulatedDisk()
+        let gate = Promise<Void>()
+        let transport = StubTransport { request in
+            if request.data?["n"] == 1 { try await gate.value() }
+            return request.data ?? .null
+        }
+        let outbox = try await Outbox(on: disk, name: "outbox", path: "/outbox", OutboxOptions())
+        let app = FeathersApp(transport: transport)
+        try app.useOutbox(outbox)
+        let first = try await app.service("messages").outbox.create(["n": 1])
+        try await withFeathersApp(app) { _ in
+            try await transport.waitForRequest(number: 1)
+            disk.state.withLock { $0.room = 0 }
+            gate.resolve(())
+            _ = try await first.result()
+            #expect(outbox.state.entries.isEmpty)
+        }
+        // A process that died now would leave a write that may have been executed.
+        let left = try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.inOrder
+        #expect(left.map(\.write) == [first.write] && left.first?.mayHaveExecuted == true)
+        disk.state.withLock { $0.room = 1 << 40 }
+        let second = try await app.service("messages").outbox.create(["n": 2])
+        #expect(try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.inOrder.map(\.write) == [second.write])
+    }
+
+    @Test("The states begin with the present one and end up with what has become")
+    func states() async throws {
+        let gate = Promise<Void>()
+        let scene = try await OutboxApp(server: AnsweringServer(.held(gate), AnsweringServer.failing(.conflict)))
+        var states = scene.outbox.stateUpdates().makeAsyncIterator()
+        #expect(await states.next()?.activity == .stopped)
+        let queued = try await scene.messages.outbox.patch(1, with: ["n": 1])
+        #expect(await states.next()?.entries.map(\.write) == [queued.write])
+        try await scene.live { _ in
+            try await scene.outbox.wait { $0.entries.first?.status == .sending && $0.entries.first?.attempts == 1 }
+            gate.resolve(())
+            _ = try await queued.result()
+            try await scene.messages.outbox.patch(1, with: ["n": 2])
+            let state = try await scene.outbox.wait { $0.entries.first?.status == .awaitingDecision }
+            #expect(state.activity == .active && state.entries.first?.failure?.reason == .conflict)
+        }
+        #expect(scene.outbox.state.activity == .stopped)
+    }
+
+    @Test("A typed service writes models and reads them back")
+    func typed() async throws {
+        struct Message: Codable, Sendable, Equatable {
+            var id: Int?
+            var text: String
+        }
+        let scene = try await OutboxApp()
+        let messages = scene.app.service("messages", of: Message.self)
+        let created = try await messages.outbox.create(Message(id: 1, text: "Hi"))
+        let patched = try await messages.outbox.patch(1, with: ["text": "Ho"] as [String: String])
+        try await scene.live { _ in
+            let (first, second) = (try await created.result(), try await patched.result())
+            #expect(first == Message(id: 1, text: "Hi") && second == Message(id: nil, text: "Ho"))
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import FeathersCore
+import Foundation
+import Testing
+
+@testable import FeathersSync
+
+@Suite("The rules of an outbox")
+struct OutboxQueueTests {
+    private static let retry = OutboxRetry(initialDelay: .seconds(1), jitter: 0)
+
+    /// A queue with these lanes, one write for each, that has started.
+    private func queue(_ lanes: [String], limit: Int = 4) -> OutboxQueue {
+        var queue = OutboxQueue(limit: limit, retry: Self.retry)
+        for (index, lane) in lanes.enumerated() { queue.add(.sample(index, lane: lane)) }
+        queue.start()
+        return queue
+    }
+
+    /// What is sent now, by number.
+    private func taken(_ queue: inout OutboxQueue, at seconds: Int = 0) -> [Int] {
+        queue.takeSendable(at: .seconds(seconds)).map { item in
+            (0..<1000).first { UUID.sample($0) == item.write.id } ?? -1
+        }
+    }
+
+    private func verdict(_ code: FeathersError.Code, _ execution: FeathersError.Execution = .neverSent, isKeyed: Bool = true) -> SendVerdict
+    {
+        SendVerdict(FeathersError(code, "no", execution: execution), isKeyed: isKeyed)
+    }
+
+    private func failure(_ number: Int, _ reason: OutboxFailure.Reason = .rejected) -> OutboxFailure {
+        OutboxFailure(write: .sample(number), reason: reason, error: FeathersError(.badRequest, "no"), mayHaveExecuted: reason == .unknown)
+    }
+
+    @Test("Each lane sends one at a time in its order, beside the others")
+    func lanes() {
+        var queue = queue(["a", "a", "b", "a", "b"])
+        #expect(taken(&queue) == [0, 2])
+        #expect(taken(&queue) == [])
+        queue.remove(.sample(2))
+        #expect(taken(&queue) == [4])
+        queue.remove(.sample(0))
+        #expect(taken(&queue) == [1])
+        queue.remove(.sample(1))
+        #expect(taken(&queue) == [3])
+        queue.remove(.sample(3))
+        queue.remove(.sample(4))
+        #expect(queue.items.isEmpty && queue.lanes.isEmpty)
+    }
+
+    @Test("No more lanes go at once than the limit, and none starves")
+    func limit() {
+        var queue = queue((0..<200).map { "\($0)" }, limit: 3)
+        var order: [Int] = []
+        while case let next = taken(&queue), !next.isEmpty {
+            #expect(order.isEmpty ? next.count == 3 : next.count == 1)
+            order += next
+            queue.remove(.sample(order[order.count - 3 < 0 ? 0 : order.count - next.count]))
+        }
+        #expect(order.prefix(3) == [0, 1, 2])
+        #expect(Set(order).count == order.count)
+    }
+
+    @Test("Nothing is sent before it starts, without a connection, and once it stopped")
+    func gate() {
+        var queue = OutboxQueue(limit: 4, retry: Self.retry)
+        queue.add(.sample(0))
+        #expect(taken(&queue) == [])
+        queue.start()
+        queue.changeGate { $0.isConnected = false }
+        #expect(taken(&queue) == [])
+        queue.changeGate { $0.isConnected = true }
+        queue.changeGate { $0.stop() }
+        #expect(taken(&queue) == [])
+        queue.start()
+        #expect(taken(&queue) == [0])
+    }
+
+    @Test("A server that can not be reached is tried again after a delay by one write alone; its answer lets all others go")
+    func unreachable() {
+        var queue = queue(["a", "b", "c"], limit: 2)
+        #expect(taken(&queue) == [0, 1])
+        #expect(queue.putOff(.sample(0), verdict(.unavailable), at: .zero, random: 0) == .seconds(1))
+        // Both failed together: that is one failure.
+        #expect(queue.putOff(.sample(1), verdict(.unavailable), at: .zero, random: 0) == .seconds(1))
+        #expect(taken(&queue) == [])
+        #expect(taken(&queue, at: 1).count == 1)
+        #expect(
+            queue.inOrder.first { $0.stage != .waiting }.flatMap {
+                queue.putOff($0.write.id, verdict(.unavailable), at: .seconds(1), random: 0)
+            } == .seconds(3))
+        #expect(taken(&queue, at: 2) == [])
+        let probe = taken(&queue, at: 3)
+        #expect(probe.count == 1)
+        queue.remove(.sample(probe[0]))
+        #expect(taken(&queue, at: 3).count == 2)
+    }
+
+    @Test("A connection that stands again, and a resumption, end every delay", arguments: [true, false])
+    func reconnected(_ isConnection: Bool) {
+        var queue = queue(["a"])
+        _ = taken(&queue)
+        _ = queue.putOff(.sample(0), verdict(.unavailable), at: .zero, random: 0)
+        #expect(taken(&queue) == [])
+        if isConnection {
+            queue.changeGate { $0.isConnected = false }
+            queue.changeGate { $0.isConnected = true }
+        } else {
+            queue.changeGate { $0.resume() }
+        }
+        #expect(taken(&queue) == [0])
+    }
+
+    @Test("What a server puts off waits as long as it asks, and holds up its own lane alone")
+    func putOff() {
+        var queue = queue(["a", "a", "b"])
+        #expect(taken(&queue) == [0, 2])
+        let late = SendVerdict(FeathersError(.tooManyRequests, "slow", data: ["retryAfter": 30]), isKeyed: false)
+        #expect(queue.putOff(.sample(0), late, at: .zero, random: 0) == .seconds(30))
+        queue.remove(.sample(2))
+        queue.add(.sample(3, lane: "c"))
+        queue.timePassed(.sample(0), at: .seconds(29))
+        #expect(taken(&queue, at: 29) == [3])
+        queue.timePassed(.sample(0), at: .seconds(30))
+        #expect(taken(&queue, at: 30) == [0])
+    }
+
+    @Test("A refusal for want of a sign-in stops all, until somebody signs in")
+    func signIn() {
+        var queue = queue(["a", "b", "c"], limit: 2)
+        #expect(taken(&queue) == [0, 1])
+        #expect(queue.putOff(.sample(0), verdict(.notAuthenticated, .answered), at: .zero, random: 0) == nil)
+        #expect(queue.gate.needsSignIn)
+        #expect(taken(&queue) == [])
+        queue.changeGate { $0.signedIn() }
+        // It began before the sign-in, so that its refusal says nothing of now.
+        #expect(queue.putOff(.sample(1), verdict(.notAuthenticated, .answered), at: .zero, random: 0) == nil)
+        #expect(!queue.gate.needsSignIn)
+        #expect(Set(taken(&queue)).count == 2)
+    }
+
+    @Test("A write that waits for a decision holds up its own lane alone; each decision leads on")
+    func deciding() throws {
+        var queue = queue(["a", "a", "b"])
+        #expect(taken(&queue) == [0, 2])
+        queue.ask(failure(0))
+        #expect(queue.takeUnasked().map(\.write.id) == [.sample(0)])
+        #expect(queue.takeUnasked().isEmpty)
+        queue.remove(.sample(2))
+        #expect(taken(&queue) == [])
+
+        try queue.decisionBegan(.sample(0))
+        queue.decisionFailed(.sample(0))
+        #expect(queue.items[.sample(0)]?.stage == .failed(isAsked: true))
+
+        try queue.decisionBegan(.sample(0))
+        #expect(taken(&queue) == [])
+        queue.decided(.sample(0), key: .sample(77), data: ["text": "other"])
+        let sent = queue.takeSendable(at: .zero)
+        #expect(sent.first?.write.key == .sample(77) && sent.first?.write.data == ["text": "other"] && sent.first?.write.id == .sample(0))
+
+        queue.ask(failure(0))
+        try queue.decisionBegan(.sample(0))
+        queue.remove(.sample(0))
+        #expect(taken(&queue) == [1])
+    }
+
+    @Test("Any write that is not on its way can be decided about, and no other")
+    func decidingEarly() throws {
+        var queue = queue(["a", "a"])
+        #expect(taken(&queue) == [0])
+        #expect(throws: FeathersError.self) { try queue.decisionBegan(.sample(0)) }
+        #expect(throws: FeathersError.self) { try queue.decisionBegan(.sample(9)) }
+        try queue.decisionBegan(.sample(1))
+        #expect(throws: FeathersError.self) { try queue.decisionBegan(.sample(1)) }
+        queue.remove(.sample(1))
+        queue.remove(.sample(0))
+        #expect(queue.lanes.isEmpty && taken(&queue) == [])
+    }
+
+    @Test("What was on its way when the app ended is sent again with a key, and asked about without", arguments: [true, false])
+    func interrupted(_ isKeyed: Bool) {
+        var queue = queue(["a"])
+        #expect(taken(&queue) == [0])
+        queue.interrupt(.sample(0), isKeyed: isKeyed)
+        #expect(queue.items[.sample(0)]?.mayHaveExecuted == true)
+        queue.start()
+        #expect(queue.takeUnasked().map(\.reason) == (isKeyed ? [] : [.unknown]))
+        #expect(taken(&queue) == (isKeyed ? [0] : []))
+    }
+
+    @Test("An earlier process' writes come back as they were", arguments: [true, false])
+    func restored(_ isKeyed: Bool) {
+        var queue = OutboxQueue(limit: 9, retry: Self.retry)
+        let stored = [
+            StoredWrite(write: .sample(0), number: 1), StoredWrite(write: .sample(1), number: 2, mayHaveExecuted: true),
+            StoredWrite(write: .sample(2), number: 3, mayHaveExecuted: false, failure: failure(2, .conflict)),
+        ]
+        for write in stored { queue.restore(write, isKeyed: isKeyed) }
+        queue.start()
+        #expect(taken(&queue) == (isKeyed ? [0, 1] : [0]))
+        #expect(queue.takeUnasked().map(\.reason) == (isKeyed ? [.conflict] : [.unknown, .conflict]))
+        // Whoever was asked and did not answer is asked again by the next life.
+        queue.start()
+        #expect(queue.takeUnasked().count == (isKeyed ? 1 : 2))
+    }
+}
