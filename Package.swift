@@ -130,6 +130,14 @@ let package = Package(
                 "FeathersTesting", "TestBackend",
             ],
             swiftSettings: settings),
+        // Whole apps: cache, authentication, live queries, outbox and traffic together.
+        .testTarget(
+            name: "CompositionTests",
+            dependencies: [
+                "FeathersSupport", "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersNetworking",
+                "FeathersREST", "FeathersSync", "FeathersTesting", "FeathersTraffic",
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests", dependencies: ["FeathersSupport", "Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),

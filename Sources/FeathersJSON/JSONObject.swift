@@ -15,7 +15,6 @@ public struct JSONObject: Sendable {
     /// The position of each key. Nil up to `indexingThreshold` keys: a linear search of a small object is faster than hashing.
     private var positions: [ExactString: Int]?
 
-    /// The number of keys above which objects have an index.
     static let indexingThreshold = 32
 
     /// Creates an empty object.
@@ -56,7 +55,6 @@ public struct JSONObject: Sendable {
 
     /// The keys, in their order.
     public var keys: [String] { entries.map(\.key) }
-
     /// The values, in the order of their keys.
     public var values: [JSONValue] { entries.map(\.value) }
 
@@ -75,7 +73,6 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Sets the value of a key. A new key is appended.
     mutating func updateValue(_ value: JSONValue, forKey key: String) {
         if let position = position(of: key) {
             entries[position].value = value
@@ -112,9 +109,7 @@ public struct JSONObject: Sendable {
     }
 
     /// Replaces the value at a position. The encoder fills in nested containers this way.
-    mutating func setValue(_ value: JSONValue, at position: Int) {
-        entries[position].value = value
-    }
+    mutating func setValue(_ value: JSONValue, at position: Int) { entries[position].value = value }
 
     private mutating func append(_ value: JSONValue, forNewKey key: String) {
         entries.append(Entry(key: key, value: value))
@@ -132,7 +127,6 @@ public struct JSONObject: Sendable {
         self.positions = positions
     }
 
-    /// The position of a key in the order.
     func position(of key: String) -> Int? {
         if let positions { return positions[ExactString(key)] }
         return entries.withUnsafeBufferPointer { entries in
@@ -150,9 +144,7 @@ extension JSONObject: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { entries.count }
 
-    public subscript(position: Int) -> Element {
-        (entries[position].key, entries[position].value)
-    }
+    public subscript(position: Int) -> Element { (entries[position].key, entries[position].value) }
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
@@ -193,9 +185,7 @@ extension JSONObject: Hashable {
 
 extension JSONObject {
     /// Creates an object from keys and values. The last value of a repeated key wins, at the position of the first.
-    public init(_ elements: some Sequence<(String, JSONValue)>) {
-        self.init(mergingEntries: elements.map(Entry.init))
-    }
+    public init(_ elements: some Sequence<(String, JSONValue)>) { self.init(mergingEntries: elements.map(Entry.init)) }
 }
 
 extension JSONObject: Codable {

@@ -7,13 +7,8 @@ public enum RootKey: Hashable, Sendable {
 }
 
 extension RootKey: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, CustomStringConvertible {
-    public init(stringLiteral value: String) {
-        self = .key(value)
-    }
-
-    public init(integerLiteral value: Int) {
-        self = .index(value)
-    }
+    public init(stringLiteral value: String) { self = .key(value) }
+    public init(integerLiteral value: Int) { self = .index(value) }
 
     /// The key or the index.
     public var description: String {
@@ -43,7 +38,6 @@ extension JSONValue {
     }
 }
 
-/// A root key that the value does not have.
 package struct MissingRootKey: Error, CustomStringConvertible {
     package let description: String
 

@@ -27,10 +27,7 @@ public struct TLSConfiguration: Hashable, Sendable {
     /// What is checked of a server's certificate.
     public var verification: Verification
 
-    /// Creates a configuration.
-    /// - Parameters:
-    ///   - trust: which certificate authorities are trusted.
-    ///   - verification: what is checked of a server's certificate.
+    /// Creates a configuration; every setting has a default.
     public init(trust: Trust = .system, verification: Verification = .full) {
         self.trust = trust
         self.verification = verification

@@ -21,44 +21,30 @@ enum RESTAnswer {
     }
 
     static func response(of response: HTTPResponse, keepsText: Bool) throws(FeathersError) -> ServiceResponse {
-        guard try hasResult(response) else { return ServiceResponse(.null) }
+        guard response.isSuccess else { throw error(of: response) }
+        guard response.status != 204, !response.body.isEmpty else { return ServiceResponse(.null) }
         do {
             return try ServiceResponse(parsing: response.body, keepsText: keepsText)
         } catch {
-            throw unreadable(response, error)
+            var failure = FeathersError(.generalError, "The server answered \(response.status) with a body that is not JSON", cause: error)
+            failure.answer = FeathersError.Answer(status: response.status, body: response.body)
+            throw failure
         }
     }
 
-    private static func hasResult(_ response: HTTPResponse) throws(FeathersError) -> Bool {
-        guard response.isSuccess else { throw error(of: response) }
-        return response.status != 204 && !response.body.isEmpty
-    }
-
-    private static func unreadable(_ response: HTTPResponse, _ error: JSONParsingError) -> FeathersError {
-        var failure = FeathersError(.generalError, "The server answered \(response.status) with a body that is not JSON", cause: error)
-        failure.answer = FeathersError.Answer(status: response.status, body: response.body)
-        return failure
-    }
-
-    /// The error an HTTP response carries, with how long it asks to wait.
     static func error(of response: HTTPResponse) -> FeathersError {
-        var error = errorInBody(of: response)
-        error.retryAfter = response.retryAfter()
-        return error
-    }
-
-    private static func errorInBody(of response: HTTPResponse) -> FeathersError {
+        var error: FeathersError
+        var isForeign = true
         if let json = try? JSONValue(parsing: response.body), let object = json.object {
-            var error = FeathersError(wire: json, status: response.status)
-            if object["name"] == nil, object["className"] == nil, object["code"] == nil {
-                // Another error format: keep all of it.
-                error.answer = FeathersError.Answer(status: response.status, body: response.body)
-            }
-            return error
+            error = FeathersError(wire: json, status: response.status)
+            isForeign = object["name"] == nil && object["className"] == nil && object["code"] == nil
+        } else {
+            let what = response.body.isEmpty ? "without a body" : "with a body that is no Feathers error"
+            error = FeathersError(FeathersError.Code(rawValue: response.status), "The server answered \(response.status) \(what)")
         }
-        let what = response.body.isEmpty ? "without a body" : "with a body that is no Feathers error"
-        var error = FeathersError(FeathersError.Code(rawValue: response.status), "The server answered \(response.status) \(what)")
-        error.answer = FeathersError.Answer(status: response.status, body: response.body)
+        // Of another error format, all is kept.
+        if isForeign { error.answer = FeathersError.Answer(status: response.status, body: response.body) }
+        error.retryAfter = response.retryAfter()
         return error
     }
 }
@@ -74,7 +60,5 @@ public struct HTTPHead: ResponseKey, Sendable {
     /// The URL that answered, after redirects.
     public let url: URL
 
-    package init(_ response: HTTPResponse) {
-        (status, headers, url) = (response.status, response.headers, response.url)
-    }
+    package init(_ response: HTTPResponse) { (status, headers, url) = (response.status, response.headers, response.url) }
 }

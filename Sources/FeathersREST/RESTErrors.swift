@@ -2,7 +2,6 @@ package import FeathersCore
 package import FeathersNetworking
 
 extension FeathersError {
-    /// Translates a failure of HTTP.
     package init(_ error: HTTPClientError) {
         let code: Code =
             switch error.kind {

@@ -22,15 +22,11 @@ package struct RESTBaseURL: Sendable {
     }
 
     /// - Throws: ``FeathersError/Code/badRequest`` where the base URL cannot be requested. Each call throws it, since the `init` of an app does not throw.
-    package func text() throws(FeathersError) -> String {
-        try checked.get()
-    }
+    package func text() throws(FeathersError) -> String { try checked.get() }
 }
 
-/// Writes paths: every part stays inside its segment.
-///
-/// `.`, `..` and empty segments are refused rather than encoded: RFC 3986 (6.2.2.2) reads `%2E` as `.`, so that any client, proxy or server on the
-/// way may still turn `users/%2E%2E` into another resource.
+/// Writes paths: every part stays inside its segment. `.`, `..` and empty segments are refused rather than encoded: RFC 3986 (6.2.2.2)
+/// reads `%2E` as `.`, so that any client, proxy or server on the way may still turn `users/%2E%2E` into another resource.
 package enum RESTPath {
     /// Appends a service's path, its `:placeholders` filled from `route`.
     package static func append(_ path: String, route: [String: String], to text: inout String) throws(FeathersError) {
@@ -40,9 +36,7 @@ package enum RESTPath {
             wasEmpty = false
             if bytes.first == UInt8(ascii: ":"), bytes.count > 1 {
                 let name = String(Substring(bytes.dropFirst()))
-                guard let value = route[name] else {
-                    throw .refused("The path '\(path)' needs a value for ':\(name)' in params.route")
-                }
+                guard let value = route[name] else { throw .refused("The path '\(path)' needs a value for ':\(name)' in params.route") }
                 try append(segment: value, as: "The value of ':\(name)' in params.route", to: &text)
             } else {
                 let segment = String(Substring(bytes))
@@ -54,11 +48,8 @@ package enum RESTPath {
         if wasEmpty { throw .refused("The service's path is empty") }
     }
 
-    /// Appends a record's id.
     package static func append(_ id: ServiceID, to text: inout String) throws(FeathersError) {
-        if case .number(let number) = id, !number.isFinite {
-            throw .refused("The id is no finite number")
-        }
+        if case .number(let number) = id, !number.isFinite { throw .refused("The id is no finite number") }
         try append(segment: id.description, as: "The id", to: &text)
     }
 
@@ -80,20 +71,15 @@ package enum RESTPath {
 extension String {
     /// A path segment with what may not stand in a path percent-encoded; what is encoded already stays.
     fileprivate func addingEncodingWhereNeeded() -> String {
-        let bytes = Array(utf8)
-        if bytes.allSatisfy(\.standsInPath) { return self }
-        var text: [UInt8] = []
-        for (index, byte) in bytes.enumerated() {
-            let isEscape =
-                byte == UInt8(ascii: "%") && index + 2 < bytes.count && bytes[index + 1].isHexDigit && bytes[index + 2].isHexDigit
-            if byte.standsInPath || isEscape {
-                text.append(byte)
-            } else {
-                let digits = Array("0123456789ABCDEF".utf8)
-                text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
+        if utf8.allSatisfy(\.standsInPath) { return self }
+        let scalars = Array(unicodeScalars)
+        var text = ""
+        for (index, scalar) in scalars.enumerated() {
+            let isEscape = scalar == "%" && scalars[index...].dropFirst().prefix(2).count(where: \.properties.isASCIIHexDigit) == 2
+            let isKept = isEscape || scalar.isASCII && UInt8(ascii: scalar).standsInPath
+            text += isKept ? String(scalar) : percentEncoded(component: String(scalar))
         }
-        return String(decoding: text, as: UTF8.self)
+        return text
     }
 }
 
@@ -103,13 +89,6 @@ extension UInt8 {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
         default: "-._~!$&'()*+,;=:@".utf8.contains(self)
-        }
-    }
-
-    fileprivate var isHexDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): true
-        default: false
         }
     }
 }

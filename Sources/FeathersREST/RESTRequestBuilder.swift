@@ -2,24 +2,16 @@ import FeathersCore
 import FeathersNetworking
 import Foundation
 
-/// Translates a service request to an HTTP request: verb, URL, headers and body as FeathersJS' REST client makes them.
-///
-/// Everything here fails before anything is sent, as ``FeathersError/Code/badRequest`` or as the query's own refusal.
+/// Translates a service request to an HTTP request: verb, URL, headers and body as FeathersJS' REST client makes them. Everything here
+/// fails before anything is sent, as ``FeathersError/Code/badRequest`` or as the query's own refusal.
 struct RESTRequestBuilder: Sendable {
     let base: RESTBaseURL
     let headers: [String: String]
     let timeout: Duration?
     let queryOptions: QueryStringOptions
 
-    init(baseURL: URL, headers: [String: String], timeout: Duration?, queryOptions: QueryStringOptions) {
-        self.base = RESTBaseURL(baseURL)
-        self.headers = headers
-        self.timeout = timeout
-        self.queryOptions = queryOptions
-    }
-
     func httpRequest(for request: ServiceRequest) throws -> HTTPRequest {
-        let verb = RESTVerb(request.method)
+        let verb = HTTPMethod(request.method)
         var httpRequest = HTTPRequest(
             method: verb.rawValue,
             url: try url(for: request),
@@ -40,9 +32,7 @@ struct RESTRequestBuilder: Sendable {
     private func url(for request: ServiceRequest) throws -> URL {
         var text = try base.text()
         try RESTPath.append(request.path, route: request.params.route, to: &text)
-        if let id = try id(of: request) {
-            try RESTPath.append(id, to: &text)
-        }
+        if let id = try id(of: request) { try RESTPath.append(id, to: &text) }
         if !request.params.query.isEmpty {
             let query = try request.params.query.queryString(queryOptions)
             if !query.isEmpty { text += "?" + query }
@@ -65,20 +55,14 @@ struct RESTRequestBuilder: Sendable {
     }
 
     /// Accept, then the app's fields, then what the body needs, then the call's own: later ones win, whatever their case.
-    private func fields(for request: ServiceRequest, _ verb: RESTVerb) throws(FeathersError) -> HTTPHeaders {
+    private func fields(for request: ServiceRequest, _ verb: HTTPMethod) throws(FeathersError) -> HTTPHeaders {
         var fields = HTTPHeaders()
         do {
             try fields.set("Accept", to: "application/json")
             try fields.merge(headers)
-            if verb.carriesData {
-                try fields.set("Content-Type", to: "application/json")
-            }
-            if request.method.isCustom {
-                try fields.set("X-Service-Method", to: request.method.rawValue)
-            }
-            if let held = request.params.heldAnswer {
-                try fields.set("If-None-Match", to: held.entityTag)
-            }
+            if verb.carriesData { try fields.set("Content-Type", to: "application/json") }
+            if request.method.isCustom { try fields.set("X-Service-Method", to: request.method.rawValue) }
+            if let held = request.params.heldAnswer { try fields.set("If-None-Match", to: held.entityTag) }
             try fields.merge(request.params.headers)
         } catch {
             throw FeathersError(error)
@@ -87,31 +71,19 @@ struct RESTRequestBuilder: Sendable {
     }
 }
 
-/// The HTTP method a service method travels as.
-enum RESTVerb: String, Sendable {
-    case get = "GET"
-    case post = "POST"
-    case put = "PUT"
-    case patch = "PATCH"
-    case delete = "DELETE"
-
-    init(_ method: ServiceMethod) {
+extension HTTPMethod {
+    /// What a service method travels as. Custom methods name themselves in X-Service-Method.
+    fileprivate init(_ method: ServiceMethod) {
         self =
             switch method {
             case .find, .get: .get
             case .update: .put
             case .patch: .patch
             case .remove: .delete
-            // create, and custom methods, which name themselves in X-Service-Method.
             default: .post
             }
     }
 
-    /// Whether requests with this verb have a body, or could.
-    var carriesData: Bool {
-        switch self {
-        case .post, .put, .patch: true
-        case .get, .delete: false
-        }
-    }
+    /// Whether requests have a body, or could.
+    fileprivate var carriesData: Bool { [.post, .put, .patch].contains(self) }
 }

@@ -17,13 +17,10 @@ public struct RESTTransport: Transport {
     ///   - queryOptions: how queries become query strings.
     ///   - httpClient: what executes the requests; nil for one of this transport's own, ``PlatformHTTPClient/make()``.
     public init(
-        _ baseURL: URL,
-        headers: [String: String] = [:],
-        timeout: Duration? = .seconds(60),
-        queryOptions: QueryStringOptions = QueryStringOptions(),
-        httpClient: (any HTTPClient)? = nil
+        _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
+        queryOptions: QueryStringOptions = QueryStringOptions(), httpClient: (any HTTPClient)? = nil
     ) {
-        builder = RESTRequestBuilder(baseURL: baseURL, headers: headers, timeout: timeout, queryOptions: queryOptions)
+        builder = RESTRequestBuilder(base: RESTBaseURL(baseURL), headers: headers, timeout: timeout, queryOptions: queryOptions)
         self.httpClient = httpClient ?? PlatformHTTPClient.make()
     }
 
@@ -46,11 +43,8 @@ extension Transport where Self == RESTTransport {
     ///
     /// The parameters are those of ``RESTTransport/init(_:headers:timeout:queryOptions:httpClient:)``.
     public static func rest(
-        _ baseURL: URL,
-        headers: [String: String] = [:],
-        timeout: Duration? = .seconds(60),
-        queryOptions: QueryStringOptions = QueryStringOptions(),
-        httpClient: (any HTTPClient)? = nil
+        _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
+        queryOptions: QueryStringOptions = QueryStringOptions(), httpClient: (any HTTPClient)? = nil
     ) -> RESTTransport {
         RESTTransport(baseURL, headers: headers, timeout: timeout, queryOptions: queryOptions, httpClient: httpClient)
     }

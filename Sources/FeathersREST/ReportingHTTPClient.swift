@@ -34,9 +34,7 @@ public struct ReportingHTTPClient: StreamingHTTPClient {
         try await report(transfer.request) { try await client.transfer(transfer) }
     }
 
-    public func cancelAll() {
-        client.cancelAll()
-    }
+    public func cancelAll() { client.cancelAll() }
 
     private func report(_ request: HTTPRequest, _ exchange: () async throws -> HTTPResponse) async throws -> HTTPResponse {
         let current = Diagnostics.current
@@ -87,9 +85,7 @@ extension DiagnosticReport {
 }
 
 extension DiagnosticAttributes {
-    fileprivate mutating func append(_ value: Value?, as name: Name) {
-        if let value { append(value, as: name) }
-    }
+    fileprivate mutating func append(_ value: Value?, as name: Name) { if let value { append(value, as: name) } }
 }
 
 extension HTTPHeaders {

@@ -15,9 +15,7 @@ package final class CurrentValue<Value: Sendable>: Sendable {
     private let state: Locked<State>
     private let subscribers = Subscribers<Value>()
 
-    package init(_ value: Value) {
-        state = Locked(State(current: value))
-    }
+    package init(_ value: Value) { state = Locked(State(current: value)) }
 
     package var current: Value { state.withLock { $0.line.last ?? $0.current } }
 
@@ -28,9 +26,7 @@ package final class CurrentValue<Value: Sendable>: Sendable {
     }
 
     /// Changes the value; the readers learn of it with the next ``deliver()``.
-    package func enqueue(_ value: Value) {
-        state.withLock { $0.line.append(value) }
-    }
+    package func enqueue(_ value: Value) { state.withLock { $0.line.append(value) } }
 
     /// Tells the readers what is in line, unless somebody is about it already.
     package func deliver() {

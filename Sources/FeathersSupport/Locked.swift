@@ -12,9 +12,7 @@ package final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable {
     /// Nobody has it beside the one who holds the lock, who would wait for himself for ever: what the runtime checks on every access cannot happen.
     @exclusivity(unchecked) @usableFromInline var value: Value
 
-    package init(_ value: consuming Value) {
-        self.value = value
-    }
+    package init(_ value: consuming Value) { self.value = value }
 
     @inlinable
     package func withLock<Result: Sendable, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {

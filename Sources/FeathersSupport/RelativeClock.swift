@@ -13,25 +13,42 @@ package struct RelativeClock: Sendable {
 
     /// - Throws: `CancellationError` when the task is cancelled.
     package func sleep(until moment: Duration) async throws { try await sleeping(moment) }
-
     package func sleep(for duration: Duration) async throws { try await sleeping(now + duration) }
 
-    /// Runs `body` for at most `limit`.
+    /// Sleeps until a moment, or until a promise is settled if that comes first.
+    package func sleep(until moment: Duration, or promise: Promise<Void>) async throws {
+        try await racing(promise.value) {
+            try await sleep(until: moment)
+            return .success(())
+        }
+    }
+
+    /// Runs `body` for at most `limit`; nil is as long as it takes.
     /// - Throws: what `body` throws, or what `timeout` makes when it takes longer.
     package func run<Value: Sendable>(
-        atMost limit: Duration, orThrow timeout: @autoclosure @escaping @Sendable () -> any Error,
+        atMost limit: Duration?, orThrow timeout: @autoclosure @escaping @Sendable () -> any Error,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value.self) { group in
-            group.addTask { try await body() }
-            group.addTask {
-                try await sleep(for: limit)
-                throw timeout()
-            }
-            defer { group.cancelAll() }
-            // Two children were added, so that there is a first.
-            guard let value = try await group.next() else { throw CancellationError() }
-            return value
+        guard let limit else { return try await body() }
+        return try await racing(body) {
+            try await sleep(for: limit)
+            return .failure(timeout())
         }
+    }
+}
+
+/// Runs `body` and gives it up when `end` comes first, with its result.
+///
+/// `body` runs in a child task, which is cancelled and awaited: one that ignores cancellation is waited for.
+package func racing<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Value, against end: @escaping @Sendable () async throws -> Result<Value, any Error>
+) async throws -> Value {
+    try await withThrowingTaskGroup(of: Result<Value, any Error>.self) { group in
+        group.addTask { .success(try await body()) }
+        group.addTask { try await end() }
+        defer { group.cancelAll() }
+        // Two children were added, so that there is a first.
+        guard let first = try await group.next() else { throw CancellationError() }
+        return try first.get()
     }
 }

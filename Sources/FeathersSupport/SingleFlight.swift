@@ -9,37 +9,20 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
         case lead
         /// Nothing: the request has come to an end.
         case landed(Result<Value, any Error>)
-        /// Nothing: the caller was cancelled.
-        case cancelled
     }
 
-    private struct Waiter: Sendable {
-        let id: Int
-        let continuation: CheckedContinuation<Turn, Never>
-    }
-
-    private struct State: Sendable {
-        var waiters: [Key: [Waiter]] = [:]
-        var lastID = 0
-    }
-
-    private let state = Locked(State())
+    /// Those who wait for the requests under way, in their order.
+    private let waiters = Locked<[Key: [Promise<Turn>]]>([:])
     private let onWaiting: @Sendable (Int) -> Void
 
     /// - Parameter onWaiting: hears how many callers wait for one request, whenever one more does.
-    package init(onWaiting: @escaping @Sendable (Int) -> Void = { _ in }) {
-        self.onWaiting = onWaiting
-    }
+    package init(onWaiting: @escaping @Sendable (Int) -> Void = { _ in }) { self.onWaiting = onWaiting }
 
     /// The value of a request of one's own, or of the identical one that is under way.
     /// - Throws: what the request throws, and `CancellationError` where the calling task is cancelled.
     package func value(of key: Key, _ request: () async throws -> Value) async throws -> Value {
         if Leading.isLeading { return try await request() }
-        switch await turn(for: key) {
-        case .landed(let result): return try result.get()
-        case .cancelled: throw CancellationError()
-        case .lead: break
-        }
+        if case .landed(let result) = try await turn(for: key) { return try result.get() }
         do {
             let value = try await Leading.$isLeading.withValue(true, operation: request)
             land(key, .success(value))
@@ -50,59 +33,42 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
         }
     }
 
-    private func turn(for key: Key) async -> Turn {
-        let id: Int? = state.withLock { state in
-            guard state.waiters[key] != nil else {
-                state.waiters[key] = []
+    private func turn(for key: Key) async throws -> Turn {
+        let waiter = waiters.withLock { waiters -> (own: Promise<Turn>, count: Int)? in
+            guard waiters[key] != nil else {
+                waiters[key] = []
                 return nil
             }
-            state.lastID += 1
-            return state.lastID
+            let own = Promise<Turn>()
+            waiters[key]?.append(own)
+            return (own, waiters[key]?.count ?? 0)
         }
-        guard let id else { return .lead }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let waiting = state.withLock { state in
-                    // The request may have landed since.
-                    guard state.waiters[key] != nil else {
-                        state.waiters[key] = []
-                        return 0
-                    }
-                    state.waiters[key]?.append(Waiter(id: id, continuation: continuation))
-                    return state.waiters[key]?.count ?? 0
-                }
-                if waiting == 0 { return continuation.resume(returning: .lead) }
-                onWaiting(waiting)
-                // A cancellation before the registration found nobody to wake.
-                if Task.isCancelled { cancel(id, key) }
-            }
-        } onCancel: {
-            cancel(id, key)
+        guard let (own, count) = waiter else { return .lead }
+        onWaiting(count)
+        do {
+            return try await own.value()
+        } catch {
+            waiters.withLock { $0[key]?.removeAll { $0 === own } }
+            // The lead may have come at the last moment.
+            if !own.fail(error), case .lead? = own.current { handOver(key) }
+            throw error
         }
     }
 
     private func land(_ key: Key, _ result: Result<Value, any Error>) {
-        let waiters = state.withLock { $0.waiters.removeValue(forKey: key) ?? [] }
-        for waiter in waiters { waiter.continuation.resume(returning: .landed(result)) }
+        let waiters = waiters.withLock { $0.removeValue(forKey: key) ?? [] }
+        for waiter in waiters { waiter.resolve(.landed(result)) }
     }
 
+    /// Lets the next one lead that still waits.
     private func handOver(_ key: Key) {
-        let next: Waiter? = state.withLock { state in
-            guard state.waiters[key]?.isEmpty == false else {
-                state.waiters[key] = nil
-                return nil
-            }
-            return state.waiters[key]?.removeFirst()
+        while let next = waiters.withLock({ waiters -> Promise<Turn>? in
+            if waiters[key]?.isEmpty == false { return waiters[key]?.removeFirst() }
+            waiters[key] = nil
+            return nil
+        }) {
+            if next.resolve(.lead) { return }
         }
-        next?.continuation.resume(returning: .lead)
-    }
-
-    private func cancel(_ id: Int, _ key: Key) {
-        let waiter: Waiter? = state.withLock { state in
-            guard let place = state.waiters[key]?.firstIndex(where: { $0.id == id }) else { return nil }
-            return state.waiters[key]?.remove(at: place)
-        }
-        waiter?.continuation.resume(returning: .cancelled)
     }
 }
 

@@ -8,10 +8,7 @@ struct Chat {
     /// Tells this run's messages from those of others on the same server.
     private let room = "quickstart-\(UUID().uuidString.prefix(8).lowercased())"
 
-    init(app: FeathersApp, screen: Screen) {
-        self.app = app
-        self.screen = screen
-    }
+    init(app: FeathersApp, screen: Screen) { (self.app, self.screen) = (app, screen) }
 
     func run() async throws {
         let messages = app.service("messages", of: Message.self)

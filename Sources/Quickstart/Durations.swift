@@ -5,9 +5,7 @@ import Synchronization
 final class Durations: Sendable {
     private let calls = Mutex<[DiagnosticEvent]>([])
 
-    func add(_ call: DiagnosticEvent) {
-        calls.withLock { $0.append(call) }
-    }
+    func add(_ call: DiagnosticEvent) { calls.withLock { $0.append(call) } }
 
     var summary: String {
         let calls = calls.withLock { $0 }

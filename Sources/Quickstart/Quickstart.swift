@@ -8,10 +8,8 @@ struct Quickstart {
         let screen = Screen()
         do {
             switch try Arguments(CommandLine.arguments.dropFirst()) {
-            case .help:
-                screen.line(Arguments.usage)
-            case .run(let server, let transport, let account):
-                try await run(on: server, over: transport, as: account, screen)
+            case .help: screen.line(Arguments.usage)
+            case .run(let server, let transport, let account): try await run(on: server, over: transport, as: account, screen)
             }
         } catch let mistake as Arguments.Mistake {
             screen.problem("\(mistake)\n\n\(Arguments.usage)")

@@ -41,6 +41,7 @@ struct GuideTests {
         let app = FeathersApp()
         let milestones = app.service("counters").events("milestone")
         #expect(try await DocumentationTests.ownServices(app) == ["count": 1])
+        #expect(try await DocumentationTests.typedServices(app) == "A book")
         #expect(try await milestones.first() == ["name": "visits"])
         await #expect { try await app.service("counters").find() } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
         #expect(try await memoryServices(app)["text"] == "second")

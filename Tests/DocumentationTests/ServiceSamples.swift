@@ -69,6 +69,37 @@ func ownServices(_ app: FeathersApp) async throws -> JSONValue {
     return try await counters.get("visits")
 }
 
+struct Book: Codable, Sendable {
+    var isbn: String
+    var title: String
+}
+
+actor Shelf: TypedServiceProtocol {
+    private var books: [ServiceID: Book] = [:]
+
+    func get(_ id: ServiceID, _ params: Params) async throws -> Book {
+        guard let book = books[id] else { throw FeathersError(.notFound, "No book '\(id)'") }
+        return book
+    }
+
+    func create(_ book: Book, _ params: Params) async throws -> Book {
+        books[ServiceID(book.isbn)] = book
+        return book
+    }
+
+    func update(_ id: ServiceID, with book: Book, _ params: Params) async throws -> Book {
+        books[id] = book
+        return book
+    }
+}
+
+func typedServices(_ app: FeathersApp) async throws -> String {
+    let shelf = try await app.use(Shelf(), at: "books")
+    try await shelf.create(Book(isbn: "0-306-40615-2", title: "A first book"))
+    let book = try await shelf.patch("0-306-40615-2", with: ["title": "A book"])
+    return book.title
+}
+
 func memoryServices(_ app: FeathersApp) async throws -> JSONValue {
     let records: [JSONObject] = [["_id": "a", "text": "first"], ["_id": "b", "text": "second"]]
     let drafts = MemoryService(id: "_id", multi: .all, pagination: Pagination(default: 10, max: 50), records: records)

@@ -5,7 +5,7 @@ import Foundation
 enum TrafficBenchmarks {
     /// Answers at once: what is measured is the way there.
     private struct TrivialTransport: Transport {
-        func send(_ request: ServiceRequest) async throws -> JSONValue { ["id": request.id?.json ?? .null] }
+        func send(_ request: ServiceRequest) async throws -> ServiceResponse { ServiceResponse(["id": request.id?.json ?? .null]) }
     }
 
     private static func service(_ transport: any Transport = TrivialTransport(), hooks: Hooks = Hooks()) -> UntypedService {

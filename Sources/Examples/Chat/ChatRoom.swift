@@ -15,9 +15,7 @@ struct ChatRoom: Sendable {
 
     /// Signs in and enters a room.
     /// - Throws: ``FeathersError/Code/notAuthenticated`` where the server knows no such user or password.
-    init(
-        _ name: String, of app: FeathersApp, email: String, password: String, show: @escaping @Sendable (String) -> Void
-    ) async throws {
+    init(_ name: String, of app: FeathersApp, email: String, password: String, show: @escaping @Sendable (String) -> Void) async throws {
         let result = try await app.authenticate(.local(email: email, password: password))
         self.app = app
         self.name = name

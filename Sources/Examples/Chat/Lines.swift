@@ -43,7 +43,5 @@ struct Lines: Sendable {
     }
 
     /// Ends the lines although there are more of them.
-    func finish() {
-        continuation.finish()
-    }
+    func finish() { continuation.finish() }
 }

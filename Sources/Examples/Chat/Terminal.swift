@@ -3,9 +3,7 @@ import Foundation
 /// The terminal, or whatever stands in its place.
 enum Terminal {
     /// Shows a text at once, also in a pipe.
-    static func write(_ text: String) {
-        FileHandle.standardOutput.write(Data(text.utf8))
-    }
+    static func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
 
     /// Asks for a line that does not show while it is typed.
     /// - Parameter next: gives the line; nil where there is none.

@@ -12,9 +12,7 @@
         /// How often something was to be sent: each time begins a task of the view, which ends with it.
         @State private var sendings = 0
 
-        init(_ model: ChatModel) {
-            self.model = model
-        }
+        init(_ model: ChatModel) { self.model = model }
 
         var body: some View {
             VStack(alignment: .leading) {

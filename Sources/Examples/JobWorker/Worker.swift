@@ -15,10 +15,7 @@ final class Worker: Sendable {
     ///   - name: tells this worker from others.
     ///   - work: does a job; where it throws the job has failed.
     init(_ name: String, jobs: TypedService<Job>, queue: String, work: @escaping @Sendable (Job) async throws -> Void) {
-        self.name = name
-        self.jobs = jobs
-        self.queue = queue
-        self.work = work
+        (self.name, self.jobs, self.queue, self.work) = (name, jobs, queue, work)
     }
 
     /// Works until ``stop()``; a job that has begun is brought to its end.

@@ -31,9 +31,7 @@ struct Notebook: Sendable {
 
     /// Writes a note down, with or without a connection.
     /// - Returns: the note, whose `result()` is the one the server has.
-    func add(_ text: String) async throws -> QueuedWrite<Note> {
-        try await notes.outbox.create(Note(text: text, book: book))
-    }
+    func add(_ text: String) async throws -> QueuedWrite<Note> { try await notes.outbox.create(Note(text: text, book: book)) }
 
     /// All notes that the server has, page by page.
     /// - Parameter show: called with each note, and with the share of all pages that are there.

@@ -71,23 +71,17 @@ extension FeathersApp {
     /// - Parameter force: whether to ask the server even if a user is signed in.
     /// - Throws: as ``authenticate(_:)`` does; ``FeathersError/Code/notAuthenticated`` if no token is stored.
     @discardableResult
-    public func reauthenticate(force: Bool = false) async throws -> AuthenticationResult {
-        try await authenticator().restore(force: force)
-    }
+    public func reauthenticate(force: Bool = false) async throws -> AuthenticationResult { try await authenticator().restore(force: force) }
 
     /// Signs out: removes the tokens, then tells the server.
     ///
     /// When this returns or throws, no user is signed in. An app that is signed out already still tells the server, as FeathersJS does. Without a
     /// connection a real-time transport sends nothing, because the server forgets a sign-in with its connection.
     /// - Throws: what the storage throws if it cannot remove a token; else why the server could not be told.
-    public func logOut() async throws {
-        try await authenticator().logOut(self)
-    }
+    public func logOut() async throws { try await authenticator().logOut(self) }
 
     /// Whether the app is signed in right now.
-    public var authentication: AuthenticationState {
-        self[InstalledAuthenticator.self]?.current ?? .signedOut
-    }
+    public var authentication: AuthenticationState { self[InstalledAuthenticator.self]?.current ?? .signedOut }
 
     /// Whether the app is signed in, and then every change.
     public func authenticationUpdates() -> AsyncStream<AuthenticationState> {
@@ -100,8 +94,7 @@ extension FeathersApp {
 
     private func authenticator() throws(FeathersError) -> Authenticator {
         if let authenticator = self[InstalledAuthenticator.self] { return authenticator }
-        throw FeathersError(
-            .notImplemented, "The app has no authentication: give it some with use(authentication:)", execution: .neverSent)
+        throw FeathersError(.notImplemented, "The app has no authentication: give it some with use(authentication:)", execution: .neverSent)
     }
 }
 

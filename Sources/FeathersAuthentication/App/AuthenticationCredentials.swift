@@ -17,16 +17,13 @@ public struct AuthenticationCredentials: Sendable, Equatable {
         var data = JSONObject()
         if let strategy { data["strategy"] = .string(strategy) }
         for (name, value) in fields where name != "strategy" || strategy == nil { data[name] = value }
-        self.strategy = strategy
-        self.data = data
+        (self.strategy, self.data) = (strategy, data)
     }
 }
 
 extension AuthenticationCredentials {
     /// An e-mail address and a password, for FeathersJS' strategy `local`.
-    public static func local(email: String, password: String) -> Self {
-        local(username: email, password: password, usernameField: "email")
-    }
+    public static func local(email: String, password: String) -> Self { local(username: email, password: password, usernameField: "email") }
 
     /// A user name and a password, for a strategy like `local` with field names of its own.
     /// - Parameters:
@@ -38,9 +35,7 @@ extension AuthenticationCredentials {
     public static func local(
         username: String, password: String, usernameField: String = "username", passwordField: String = "password",
         strategy: String = "local"
-    ) -> Self {
-        Self(strategy: strategy, fields: [usernameField: .string(username), passwordField: .string(password)])
-    }
+    ) -> Self { Self(strategy: strategy, fields: [usernameField: .string(username), passwordField: .string(password)]) }
 
     /// An access token that was issued before.
     public static func jwt(_ accessToken: String, strategy: String = "jwt") -> Self {

@@ -37,8 +37,7 @@ public struct AuthenticationOptions: Sendable {
         storage: any TokenStorage = InMemoryTokenStorage(), refresh: TokenRefresh = .none,
         _ configure: (inout AuthenticationOptions) -> Void = { _ in }
     ) {
-        self.storage = storage
-        self.refresh = refresh
+        (self.storage, self.refresh) = (storage, refresh)
         configure(&self)
     }
 }

@@ -55,9 +55,7 @@ public struct AuthenticationResult: Sendable, Equatable {
         return try coding.decode(type, from: user)
     }
 
-    public static func == (left: Self, right: Self) -> Bool {
-        left.contents === right.contents || left.value == right.value
-    }
+    public static func == (left: Self, right: Self) -> Bool { left.contents === right.contents || left.value == right.value }
 }
 
 extension AuthenticationResult {
@@ -95,10 +93,7 @@ public struct AuthenticationTokens: Sendable, Hashable {
     public var refreshToken: String?
 
     /// Creates tokens that your app or your server has issued.
-    public init(accessToken: String, refreshToken: String? = nil) {
-        self.accessToken = accessToken
-        self.refreshToken = refreshToken
-    }
+    public init(accessToken: String, refreshToken: String? = nil) { (self.accessToken, self.refreshToken) = (accessToken, refreshToken) }
 }
 
 extension AuthenticationTokens: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

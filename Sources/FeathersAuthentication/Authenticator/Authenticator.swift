@@ -22,6 +22,16 @@ final class Authenticator: Sendable {
         var outcome: AuthenticationSession.Outcome
         /// Why it failed, if it did.
         var error: (any Error)?
+
+        /// What whoever asked for it gets; nil if a later sign-in took its place.
+        func result() throws -> AuthenticationResult? {
+            switch outcome {
+            case .signedIn(let result): return result
+            case .loggedOut: throw FeathersError.loggedOut
+            case .failed, .postponed, .nothingStored: throw error ?? CancellationError()
+            case .superseded: return nil
+            }
+        }
     }
 
     struct State: Sendable {
@@ -32,6 +42,8 @@ final class Authenticator: Sendable {
         var tasks: [Int: Task<Void, Never>] = [:]
         /// The number of the sign-in that the app knows of.
         var toldSignIn: Int
+        /// The user of the stored token, while a sign-in is under way that may leave that token in place.
+        var storedIdentity: Identity?
         /// Resolved by every event, and then replaced.
         var change = Promise<Void>()
         /// Whether the next connection is opened without the token, because the server has refused one with it.
@@ -84,6 +96,7 @@ final class Authenticator: Sendable {
         fileprivate var cancelled: [Task<Void, Never>] = []
         fileprivate var change: Promise<Void>?
         fileprivate var removal: Int?
+        fileprivate var missesEvents = false
     }
 
     /// Takes note of an event's actions, with the lock held.
@@ -110,15 +123,16 @@ final class Authenticator: Sendable {
         }
         effects.change = state.change
         state.change = Promise()
-        updateIdentity(&state)
+        effects.missesEvents = updateIdentity(&state)
         return effects
     }
 
     /// Tells the app who is signed in. A refresh changes nothing; a log-out and every sign-in of its own do, even of the same user.
-    private func updateIdentity(_ state: inout State) {
+    /// - Returns: whether readers of events are to be told that they have missed some.
+    private func updateIdentity(_ state: inout State) -> Bool {
         let isOther = state.session.signIn != state.toldSignIn
         state.toldSignIn = state.session.signIn
-        guard let app = app() else { return }
+        guard let app = app() else { return false }
         let known = app.identity
         let identity: Identity? =
             switch state.session.phase {
@@ -127,10 +141,19 @@ final class Authenticator: Sendable {
                 signedIn.name.map(Identity.init) ?? (isOther || known == nil ? Identity("unnamed \(UUID().uuidString)") : known)
             case .authenticating(let attempt): attempt.work == .restore ? known : nil
             // The user of the stored token, which the next call tries.
-            case .signedOut(.untried): known
+            case .signedOut(.untried): known ?? state.storedIdentity
             case .signedOut(.none), .expired: nil
             }
-        if isOther || identity != known { app.changeIdentity(to: identity) }
+        if case .authenticating = state.session.phase {
+            state.storedIdentity = known ?? state.storedIdentity
+        } else {
+            state.storedIdentity = nil
+        }
+        let isChange = isOther || identity != known
+        // What the server pushes may still be meant for the user before.
+        if isChange, state.session.keepsConnection { app.pausePushedEvents() }
+        if isChange { app.changeIdentity(to: identity) }
+        return state.session.pushesAreOwn ? app.resumePushedEvents() : false
     }
 
     /// Carries out effects. Tokens are removed before anyone learns of the event.
@@ -149,6 +172,7 @@ final class Authenticator: Sendable {
         for task in effects.cancelled { task.cancel() }
         for (id, work) in effects.begun { start(id, work) }
         app()?.identityChanged()
+        if effects.missesEvents { app()?.pushedEventsMissed() }
         updates.deliver()
         effects.change?.resolve(())
         for (ended, end) in effects.settled { ended.resolve(end) }
@@ -244,8 +268,7 @@ final class Authenticator: Sendable {
         }
         let effects = state.withLock { state in
             let isRefresh = state.session.signedIn?.renewal?.id == id
-            return note(
-                isRefresh ? state.session.refreshSucceeded(id, token) : state.session.signInSucceeded(id, token), &state)
+            return note(isRefresh ? state.session.refreshSucceeded(id, token) : state.session.signInSucceeded(id, token), &state)
         }
         try? await carryOut(effects)
     }
@@ -256,9 +279,7 @@ final class Authenticator: Sendable {
         try? await carryOut(effects)
     }
 
-    private func decision(for id: Int) -> Int? {
-        state.withLock { $0.session.isCurrent(id) ? storage.decide() : nil }
-    }
+    private func decision(for id: Int) -> Int? { state.withLock { $0.session.isCurrent(id) ? storage.decide() : nil } }
 }
 
 // MARK: - What the app asks for
@@ -272,13 +293,8 @@ extension Authenticator {
             return (id, join(id, &state), effects)
         }
         carryOutAtOnce(effects)
-        let end = try await wait(for: id, ended)
-        switch end.outcome {
-        case .signedIn(let result): return result
-        case .loggedOut: throw FeathersError.loggedOut
-        case .failed, .postponed, .nothingStored: throw end.error ?? CancellationError()
-        case .superseded: throw FeathersError(.conflict, "Another sign-in took the place of this one")
-        }
+        if let result = try await wait(for: id, ended).result() { return result }
+        throw FeathersError(.conflict, "Another sign-in took the place of this one")
     }
 
     func restore(force: Bool) async throws -> AuthenticationResult {
@@ -296,75 +312,12 @@ extension Authenticator {
                 if let result { return result }
                 continue
             }
-            let end = try await wait(for: id, ended)
-            switch end.outcome {
-            case .signedIn(let result): return result
-            case .loggedOut: throw FeathersError.loggedOut
-            case .failed, .postponed, .nothingStored: throw end.error ?? CancellationError()
-            case .superseded: force = false
-            }
+            if let result = try await wait(for: id, ended).result() { return result }
+            force = false
         }
     }
 
-    func logOut(_ app: FeathersApp) async throws {
-        let known = state.withLock { $0.session.signedIn?.token.result.accessToken }
-        let stored = known == nil ? try? await storage.read()?.accessToken : nil
-        let (effects, sender) = state.withLock { state in
-            let effects = note(state.session.loggedOut(), &state)
-            return (effects, app.currentSender)
-        }
-        var failure: (any Error)?
-        do { try await carryOut(effects) } catch { failure = error }
-        do {
-            try await tellServerOfLogOut(token: known ?? stored, app, as: sender)
-        } catch  where failure == nil {
-            throw error
-        } catch {}
-        if let failure { throw failure }
-    }
-
-    /// - Parameter sender: no one, until someone signs in again.
-    private func tellServerOfLogOut(token: String?, _ app: FeathersApp, as sender: RequestSender) async throws {
-        var request = ServiceRequest(path: options.path, method: .remove)
-        let transport = app.transport as? any RealTimeTransport
-        if transport != nil {
-            // It does not wait for a connection: the next one knows no user, or the one who has signed in since.
-            request.params.concernsConnection = true
-            request.params.isVolatile = true
-            // Not after a later sign-in, which it would undo.
-            request.sender = sender
-        }
-        if app.callsCarryCredentials {
-            if let token, (try? AccessToken.check(token, .badRequest)) != nil {
-                request.params.headers[options.header] = headerValue(token)
-            }
-        } else if let transport, !transport.status.mayBeAccepted {
-            return
-        }
-        do {
-            _ = try await app.service(options.path).respond(to: request)
-        } catch  where error.isRejection {
-            // The server knew of no sign-in, which is what was wanted.
-        } catch  where error.isConnectionLoss && !app.callsCarryCredentials {
-            // The connection's end has signed it out.
-        } catch  where !sender.isCurrent {
-            // A later sign-in has taken the connection over.
-        }
-    }
-
-    func headerValue(_ accessToken: String) -> String {
-        options.scheme.isEmpty ? accessToken : "\(options.scheme) \(accessToken)"
-    }
-}
-
-extension ConnectionStatus {
-    /// Whether the server may have accepted the connection.
-    fileprivate var mayBeAccepted: Bool {
-        switch self {
-        case .connecting, .connected: true
-        case .offline, .waiting, .closed: false
-        }
-    }
+    func headerValue(_ accessToken: String) -> String { options.scheme.isEmpty ? accessToken : "\(options.scheme) \(accessToken)" }
 }
 
 extension FeathersError {

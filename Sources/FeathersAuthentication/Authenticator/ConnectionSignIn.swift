@@ -34,12 +34,12 @@ extension Authenticator {
         }
         carryOutAtOnce(effects)
         defer { connectionEnded() }
+        // Recovery replays what was missed, but what happened before the server knew the user again was pushed to no one.
+        if let app = app(), app.identity != nil, case .connected(recovered: true)? = app.connectionStatus { app.pushedEventsMissed() }
         while !Task.isCancelled { await take(nextStep { $0.accompanimentStep(at: $1) }, send) }
     }
 
-    private func connectionEnded() {
-        carryOutAtOnce(state.withLock { state in note(state.session.connectionEnded(), &state) })
-    }
+    private func connectionEnded() { carryOutAtOnce(state.withLock { state in note(state.session.connectionEnded(), &state) }) }
 
     private struct NextStep: Sendable {
         var step: AuthenticationSession.Step
@@ -66,8 +66,7 @@ extension Authenticator {
     private func take(_ next: NextStep, _ send: Send) async {
         switch next.step {
         case .done: break
-        case .wait(let id):
-            if let ended = next.ended { _ = try? await wait(for: id, ended) }
+        case .wait(let id): if let ended = next.ended { _ = try? await wait(for: id, ended) }
         case .announce(let result):
             guard await announce(result, send) else {
                 // The connection has ended, and this task is cancelled a moment later.
@@ -76,7 +75,11 @@ extension Authenticator {
         case .withdraw(let token):
             // If it fails, the server has most likely forgotten the sign-in, or the connection has ended.
             _ = try? await send(ServiceRequest(path: options.path, method: .remove))
-            state.withLock { $0.session.withdrawn(token) }
+            let effects = state.withLock { state in
+                state.session.withdrawn(token)
+                return note([], &state)
+            }
+            carryOutAtOnce(effects)
         case .rest(let moment): await rest(until: moment, or: next.change)
         }
     }
@@ -112,16 +115,7 @@ extension Authenticator {
     }
 
     private func rest(until moment: Duration?, or change: Promise<Void>) async {
-        guard let moment else {
-            try? await change.value()
-            return
-        }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { try? await self.timebase.sleep(until: moment) }
-            group.addTask { try? await change.value() }
-            await group.next()
-            group.cancelAll()
-        }
+        if let moment { try? await timebase.sleep(until: moment, or: change) } else { try? await change.value() }
     }
 }
 

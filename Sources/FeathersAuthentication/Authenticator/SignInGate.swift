@@ -26,9 +26,7 @@ extension Authenticator {
     /// Waiting counts into the call's timeout.
     /// - Throws: ``FeathersError/Code/timeout`` if the call's time ends before the sign-in does; ``FeathersError/Code/notAuthenticated`` if the signed-in
     ///   user changes before the call is sent, or before a read is answered.
-    func gate(
-        _ request: ServiceRequest, _ next: (ServiceRequest) async throws -> ServiceResponse
-    ) async throws -> ServiceResponse {
+    func gate(_ request: ServiceRequest, _ next: (ServiceRequest) async throws -> ServiceResponse) async throws -> ServiceResponse {
         // Another server neither gets this app's token nor judges it.
         guard request.params.carriesCredentials else { return try await next(request) }
         try request.checkSender()
@@ -102,20 +100,27 @@ extension Authenticator {
     private func passage(of request: ServiceRequest, until deadline: Duration?) async throws -> Pass {
         var number: Int?
         while true {
-            let (passage, signIn, sender, ended, effects) = try state.withLock { [number] state in
+            let (passage, signIn, sender, ended, change, effects) = try state.withLock { [number] state in
                 // What one user has asked is not sent as another.
                 if let number, number != state.session.signIn { throw FeathersError.senderChanged(request) }
                 let (passage, actions) = state.session.callBegan(at: timebase.now)
                 let effects = actions.isEmpty ? nil : note(actions, &state)
                 let signIn = state.session.signIn
                 guard case .wait(let id) = passage else {
-                    return (passage, signIn, app()?.currentSender, nil as Promise<AttemptEnd>?, effects)
+                    return (passage, signIn, app()?.currentSender, nil as Promise<AttemptEnd>?, state.change, effects)
                 }
-                return (passage, signIn, nil, join(id, &state), effects)
+                return (passage, signIn, nil, join(id, &state), state.change, effects)
             }
             if let effects { carryOutAtOnce(effects) }
             switch passage {
             case .pass(let signedIn): return Pass(signedIn: signedIn, sender: sender ?? RequestSender(nil), hasWaited: number != nil)
+            case .waitForDeparture:
+                number = signIn
+                guard let deadline else {
+                    try await change.value()
+                    continue
+                }
+                try await timebase.run(atMost: deadline - timebase.now, orThrow: self.timeout(of: request)) { try await change.value() }
             case .wait(let id):
                 guard let ended else { continue }
                 number = signIn

@@ -94,15 +94,11 @@ struct SignInRequests: Sendable {
         let limit = options.refreshTimeout
         return try await timebase.run(
             atMost: limit, orThrow: FeathersError(.timeout, "The refresh function took longer than \(limit)", execution: .mayHaveExecuted)
-        ) {
-            try await function(present)
-        }
+        ) { try await function(present) }
     }
 
     /// A result with what follows from its token.
-    private func issued(
-        _ result: AuthenticationResult, _ asked: SignInMoment, isNew: Bool, over connection: Int? = nil
-    ) -> IssuedToken {
+    private func issued(_ result: AuthenticationResult, _ asked: SignInMoment, isNew: Bool, over connection: Int? = nil) -> IssuedToken {
         let expiry = TokenExpiry.moment(of: result.payload, askedFor: asked, isNew: isNew)
         let canRefresh = options.refresh.canRefresh(result.tokens)
         let refreshMoment = expiry.flatMap { expiry -> Duration? in
@@ -167,7 +163,6 @@ struct AttemptSender: Sendable {
 
 extension Authenticator {
     var connectionNumber: Int? { state.withLock { $0.session.connectionNumber } }
-
     fileprivate func isCurrent(_ id: Int) -> Bool { state.withLock { $0.session.isCurrent(id) } }
 
     /// - Returns: the number of the connection that the request is sent over, nil if it waits for one; and the sign-in in which it is made.
@@ -181,9 +176,7 @@ extension Authenticator {
         return (connection, sender)
     }
 
-    fileprivate func requestEnded(_ id: Int) {
-        state.withLock { $0.attempts[id]?.isRequesting = false }
-    }
+    fileprivate func requestEnded(_ id: Int) { state.withLock { $0.attempts[id]?.isRequesting = false } }
 
     /// Whether another connection may come over which a request can be made again.
     fileprivate func repeatsRequests(of id: Int) -> Bool {

@@ -102,9 +102,7 @@ struct AuthenticationSession: Sendable, Equatable {
     private var known: AuthenticationResult?
     private var lastID = 0
 
-    init(keepsConnection: Bool) {
-        self.keepsConnection = keepsConnection
-    }
+    init(keepsConnection: Bool) { self.keepsConnection = keepsConnection }
 
     mutating func nextID() -> Int {
         lastID += 1
@@ -215,6 +213,7 @@ extension AuthenticationSession {
         if state != .signedOut { actions.insert(.publish(.signedOut), at: 1) }
         endSignIn()
         phase = .signedOut(.none)
+        connection.isLeaving = isConnected
         connection.token = nil
         return actions
     }
@@ -243,6 +242,8 @@ extension AuthenticationSession {
         case pass(SignedIn?)
         /// It waits for this attempt.
         case wait(Int)
+        /// It waits until the server knows that the user before has signed out. It would be answered in that user's name.
+        case waitForDeparture
     }
 
     mutating func callBegan(at now: @autoclosure () -> Duration) -> (passage: Passage, actions: [Action]) {
@@ -256,7 +257,8 @@ extension AuthenticationSession {
             // A connection refreshes beside the calls. Without one, only calls can.
             guard !keepsConnection, isRefreshDue(signedIn, at: now) else { return (.pass(signedIn), []) }
             return wait(for: renew(.fetching, isUrgent: true))
-        case .signedOut(.none), .expired: return (.pass(nil), [])
+        case .signedOut(.none), .expired:
+            return (connection.stage == .standing && !connectionIsNoOnes ? .waitForDeparture : .pass(nil), [])
         case .authenticating(let attempt): return (.wait(attempt.id), [])
         case .signedOut(.untried): return wait(for: begin(.restore))
         }

@@ -19,6 +19,8 @@ extension AuthenticationSession {
         var token: String?
         /// Whether signing in, or announcing the token, has failed for a reason that may pass.
         var hasFailed = false
+        /// Whether the server is being told that the user has signed out.
+        var isLeaving = false
         /// When the last token the server knew ends; the server ends the connection then.
         var tokenEnd: End?
     }
@@ -33,6 +35,19 @@ extension AuthenticationSession {
 
     /// Whether a request made now reaches the server, rather than wait for a connection.
     var isConnected: Bool { connection.stage == .preparing || connection.stage == .standing }
+
+    /// Whether the server takes the connection for no user's.
+    var connectionIsNoOnes: Bool { connection.token == nil && !connection.isLeaving }
+
+    /// Whether what the server pushes is meant for the user who is signed in, or for everyone where none is.
+    var pushesAreOwn: Bool {
+        guard isConnected else { return false }
+        return switch phase {
+        case .signedIn(let signedIn): connection.token == signedIn.token.result.accessToken
+        case .signedOut, .expired: connectionIsNoOnes
+        case .authenticating: false
+        }
+    }
 
     /// Whether a connection stands that the server knows by another token, or by none.
     func isAnnouncementDue(_ signedIn: SignedIn) -> Bool {
@@ -60,9 +75,7 @@ extension AuthenticationSession {
         }
     }
 
-    mutating func connectionPrepared() {
-        connection.stage = .standing
-    }
+    mutating func connectionPrepared() { connection.stage = .standing }
 
     mutating func connectionEnded() -> [Action] {
         (connection.stage, connection.token) = (.none, nil)
@@ -77,7 +90,18 @@ extension AuthenticationSession {
     mutating func connectionAuthenticated(_ token: IssuedToken) {
         guard let number = connectionNumber, token.connection == number else { return }
         connection.token = token.result.accessToken
+        connection.isLeaving = false
         connection.tokenEnd = token.expiry.map(End.at) ?? .unknown
+    }
+
+    /// The server has been told of a log-out.
+    /// - Parameters:
+    ///   - number: the connection there was then.
+    ///   - untold: the token, if the server could not be told. It is told again.
+    mutating func departed(from number: Int?, untold: String?) {
+        guard connection.isLeaving, connectionNumber == number else { return }
+        connection.isLeaving = false
+        if connection.token == nil { connection.token = untold }
     }
 
     /// The server has been told that the app is signed out.

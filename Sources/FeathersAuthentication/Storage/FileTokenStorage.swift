@@ -25,17 +25,9 @@ public struct FileTokenStorage: TokenStorage {
     /// The token of a key; nil where none is stored.
     /// - Throws: ``FeathersError`` naming the file where it cannot be read, holds no token, or can be read by other users. A token that others may
     ///   know must not be used: remove the file, or change its mode.
-    public func token(for key: String) async throws -> String? {
-        try await files.read(name(of: key))
-    }
-
-    public func store(_ token: String, for key: String) async throws {
-        try await files.replace(name(of: key), with: token)
-    }
-
-    public func remove(for key: String) async throws {
-        try await files.remove(name(of: key))
-    }
+    public func token(for key: String) async throws -> String? { try await files.read(name(of: key)) }
+    public func store(_ token: String, for key: String) async throws { try await files.replace(name(of: key), with: token) }
+    public func remove(for key: String) async throws { try await files.remove(name(of: key)) }
 
     /// The name of a key's file. All but plain letters and digits is percent-encoded.
     private func name(of key: String) -> String {
@@ -62,9 +54,7 @@ private actor TokenFiles {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(directory: String) {
-        self.directory = directory
-    }
+    init(directory: String) { self.directory = directory }
 
     func read(_ name: String) throws -> String? {
         try attempt("read", name) {

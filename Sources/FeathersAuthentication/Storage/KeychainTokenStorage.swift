@@ -41,11 +41,7 @@
         public init(
             service: String = "feathers-swift", accessGroup: String? = nil,
             accessibility: Accessibility = .afterFirstUnlockThisDeviceOnly
-        ) {
-            self.service = service
-            self.accessGroup = accessGroup
-            self.accessibility = accessibility
-        }
+        ) { (self.service, self.accessGroup, self.accessibility) = (service, accessGroup, accessibility) }
 
         /// The token of a key; nil if none is stored.
         /// - Throws: ``FeathersError`` with the keychain's own words, for example while the device is locked.
@@ -64,9 +60,7 @@
         }
 
         public func store(_ token: String, for key: String) async throws {
-            let change: [String: Any] = [
-                kSecValueData as String: Data(token.utf8), kSecAttrAccessible as String: accessibility.value,
-            ]
+            let change: [String: Any] = [kSecValueData as String: Data(token.utf8), kSecAttrAccessible as String: accessibility.value]
             let status = SecItemUpdate(item(key) as CFDictionary, change as CFDictionary)
             guard status == errSecItemNotFound else { return try check(status, "written", key) }
             let added = SecItemAdd(item(key).merging(change) { $1 } as CFDictionary, nil)

@@ -1,10 +1,5 @@
 import FeathersCore
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import Foundation
 
 /// A sign-in's result and what follows from its token, on the monotonic clock.
 struct IssuedToken: Sendable, Equatable {

@@ -1,10 +1,5 @@
 public import FeathersCore
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
+public import Foundation
 
 /// What a JSON Web Token says of itself.
 ///

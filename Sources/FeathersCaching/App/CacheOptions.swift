@@ -1,10 +1,5 @@
 public import FeathersCore
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
+public import Foundation
 
 /// The options of a cache that apply to all services.
 public struct CacheOptions: Sendable {
@@ -52,9 +47,7 @@ public struct ServiceCacheOptions: Sendable, Hashable {
 
     /// The options of one service.
     public init(policy: CachePolicy? = nil, expiration: CacheExpiration? = nil, group: String? = nil) {
-        self.policy = policy
-        self.expiration = expiration
-        self.group = group
+        (self.policy, self.expiration, self.group) = (policy, expiration, group)
     }
 }
 

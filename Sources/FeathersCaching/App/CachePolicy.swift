@@ -77,18 +77,11 @@ struct CacheSteps: Sendable, Equatable {
         afterEmission = .finish
     }
 
-    mutating func fetchFailed() {
-        order = policy == .networkFirstCacheIfFailed ? .lookUp : .failWithNetworkError
-    }
-
-    mutating func emitted() {
-        order = afterEmission
-    }
+    mutating func fetchFailed() { order = policy == .networkFirstCacheIfFailed ? .lookUp : .failWithNetworkError }
+    mutating func emitted() { order = afterEmission }
 
     /// The refresh has an owner.
-    mutating func handedOver() {
-        order = .finish
-    }
+    mutating func handedOver() { order = .finish }
 
     private mutating func emitFound(then next: Order) {
         order = .emitFound

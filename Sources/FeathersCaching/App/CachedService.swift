@@ -12,9 +12,7 @@ public struct CachedService: Sendable {
     /// Reads one record.
     public func get(
         _ id: some ServiceIDConvertible, _ query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()
-    ) -> CachedResults<JSONValue> {
-        results(.get, id.serviceID, query, policy, params) { $0 }
-    }
+    ) -> CachedResults<JSONValue> { results(.get, id.serviceID, query, policy, params) { $0 } }
 
     func results<Value>(
         _ method: ServiceMethod, _ id: ServiceID?, _ query: Query, _ policy: CachePolicy?, _ params: Params,
@@ -72,18 +70,14 @@ public struct CachedResults<Value: Sendable>: AsyncSequence, Sendable {
     let request: ServiceRequest
     let transform: @Sendable (JSONValue) throws -> Value
 
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(results: self)
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(results: self) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         let results: CachedResults
         private var order: CachedOrder? = .begin
         private var refresh: CachedRead?
 
-        init(results: CachedResults) {
-            self.results = results
-        }
+        init(results: CachedResults) { self.results = results }
 
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> CachedResult<Value>? {
             guard let order else {
@@ -126,15 +120,7 @@ public struct CachedResult<Value: Sendable>: Sendable {
     public let source: CacheSource
 
     /// Creates a result with its source.
-    public init(_ value: Value, from source: CacheSource) {
-        self.value = value
-        self.source = source
-    }
-
-    /// The transformed value, from the same source.
-    func map<Other>(_ transform: (Value) throws -> Other) rethrows -> CachedResult<Other> {
-        CachedResult<Other>(try transform(value), from: source)
-    }
+    public init(_ value: Value, from source: CacheSource) { (self.value, self.source) = (value, source) }
 }
 
 extension CachedResult: Equatable where Value: Equatable {}

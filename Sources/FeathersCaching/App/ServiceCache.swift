@@ -1,11 +1,6 @@
 public import FeathersCore
 import FeathersSupport
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
+public import Foundation
 
 /// Keeps what services answered to `find` and `get`, and answers from it as a policy says.
 ///
@@ -42,10 +37,7 @@ public final class ServiceCache: Sendable {
     ) {
         var options = CacheOptions()
         configure(&options)
-        self.storage = storage
-        self.policy = policy
-        self.expiration = expiration
-        self.options = options
+        (self.storage, self.policy, self.expiration, self.options) = (storage, policy, expiration, options)
         keyHeaders = Set(options.keyHeaders.map { $0.lowercased() })
         inFlight = SingleFlight(onWaiting: options.onWaiting)
         services = Locked([:])
@@ -57,14 +49,8 @@ public final class ServiceCache: Sendable {
         set { services.withLock { $0[FeathersApp.stripSlashes(path)] = newValue } }
     }
 
-    /// - Parameter path: a path without slashes at its ends.
-    func serviceOptions(at path: String) -> ServiceCacheOptions? {
-        services.withLock { $0[path] }
-    }
-
-    func group(ofServiceAt path: String) -> String {
-        serviceOptions(at: path)?.group ?? path
-    }
+    func serviceOptions(at path: String) -> ServiceCacheOptions? { services.withLock { $0[path] } }
+    func group(ofServiceAt path: String) -> String { serviceOptions(at: path)?.group ?? path }
 }
 
 // MARK: Invalidation

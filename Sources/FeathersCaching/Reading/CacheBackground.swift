@@ -30,9 +30,7 @@ final class CacheBackground: Sendable {
     }
 
     /// Queues the removal of what is stale.
-    func removeStale() {
-        _ = state.withLock { $0.orders }?.yield(.removeStale)
-    }
+    func removeStale() { _ = state.withLock { $0.orders }?.yield(.removeStale) }
 
     /// Carries out the queued work until the task is cancelled.
     func run(for cache: ServiceCache) async {
@@ -62,8 +60,7 @@ final class CacheBackground: Sendable {
 
     private func carryOut(_ order: Order, for cache: ServiceCache) async {
         switch order {
-        case .removeStale:
-            await cache.removeStale(cache.invalidation.withLock { $0.removals })
+        case .removeStale: await cache.removeStale(cache.invalidation.withLock { $0.removals })
         case .refresh(let read):
             await read.refresh()
             if let key = key(of: read) { done(key) }
@@ -71,8 +68,5 @@ final class CacheBackground: Sendable {
     }
 
     private func key(of read: CachedRead) -> CacheKey? { read.cache.key(of: read.terms, as: read.terms.sender.identity) }
-
-    private func done(_ key: CacheKey) {
-        _ = state.withLock { $0.refreshing.remove(key) }
-    }
+    private func done(_ key: CacheKey) { _ = state.withLock { $0.refreshing.remove(key) } }
 }

@@ -9,15 +9,10 @@ public struct CacheKey: Sendable, Hashable {
     public let group: String
 
     /// Creates a key. A cache makes the keys of calls itself.
-    public init(text: String, group: String) {
-        self.text = text
-        self.group = group
-    }
+    public init(text: String, group: String) { (self.text, self.group) = (text, group) }
 
     /// Compares bytes: to Swift, a composed and a decomposed "é" are equal; to a server, they may differ.
-    public static func == (left: CacheKey, right: CacheKey) -> Bool {
-        left.text.isExactly(right.text) && left.group.isExactly(right.group)
-    }
+    public static func == (left: CacheKey, right: CacheKey) -> Bool { left.text.isExactly(right.text) && left.group.isExactly(right.group) }
 }
 
 extension CacheKey {

@@ -19,14 +19,10 @@ private struct CachingService: ServiceProtocol {
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         switch request.method {
-        case .find, .get:
-            return try await read(request)
-        case .create, .update, .patch, .remove:
-            return try await change(request)
-        case .custom where cache.options.changingMethods.contains(request.method):
-            return try await change(request)
-        case .custom:
-            return try await next.respond(to: request)
+        case .find, .get: return try await read(request)
+        case .create, .update, .patch, .remove: return try await change(request)
+        case .custom where cache.options.changingMethods.contains(request.method): return try await change(request)
+        case .custom: return try await next.respond(to: request)
         }
     }
 
@@ -78,8 +74,7 @@ private struct CachingService: ServiceProtocol {
         while !read.isFinished {
             switch try await read.advance() {
             case .result(let result): last = ServiceResponse(result.value)
-            case .refresh:
-                if !cache.background.refresh(read) { cache.options.onFailure(Self.notRunning(read.terms.request)) }
+            case .refresh: if !cache.background.refresh(read) { cache.options.onFailure(Self.notRunning(read.terms.request)) }
             case .finished: break
             }
         }

@@ -36,8 +36,7 @@ struct CachedRead: Sendable {
     private var failure: (any Error)?
 
     init(_ cache: ServiceCache, _ terms: Terms, _ policy: CachePolicy) {
-        self.cache = cache
-        self.terms = terms
+        (self.cache, self.terms) = (cache, terms)
         steps = CacheSteps(policy)
     }
 
@@ -77,12 +76,9 @@ struct CachedRead: Sendable {
             case .refresh:
                 steps.handedOver()
                 return .refresh
-            case .failNotInCache:
-                throw FeathersError.notInCache(terms.request.method, at: terms.request.path)
-            case .failWithNetworkError:
-                throw failure ?? CancellationError()
-            case .finish:
-                return .finished
+            case .failNotInCache: throw FeathersError.notInCache(terms.request.method, at: terms.request.path)
+            case .failWithNetworkError: throw failure ?? CancellationError()
+            case .finish: return .finished
             }
         }
     }

@@ -1,11 +1,6 @@
 import FeathersCore
 import FeathersSupport
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import Foundation
 
 /// The bytes of a kept answer in a file.
 ///
@@ -69,7 +64,5 @@ extension [UInt8] {
         for shift in stride(from: 0, to: 64, by: 8) { append(UInt8(truncatingIfNeeded: number >> UInt64(shift))) }
     }
 
-    fileprivate func littleEndian(at offset: Int) -> UInt64 {
-        self[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    }
+    fileprivate func littleEndian(at offset: Int) -> UInt64 { self[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) } }
 }

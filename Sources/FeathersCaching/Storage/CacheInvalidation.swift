@@ -50,14 +50,10 @@ struct CacheInvalidation: Sendable {
     /// The version of all other groups: none of them was invalidated later.
     private var othersVersion = 0
 
-    func stamp(of group: String) -> Stamp {
-        Stamp(all: all.version, group: groups[group]?.version ?? othersVersion)
-    }
+    func stamp(of group: String) -> Stamp { Stamp(all: all.version, group: groups[group]?.version ?? othersVersion) }
 
     /// Whether a group must not be read before something is removed.
-    func isStale(_ group: String) -> Bool {
-        all.isStale || groups[group]?.isStale == true
-    }
+    func isStale(_ group: String) -> Bool { all.isStale || groups[group]?.isStale == true }
 
     mutating func invalidate(_ group: String) {
         lastVersion += 1
@@ -118,7 +114,5 @@ struct CacheInvalidation: Sendable {
     }
 
     /// An invalidation overtook a read of the storage. Where storages are layered, the read may have put back what was removed.
-    mutating func distrust(_ group: String) {
-        groups[group, default: Scope(version: othersVersion)].isStale = true
-    }
+    mutating func distrust(_ group: String) { groups[group, default: Scope(version: othersVersion)].isStale = true }
 }

@@ -1,10 +1,5 @@
 public import FeathersCore
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
+public import Foundation
 
 /// Where a cache keeps answers: ``MemoryCacheStorage``, ``DiskCacheStorage``, both in layers, or one of your own.
 ///
@@ -44,27 +39,19 @@ public struct CacheEntry: Sendable, Equatable {
 
     /// Creates an entry. Without an expiration, it stays fresh for ever.
     public init(value: JSONValue, expiration: Date? = nil, entityTag: String? = nil) {
-        self.value = value
-        self.expiration = expiration
-        self.entityTag = entityTag
+        (self.value, self.expiration, self.entityTag) = (value, expiration, entityTag)
     }
 
     /// Whether the answer is no longer fresh.
-    public func isExpired(at now: Date) -> Bool {
-        expiration.map { $0 <= now } ?? false
-    }
+    public func isExpired(at now: Date) -> Bool { expiration.map { $0 <= now } ?? false }
 
     /// Whether the answer expired before a date.
-    func expired(before date: Date) -> Bool {
-        expiration.map { $0 < date } ?? false
-    }
+    func expired(before date: Date) -> Bool { expiration.map { $0 < date } ?? false }
 }
 
 extension CacheEntry {
     /// An estimate of the memory that the entry takes, in bytes: its texts, and the overhead of each value.
-    var estimatedBytes: Int {
-        value.estimatedBytes + (entityTag?.utf8.count ?? 0) + 64
-    }
+    var estimatedBytes: Int { value.estimatedBytes + (entityTag?.utf8.count ?? 0) + 64 }
 }
 
 extension JSONValue {
@@ -86,10 +73,7 @@ public struct LayeredCacheStorage: CacheStorage {
     private let second: any CacheStorage
 
     /// Puts a fast storage before a lasting one.
-    public init(_ first: any CacheStorage, _ second: any CacheStorage) {
-        self.first = first
-        self.second = second
-    }
+    public init(_ first: any CacheStorage, _ second: any CacheStorage) { (self.first, self.second) = (first, second) }
 
     public func entry(for key: CacheKey) async throws -> CacheEntry? {
         // Where the first layer cannot be read, the second may have the answer.
@@ -99,25 +83,11 @@ public struct LayeredCacheStorage: CacheStorage {
         return entry
     }
 
-    public func set(_ entry: CacheEntry, for key: CacheKey) async throws {
-        try await both { try await $0.set(entry, for: key) }
-    }
-
-    public func remove(_ key: CacheKey) async throws {
-        try await both { try await $0.remove(key) }
-    }
-
-    public func remove(group: String) async throws {
-        try await both { try await $0.remove(group: group) }
-    }
-
-    public func removeExpired(olderThan date: Date) async throws {
-        try await both { try await $0.removeExpired(olderThan: date) }
-    }
-
-    public func removeAll() async throws {
-        try await both { try await $0.removeAll() }
-    }
+    public func set(_ entry: CacheEntry, for key: CacheKey) async throws { try await both { try await $0.set(entry, for: key) } }
+    public func remove(_ key: CacheKey) async throws { try await both { try await $0.remove(key) } }
+    public func remove(group: String) async throws { try await both { try await $0.remove(group: group) } }
+    public func removeExpired(olderThan date: Date) async throws { try await both { try await $0.removeExpired(olderThan: date) } }
+    public func removeAll() async throws { try await both { try await $0.removeAll() } }
 
     /// Changes the second, lasting one first: a read in the meantime must not promote what is about to be removed.
     private func both(_ change: (any CacheStorage) async throws -> Void) async throws {

@@ -27,10 +27,8 @@ public struct DiskCacheStorage: CacheStorage {
             path: directory.path, byteLimit: byteLimit, synchronizesWrites: synchronizesWrites, clock: RelativeClock(ContinuousClock()))
     }
 
-    /// - Parameter clock: measures how long a change waits for the lock.
     init(path: String, byteLimit: Int, synchronizesWrites: Bool, clock: RelativeClock) {
-        self.path = path
-        self.byteLimit = byteLimit
+        (self.path, self.byteLimit) = (path, byteLimit)
         index = Locked(DiskIndex())
         writer = DiskCacheWriter(path: path, byteLimit: byteLimit, synchronizesWrites: synchronizesWrites, index: index, clock: clock)
     }
@@ -45,8 +43,7 @@ public struct DiskCacheStorage: CacheStorage {
         case .entry(let entry):
             index.withLock { $0.use(name) }
             return entry
-        case .otherKey:
-            return nil
+        case .otherKey: return nil
         case .corrupted:
             try await writer.removeFile(name)
             return nil
@@ -57,9 +54,7 @@ public struct DiskCacheStorage: CacheStorage {
         try await writer.write(CacheFile.bytes(of: entry, for: key), to: key.fileName)
     }
 
-    public func remove(_ key: CacheKey) async throws {
-        try await writer.removeFile(key.fileName)
-    }
+    public func remove(_ key: CacheKey) async throws { try await writer.removeFile(key.fileName) }
 
     public func remove(group: String) async throws {
         let prefix = CacheKey.filePrefix(ofGroup: group)
@@ -75,9 +70,7 @@ public struct DiskCacheStorage: CacheStorage {
         }
     }
 
-    public func removeAll() async throws {
-        try await writer.removeAll { _, _ in true }
-    }
+    public func removeAll() async throws { try await writer.removeAll { _, _ in true } }
 
     /// How many bytes the files take.
     public var byteCount: Int {
@@ -90,13 +83,8 @@ public struct DiskCacheStorage: CacheStorage {
 
 extension CacheKey {
     /// The name of the key's file. The group comes first, so that the files of a group are known by their names.
-    var fileName: String {
-        "\(Self.filePrefix(ofGroup: group))\(SHA256.hex(text.utf8))\(DiskCacheWriter.entrySuffix)"
-    }
-
-    static func filePrefix(ofGroup group: String) -> String {
-        "\(SHA256.hex(group.utf8).prefix(16))-"
-    }
+    var fileName: String { "\(Self.filePrefix(ofGroup: group))\(SHA256.hex(text.utf8))\(DiskCacheWriter.entrySuffix)" }
+    static func filePrefix(ofGroup group: String) -> String { "\(SHA256.hex(group.utf8).prefix(16))-" }
 }
 
 /// What is known about a cache's files: their sizes, and the order of their use.
@@ -110,18 +98,9 @@ struct DiskIndex: Sendable {
 
     var names: [String] { Array(files.keys) }
     var oldestName: String? { files.oldestKey }
-
-    mutating func set(_ size: Int, for name: String) {
-        bytes += size - (files.set(size, for: name) ?? 0)
-    }
-
-    mutating func use(_ name: String) {
-        _ = files.use(name)
-    }
-
-    mutating func remove(_ name: String) {
-        bytes -= files.remove(name) ?? 0
-    }
+    mutating func set(_ size: Int, for name: String) { bytes += size - (files.set(size, for: name) ?? 0) }
+    mutating func use(_ name: String) { _ = files.use(name) }
+    mutating func remove(_ name: String) { bytes -= files.remove(name) ?? 0 }
 }
 
 /// Changes the directory of a disk cache, one change at a time among all tasks and processes.
@@ -148,9 +127,7 @@ actor DiskCacheWriter {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     init(path: String, byteLimit: Int, synchronizesWrites: Bool, index: Locked<DiskIndex>, clock: RelativeClock) {
-        self.byteLimit = byteLimit
-        self.synchronizesWrites = synchronizesWrites
-        self.index = index
+        (self.byteLimit, self.synchronizesWrites, self.index) = (byteLimit, synchronizesWrites, index)
         lock = DirectoryLock(path: path, name: Self.lockName, clock: clock)
     }
 
@@ -167,9 +144,7 @@ actor DiskCacheWriter {
         }
     }
 
-    func removeFile(_ name: String) async throws {
-        try await change { try remove(name, from: $0) }
-    }
+    func removeFile(_ name: String) async throws { try await change { try remove(name, from: $0) } }
 
     func removeAll(where condition: @Sendable (String, SafeDirectory) -> Bool) async throws {
         try await change { directory in
@@ -178,9 +153,7 @@ actor DiskCacheWriter {
     }
 
     /// Brings the index up to date, which also removes what dead writers left.
-    func scan() async throws {
-        try await change { _ in }
-    }
+    func scan() async throws { try await change { _ in } }
 
     private func remove(_ name: String, from directory: SafeDirectory) throws {
         try directory.remove(name)

@@ -17,9 +17,7 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var keys: some Collection<Key> { places.keys }
 
     /// The value of a key. Does not count as a use.
-    func peek(_ key: Key) -> Value? {
-        places[key].flatMap { nodes[$0]?.value }
-    }
+    func peek(_ key: Key) -> Value? { places[key].flatMap { nodes[$0]?.value } }
 
     /// The value of a key, which becomes the newest.
     mutating func use(_ key: Key) -> Value? {

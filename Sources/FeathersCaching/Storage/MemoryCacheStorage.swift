@@ -1,11 +1,6 @@
 import FeathersCore
 import FeathersSupport
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
+public import Foundation
 
 /// Keeps answers in memory, and forgets the least recently used ones when there are too many.
 public final class MemoryCacheStorage: CacheStorage {
@@ -35,20 +30,14 @@ public final class MemoryCacheStorage: CacheStorage {
     /// - Parameters:
     ///   - countLimit: the maximum number of answers.
     ///   - byteLimit: the maximum size of all answers in bytes, by estimate. A larger answer is not kept.
-    public init(countLimit: Int = 1000, byteLimit: Int = 32 * 1024 * 1024) {
-        self.countLimit = countLimit
-        self.byteLimit = byteLimit
-    }
+    public init(countLimit: Int = 1000, byteLimit: Int = 32 * 1024 * 1024) { (self.countLimit, self.byteLimit) = (countLimit, byteLimit) }
 
     /// The number of answers.
     public var count: Int { state.withLock { $0.kept.count } }
 
     /// The size of all answers in bytes, by estimate.
     public var byteCount: Int { state.withLock { $0.bytes } }
-
-    public func entry(for key: CacheKey) async throws -> CacheEntry? {
-        state.withLock { $0.kept.use(key)?.entry }
-    }
+    public func entry(for key: CacheKey) async throws -> CacheEntry? { state.withLock { $0.kept.use(key)?.entry } }
 
     public func set(_ entry: CacheEntry, for key: CacheKey) async throws {
         // Outside the lock, since it walks the whole value.
@@ -63,9 +52,7 @@ public final class MemoryCacheStorage: CacheStorage {
         }
     }
 
-    public func remove(_ key: CacheKey) async throws {
-        state.withLock { $0.remove(key) }
-    }
+    public func remove(_ key: CacheKey) async throws { state.withLock { $0.remove(key) } }
 
     public func remove(group: String) async throws {
         state.withLock { state in
@@ -80,7 +67,5 @@ public final class MemoryCacheStorage: CacheStorage {
         }
     }
 
-    public func removeAll() async throws {
-        state.withLock { $0 = State() }
-    }
+    public func removeAll() async throws { state.withLock { $0 = State() } }
 }

@@ -260,11 +260,14 @@ extension FeathersApp {
         if let hook = hooks.first {
             return try await hook(self) { try await run(hooks.dropFirst(), body) }
         }
-        // Looked up again after each service: it may register others, which then have their turn too, or take others out.
+        // A service may register others, which then have their turn too, or take others out.
         var done: Set<String> = []
-        while let (path, entry) = registry.registered.first(where: { $0.entry.mountedFrom == nil && !done.contains($0.path) }) {
-            done.insert(path)
-            if let service = await entry.service.implementation as? any LifecycleService { try await body(service, path) }
+        while case let paths = servicePaths.filter({ !done.contains($0) }), !paths.isEmpty {
+            for path in paths {
+                done.insert(path)
+                guard let entry = registry.registered(at: path), entry.mountedFrom == nil else { continue }
+                if let service = await entry.service.implementation as? any LifecycleService { try await body(service, path) }
+            }
         }
     }
 }

@@ -54,6 +54,16 @@ extension FeathersApp {
     @discardableResult
     package func changeIdentity(to identity: Identity?) -> RequestSender { identityStore.change(to: identity) }
 
+    /// Keeps what the server pushes from the readers of events: its connection is still, or may be, another user's. To be called before the identity changes.
+    package func pausePushedEvents() { registry.pausePushes() }
+
+    /// Lets the readers have what the server pushes: its connection is the signed-in user's now, or no one's.
+    /// - Returns: whether events were kept from them, which ``pushedEventsMissed()`` is to tell them outside of all locks.
+    package func resumePushedEvents() -> Bool { registry.resumePushes() }
+
+    /// Tells the readers that they have missed events.
+    package func pushedEventsMissed() { registry.emitGap(.reconnected) }
+
     /// Tells the readers, and lets go of what waits to be sent in an earlier sign-in.
     package func identityChanged() {
         guard identityStore.deliver() else { return }

@@ -1,4 +1,5 @@
 import FeathersSupport
+import Foundation
 
 /// The services of an app by path, in the order they were registered.
 final class ServiceRegistry: Sendable {
@@ -34,6 +35,10 @@ final class ServiceRegistry: Sendable {
 
     private let entries = Locked(Entries())
     private let observers = Locked<[EventSink]>([])
+    /// Held while an event is handed to its readers, so that what one user was told comes before the gap that tells of the next.
+    private let handing = NSLock()
+    /// Whether readers get what the server pushes, and whether they have missed any of it.
+    private let pushes = Locked((arePaused: false, wereDropped: false))
 
     /// The entry of a path; made the first time the path is asked for.
     func entry(at path: String, orMake make: () -> Service) -> Entry {
@@ -71,6 +76,9 @@ final class ServiceRegistry: Sendable {
         }
     }
 
+    /// The service that is registered at a path.
+    func registered(at path: String) -> Entry? { entries.withLock { $0.byPath[path].flatMap { $0.isRegistered ? $0 : nil } } }
+
     /// The registered services in the order of their registration.
     var registered: [(path: String, entry: Entry)] {
         entries.withLock { entries in
@@ -85,13 +93,44 @@ extension ServiceRegistry {
         EventSink(
             onEvent: { [weak self] event in
                 self?.observe { $0.receive(event) }
-                self?.service(at: event.path)?.events.emit(event)
+                self?.hand(event)
             },
             onGap: { [weak self] reason in self?.emitGap(reason) })
     }
 
+    /// What comes until ``resumePushes()`` is told to no reader: the connection is still another user's.
+    func pausePushes() { pushes.withLock { $0.arePaused = true } }
+
+    /// - Returns: whether readers have missed events.
+    func resumePushes() -> Bool {
+        pushes.withLock { pushes in
+            defer { pushes = (false, false) }
+            return pushes.wereDropped
+        }
+    }
+
+    private func hand(_ event: ServiceEvent) {
+        guard let service = service(at: event.path) else { return }
+        handing.withLock { if admitsPush() { service.events.emit(event) } }
+    }
+
+    /// Hands events of a call to their readers, unless the user whose call it was is gone.
+    func hand(_ events: [ServiceEvent], to hub: EventHub, sentAs sender: RequestSender?) {
+        guard let sender else { return events.forEach(hub.emit) }
+        handing.withLock { if sender.isCurrent { events.forEach(hub.emit) } }
+    }
+
+    private func admitsPush() -> Bool {
+        pushes.withLock { pushes in
+            if pushes.arePaused { pushes.wereDropped = true }
+            return !pushes.arePaused
+        }
+    }
+
     /// Tells every reader of every service that what follows does not join what went before.
     func emitGap(_ reason: EventGap.Reason) {
+        // What is being handed over comes first.
+        handing.withLock {}
         observe { $0.receiveGap(reason) }
         for service in services { service.events.emit(EventGap(reason: reason)) }
     }

@@ -79,7 +79,6 @@ struct CallReporter: Sendable {
 }
 
 extension Diagnostics {
-    /// Reports that the current call is retried.
     func retrying(_ method: ServiceMethod, _ path: String, after error: FeathersError, pause: Duration) {
         let attempt = (call?.retries.add(1, ordering: .relaxed).newValue ?? 0) + 1
         log(
@@ -93,9 +92,7 @@ extension Diagnostics {
 
 extension Error {
     /// What may be logged of an error: class, code and message of Feathers errors, and only the type of others, whose text may contain secrets.
-    fileprivate var loggedText: String {
-        (self as? FeathersError).map { "\($0)" } ?? "\(type(of: self))"
-    }
+    fileprivate var loggedText: String { (self as? FeathersError).map { "\($0)" } ?? "\(type(of: self))" }
 
     /// Whether a server or a hook refused the call, as opposed to a failure on the way.
     fileprivate var isRefusal: Bool {

@@ -25,13 +25,8 @@ public struct DiagnosticAttributes: Sendable, Hashable, ExpressibleByDictionaryL
     public struct Name: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
         public let rawValue: String
 
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
-        public init(stringLiteral value: String) {
-            self.rawValue = value
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public init(stringLiteral value: String) { self.rawValue = value }
 
         public var description: String { rawValue }
     }

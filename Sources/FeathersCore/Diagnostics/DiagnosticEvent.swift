@@ -62,7 +62,6 @@ extension DiagnosticEvent: CustomStringConvertible {
 }
 
 extension String {
-    /// The text with its control characters escaped, so that it cannot begin a line.
     fileprivate var onOneLine: String {
         // Most texts are printable ASCII.
         if utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return self }
@@ -71,7 +70,6 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Control characters and Unicode's line and paragraph separators.
     fileprivate var endsLine: Bool {
         properties.generalCategory == .control || self == "\u{2028}" || self == "\u{2029}"
     }
@@ -94,29 +92,15 @@ public enum DiagnosticLevel: Int, Sendable, Hashable, Comparable, CaseIterable, 
 
     public static func < (left: DiagnosticLevel, right: DiagnosticLevel) -> Bool { left.rawValue < right.rawValue }
 
-    public var description: String {
-        switch self {
-        case .trace: "trace"
-        case .debug: "debug"
-        case .info: "info"
-        case .notice: "notice"
-        case .warning: "warning"
-        case .error: "error"
-        }
-    }
+    public var description: String { ["trace", "debug", "info", "notice", "warning", "error"][rawValue] }
 }
 
 /// The area of a diagnostic event. Plugins define their own.
 public struct DiagnosticDomain: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     public let rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
-
-    public init(stringLiteral value: String) {
-        self.rawValue = value
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public init(stringLiteral value: String) { self.rawValue = value }
 
     /// Calls of services.
     public static let calls = DiagnosticDomain(rawValue: "calls")
@@ -161,6 +145,5 @@ public struct DiagnosticLevels: Sendable, Hashable {
         return lowest.map { level >= $0 } ?? false
     }
 
-    /// Whether no events are wanted.
     var isSilent: Bool { level == nil && domains.values.allSatisfy { $0 == nil } }
 }

@@ -12,9 +12,7 @@ public struct ClosureDiagnosticSink: DiagnosticSink {
     private let body: @Sendable (DiagnosticEvent) -> Void
 
     /// Creates a sink that passes every event to `body`, on the thread where the event happens.
-    public init(_ body: @escaping @Sendable (DiagnosticEvent) -> Void) {
-        self.body = body
-    }
+    public init(_ body: @escaping @Sendable (DiagnosticEvent) -> Void) { self.body = body }
 
     public func receive(_ event: DiagnosticEvent) { body(event) }
 }
@@ -43,9 +41,7 @@ public struct TextDiagnosticSink: DiagnosticSink {
     private let write: @Sendable (String) -> Void
 
     /// Passes each line, without a line break, to a closure, which several threads may call at once.
-    public init(_ write: @escaping @Sendable (String) -> Void) {
-        self.write = write
-    }
+    public init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
 
     /// Writes the lines to a file, a pipe or a terminal. A line that cannot be written is dropped.
     public init(_ file: FileHandle) {
@@ -59,9 +55,7 @@ public struct TextDiagnosticSink: DiagnosticSink {
     /// Writes to standard error.
     public static let standardError = TextDiagnosticSink(.standardError)
 
-    public func receive(_ event: DiagnosticEvent) {
-        write(Self.line(event))
-    }
+    public func receive(_ event: DiagnosticEvent) { write(Self.line(event)) }
 
     private static func line(_ event: DiagnosticEvent) -> String {
         let time = ISO8601Timestamp(milliseconds: event.time.timeIntervalSince1970 * 1000).text() ?? "-"
@@ -90,9 +84,7 @@ extension DiagnosticSink where Self == TextDiagnosticSink {
 
         /// Creates a sink; `.osLog(subsystem:)` is a shorthand.
         /// - Parameter subsystem: by convention the app's bundle identifier.
-        public init(subsystem: String) {
-            self.subsystem = subsystem
-        }
+        public init(subsystem: String) { self.subsystem = subsystem }
 
         public func receive(_ event: DiagnosticEvent) {
             let logger = Logger(subsystem: subsystem, category: event.domain.rawValue)

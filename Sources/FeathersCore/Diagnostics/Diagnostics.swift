@@ -9,7 +9,6 @@ import Synchronization
 ///
 /// The message and attributes are evaluated only if a sink wants the event.
 public struct Diagnostics: Sendable {
-    /// A sink, and the events it wants.
     struct Outlet: Sendable {
         let sink: any DiagnosticSink
         let levels: DiagnosticLevels
@@ -17,7 +16,6 @@ public struct Diagnostics: Sendable {
     }
 
     private(set) var outlets: [Outlet] = []
-    /// The current call.
     private(set) var call: CallTrace?
 
     /// Diagnostics without sinks.
@@ -62,11 +60,8 @@ public struct Diagnostics: Sendable {
         }
     }
 
-    mutating func append(_ other: Diagnostics) {
-        outlets += other.outlets
-    }
+    mutating func append(_ other: Diagnostics) { outlets += other.outlets }
 
-    /// The same sinks for a new call.
     func beginningCall() -> Diagnostics {
         var diagnostics = self
         diagnostics.call = CallTrace()
@@ -79,7 +74,6 @@ final class CallTrace: Sendable {
     private static let count = Atomic<UInt64>(0)
 
     let id = count.add(1, ordering: .relaxed).newValue
-    /// The number of retries.
     let retries = Atomic<Int>(0)
 }
 
@@ -98,7 +92,6 @@ package struct DiagnosticReport {
 }
 
 extension Diagnostics {
-    /// Reports a connection's new status.
     func report(_ status: ConnectionStatus) {
         switch status {
         case .offline: log(.info, .connection, "offline")

@@ -12,11 +12,8 @@ public struct Redaction: Sendable, Hashable {
     ]
 
     /// The words that make a name secret. Case, hyphens and underscores in names are ignored: `newPassword`, `X-API-Key`.
-    public var words: Set<String> {
-        didSet { bytes = words.map { Array($0.utf8) } }
-    }
+    public var words: Set<String> { didSet { bytes = words.map { Array($0.utf8) } } }
 
-    /// The words as UTF-8.
     private var bytes: [[UInt8]]
 
     /// Creates a redaction with your own words.
@@ -68,9 +65,7 @@ public struct Redaction: Sendable, Hashable {
         }
         return redacted
     }
-}
 
-extension Redaction {
     /// The text with its tokens redacted: JSON Web Tokens, and what follows `Bearer` or `Basic`.
     public func redact(text: String) -> String {
         guard Self.mayHoldToken(text) else { return text }
@@ -94,9 +89,7 @@ extension Redaction {
     }
 
     /// Whether a word has three parts separated by dots, and contains the Base64 of `{"`.
-    private static func isToken(_ word: Substring) -> Bool {
-        word.contains("eyJ") && word.count { $0 == "." } >= 2
-    }
+    private static func isToken(_ word: Substring) -> Bool { word.contains("eyJ") && word.count { $0 == "." } >= 2 }
 
     /// A quick check whether the text contains `eyJ`, `Bearer` or `Basic`.
     private static func mayHoldToken(_ text: String) -> Bool {
@@ -117,9 +110,7 @@ extension Redaction {
 
 extension Character {
     /// Whether this is a letter, a digit, or a symbol of Base64 or JSON Web Tokens.
-    fileprivate var standsInToken: Bool {
-        isLetter || isNumber || "-._~+/=".contains(self)
-    }
+    fileprivate var standsInToken: Bool { isLetter || isNumber || "-._~+/=".contains(self) }
 }
 
 /// The detail in which a sink receives events, and what is redacted.

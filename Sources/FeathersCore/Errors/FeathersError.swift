@@ -8,41 +8,28 @@
 public struct FeathersError: Error, Sendable {
     /// The error code. Servers may define their own codes.
     public var code: Code
-
     /// The name of the error class, such as `NotFound`. Unknown names from a server are kept.
     public var name: String
-
     /// The CSS-like name of the error class, such as `not-found`.
     public var className: String
-
     /// The human-readable message.
     public var message: String
-
     /// Additional data from the server.
     public var data: JSONValue?
-
     /// Validation errors from the server, usually keyed by property.
     public var errors: JSONValue?
-
     /// Whether the server executed the call, as far as that is known.
     public var execution: Execution
-
     /// The HTTP status and body of an answer that is not a Feathers error.
     public var answer: Answer?
-
     /// How long the server asks to wait before a retry (`Retry-After` of HTTP status 429 and 503); nil if it does not.
     public var retryAfter: Duration?
-
     /// The underlying error, if there is one.
     public var cause: (any Error)?
 
     /// Creates an error. The message is printed, so it must not contain secrets.
     public init(
-        _ code: Code,
-        _ message: String,
-        data: JSONValue? = nil,
-        errors: JSONValue? = nil,
-        execution: Execution = .answered,
+        _ code: Code, _ message: String, data: JSONValue? = nil, errors: JSONValue? = nil, execution: Execution = .answered,
         cause: (any Error)? = nil
     ) {
         self.code = code
@@ -61,9 +48,7 @@ public struct FeathersError: Error, Sendable {
     package static func refused(_ message: String) -> FeathersError {
         FeathersError(.badRequest, message, execution: .neverSent)
     }
-}
 
-extension FeathersError {
     /// Whether a failed call was executed.
     public enum Execution: Hashable, Sendable {
         /// The server, or a local service or hook, answered with this error.
@@ -128,9 +113,7 @@ extension FeathersError {
         self.init(code, object["message"]?.string ?? "Error", data: object["data"], errors: object["errors"])
         self.name = name ?? known?.name ?? (isPlain ? "Error" : self.name)
         self.className = className ?? known?.className ?? (isPlain ? "error" : self.className)
-        if data == nil {
-            data = Self.leftovers(of: object, codeIsRead: number != nil)
-        }
+        if data == nil { data = Self.leftovers(of: object, codeIsRead: number != nil) }
     }
 
     /// The error as FeathersJS' `toJSON` writes it, with name, message, code, className, data and errors.
@@ -153,9 +136,7 @@ extension FeathersError {
         if codeIsRead { rest["code"] = nil }
         return rest.isEmpty ? nil : .object(rest)
     }
-}
 
-extension FeathersError {
     /// The error for an answer that cannot be decoded. The message contains the path and the kind of value, never the value.
     /// - Parameter what: the subject of the message, such as `A result of service 'messages'`.
     package static func undecodable(_ what: String, as model: Any.Type, _ error: any Error) -> FeathersError {
@@ -176,11 +157,8 @@ extension FeathersError {
         }
     }
 
-    private static func step(_ key: any CodingKey) -> String {
-        key.intValue.map(String.init) ?? key.stringValue
-    }
+    private static func step(_ key: any CodingKey) -> String { key.intValue.map(String.init) ?? key.stringValue }
 
-    /// The kind of value that a decoder reports.
     private static func found(_ context: DecodingError.Context) -> String {
         let kinds = ["a boolean", "a number", "a string", "an array", "an object"]
         return kinds.first { context.debugDescription.contains("found \($0) instead") } ?? "something else"
@@ -188,13 +166,6 @@ extension FeathersError {
 
     /// The standard library quotes values that are not a case of an enumeration: "… from invalid String value secret".
     private static func withoutValue(_ description: String) -> String {
-        description.components(before: " from invalid ")
-    }
-}
-
-extension String {
-    /// The part before the first occurrence of a text, or the whole string.
-    fileprivate func components(before text: String) -> String {
-        firstRange(of: text).map { String(self[..<$0.lowerBound]) } ?? self
+        description.firstRange(of: " from invalid ").map { String(description[..<$0.lowerBound]) } ?? description
     }
 }

@@ -3,13 +3,8 @@ extension FeathersError {
     public struct Code: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
         public let rawValue: Int
 
-        public init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
-
-        public init(integerLiteral value: Int) {
-            self.rawValue = value
-        }
+        public init(rawValue: Int) { self.rawValue = rawValue }
+        public init(integerLiteral value: Int) { self.rawValue = value }
     }
 }
 
@@ -71,17 +66,10 @@ extension FeathersError.Code {
     ]
 
     /// The name of FeathersJS' class (`NotFound`); nil if it has no class for the code.
-    public var name: String? {
-        Self.classes.first { $0.code == self }?.name
-    }
-
+    public var name: String? { Self.classes.first { $0.code == self }?.name }
     /// The CSS-like name of FeathersJS' class (`not-found`); nil if it has no class for the code.
-    public var className: String? {
-        Self.classes.first { $0.code == self }?.className
-    }
+    public var className: String? { Self.classes.first { $0.code == self }?.className }
 
     /// Lets `catch FeathersError.Code.notFound` match by code.
-    public static func ~= (code: Self, error: any Error) -> Bool {
-        (error as? FeathersError)?.code == code
-    }
+    public static func ~= (code: Self, error: any Error) -> Bool { (error as? FeathersError)?.code == code }
 }

@@ -127,6 +127,10 @@ struct EventBuffer: Sendable {
     }
 
     mutating func append(_ item: Item) {
+        if case .gap(let gap) = item, case .identityChanged = gap.reason {
+            // What waits was meant for the user before.
+            (items, head, missing, marker) = ([], 0, 0, nil)
+        }
         if count == limit { drop() }
         items.append(item)
     }

@@ -45,14 +45,7 @@ enum PercentEncoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    private static func hexValue(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        default: nil
-        }
-    }
+    private static func hexValue(_ digit: UInt8) -> UInt8? { Character(Unicode.Scalar(digit)).hexDigitValue.map(UInt8.init) }
 }
 
 /// Encodes a string as JavaScript's `encodeURIComponent` does, for ids and values in a URL's path.
@@ -70,7 +63,6 @@ struct URLCharacters: Sendable {
 
     /// What `qs` does not escape: the unreserved characters of RFC 3986.
     static let unreserved = URLCharacters(lettersAndDigitsAnd: "-._~")
-
     /// What `encodeURIComponent` does not escape.
     static let uriComponent = URLCharacters(lettersAndDigitsAnd: "-._~!*'()")
 

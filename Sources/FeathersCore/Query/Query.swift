@@ -10,9 +10,7 @@ public struct Query: Sendable {
     public var json: JSONObject
 
     /// Creates a query from its JSON, for anything the builder has no method for.
-    public init(_ json: JSONObject = JSONObject()) {
-        self.json = json
-    }
+    public init(_ json: JSONObject = JSONObject()) { self.json = json }
 
     /// Whether the query has no conditions, sorting, paging or selection.
     public var isEmpty: Bool { json.isEmpty }
@@ -20,9 +18,7 @@ public struct Query: Sendable {
 
 extension Query: ExpressibleByDictionaryLiteral {
     /// Creates a query as Feathers writes it: `["age": ["$gt": 18], "$limit": 10]`. The last value of a repeated key wins.
-    public init(dictionaryLiteral elements: (String, JSONValue)...) {
-        json = JSONObject(elements)
-    }
+    public init(dictionaryLiteral elements: (String, JSONValue)...) { json = JSONObject(elements) }
 }
 
 extension Query: Hashable {
@@ -33,9 +29,7 @@ extension Query: Hashable {
         return leftSort.elementsEqual(rightSort) { $0.key == $1.key }
     }
 
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(json)
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(json) }
 }
 
 extension Query {
@@ -50,14 +44,9 @@ extension Query {
     }
 
     /// Adds the condition that a property equals `value`.
-    public func `where`(_ property: String, _ value: some QueryValue) -> Query {
-        self.where(property, .equals(value))
-    }
-
+    public func `where`(_ property: String, _ value: some QueryValue) -> Query { self.where(property, .equals(value)) }
     /// Adds the condition that a property equals `value`, for JSON literals such as `nil`.
-    public func `where`(_ property: String, _ value: JSONValue) -> Query {
-        self.where(property, .equals(value))
-    }
+    public func `where`(_ property: String, _ value: JSONValue) -> Query { self.where(property, .equals(value)) }
 
     private mutating func add(_ condition: Condition, on property: String) {
         guard let present = json[property] else {
@@ -74,7 +63,6 @@ extension Query {
         }
     }
 
-    /// Adds an element to `$and`.
     mutating func require(_ conditions: JSONObject) {
         var elements: [JSONValue] = []
         if let present = json["$and"] {
@@ -87,7 +75,6 @@ extension Query {
 }
 
 extension Query.Condition {
-    /// The condition as the value of its property.
     fileprivate var json: JSONValue {
         guard let `operator` else { return value }
         return .object([`operator`: value])
@@ -96,9 +83,7 @@ extension Query.Condition {
 
 extension JSONObject {
     /// Whether this is an object such as `{$gt: 1, $lt: 3}`, which takes further operators.
-    fileprivate var holdsOperatorsOnly: Bool {
-        !isEmpty && allSatisfy { $0.key.hasPrefix("$") }
-    }
+    fileprivate var holdsOperatorsOnly: Bool { !isEmpty && allSatisfy { $0.key.hasPrefix("$") } }
 }
 
 extension Query {
@@ -127,14 +112,9 @@ extension Query {
     }
 
     /// Limits the result to `count` records (`$limit`). The service's maximum applies; 0 asks for the total only.
-    public func limit(_ count: Int) -> Query {
-        setting("$limit", count)
-    }
-
+    public func limit(_ count: Int) -> Query { setting("$limit", count) }
     /// Skips the first `count` records (`$skip`).
-    public func skip(_ count: Int) -> Query {
-        setting("$skip", count)
-    }
+    public func skip(_ count: Int) -> Query { setting("$skip", count) }
 
     /// Sorts by a property (`$sort`). Further properties sort the records that are equal in those before.
     ///
@@ -150,9 +130,7 @@ extension Query {
     /// Selects properties of each record (`$select`), in addition to those selected before.
     ///
     /// Services always include the id.
-    public func selecting(_ properties: String...) -> Query {
-        selecting(properties)
-    }
+    public func selecting(_ properties: String...) -> Query { selecting(properties) }
 
     /// Selects properties of each record (`$select`), in addition to those selected before.
     public func selecting(_ properties: [String]) -> Query {
@@ -168,9 +146,7 @@ extension Query {
     /// Sets a key of the query, for what a service understands beyond Feathers: `.setting("$populate", "user")`.
     ///
     /// This replaces the key's value.
-    public func setting(_ key: String, _ value: some QueryValue) -> Query {
-        setting(key, value.queryValue)
-    }
+    public func setting(_ key: String, _ value: some QueryValue) -> Query { setting(key, value.queryValue) }
 
     /// Sets a key of the query, for JSON literals.
     public func setting(_ key: String, _ value: JSONValue) -> Query {
@@ -194,34 +170,17 @@ extension Query {
     }
 
     /// A query for records whose property equals `value`.
-    public static func `where`(_ property: String, _ value: some QueryValue) -> Query {
-        Query().where(property, value)
-    }
-
+    public static func `where`(_ property: String, _ value: some QueryValue) -> Query { Query().where(property, value) }
     /// A query for records whose property equals `value`, for JSON literals such as `nil`.
-    public static func `where`(_ property: String, _ value: JSONValue) -> Query {
-        Query().where(property, value)
-    }
-
+    public static func `where`(_ property: String, _ value: JSONValue) -> Query { Query().where(property, value) }
     /// A query for records that match at least one of `queries` (`$or`).
-    public static func any(of queries: [Query]) -> Query {
-        Query().any(of: queries)
-    }
-
+    public static func any(of queries: [Query]) -> Query { Query().any(of: queries) }
     /// A query for records that match each of `queries` (`$and`).
-    public static func all(of queries: [Query]) -> Query {
-        Query().all(of: queries)
-    }
-
+    public static func all(of queries: [Query]) -> Query { Query().all(of: queries) }
     /// A query for at most `count` records (`$limit`).
-    public static func limit(_ count: Int) -> Query {
-        Query().limit(count)
-    }
-
+    public static func limit(_ count: Int) -> Query { Query().limit(count) }
     /// A query that skips the first `count` records (`$skip`).
-    public static func skip(_ count: Int) -> Query {
-        Query().skip(count)
-    }
+    public static func skip(_ count: Int) -> Query { Query().skip(count) }
 
     /// A query that sorts by a property (`$sort`).
     public static func sorted(by property: String, _ direction: SortDirection = .ascending) -> Query {
@@ -229,22 +188,11 @@ extension Query {
     }
 
     /// A query for these properties of each record (`$select`).
-    public static func selecting(_ properties: String...) -> Query {
-        Query().selecting(properties)
-    }
-
+    public static func selecting(_ properties: String...) -> Query { Query().selecting(properties) }
     /// A query for these properties of each record (`$select`).
-    public static func selecting(_ properties: [String]) -> Query {
-        Query().selecting(properties)
-    }
-
+    public static func selecting(_ properties: [String]) -> Query { Query().selecting(properties) }
     /// A query with one key set.
-    public static func setting(_ key: String, _ value: some QueryValue) -> Query {
-        Query().setting(key, value)
-    }
-
+    public static func setting(_ key: String, _ value: some QueryValue) -> Query { Query().setting(key, value) }
     /// A query with one key set, for JSON literals.
-    public static func setting(_ key: String, _ value: JSONValue) -> Query {
-        Query().setting(key, value)
-    }
+    public static func setting(_ key: String, _ value: JSONValue) -> Query { Query().setting(key, value) }
 }

@@ -5,7 +5,6 @@ extension Query {
     public struct Condition: Sendable, Hashable {
         /// The operator as it is sent, such as `$gt`; nil for equality.
         public let `operator`: String?
-
         /// The value to compare with.
         public let value: JSONValue
 
@@ -19,25 +18,18 @@ extension Query {
 extension Query.Condition {
     /// The property equals `value`. A list matches if one of its elements does. Null also matches a missing property.
     public static func equals(_ value: some QueryValue) -> Self { Self(nil, value.queryValue) }
-
     /// The property equals `value`, for JSON literals such as `nil`.
     public static func equals(_ value: JSONValue) -> Self { Self(nil, value) }
-
     /// The property does not equal `value` (`$ne`).
     public static func isNot(_ value: some QueryValue) -> Self { Self("$ne", value.queryValue) }
-
     /// The property does not equal `value` (`$ne`), for JSON literals such as `nil`.
     public static func isNot(_ value: JSONValue) -> Self { Self("$ne", value) }
-
     /// The property is greater than `value` (`$gt`).
     public static func greaterThan(_ value: some QueryValue) -> Self { Self("$gt", value.queryValue) }
-
     /// The property is greater than or equal to `value` (`$gte`).
     public static func isAtLeast(_ value: some QueryValue) -> Self { Self("$gte", value.queryValue) }
-
     /// The property is less than `value` (`$lt`).
     public static func lessThan(_ value: some QueryValue) -> Self { Self("$lt", value.queryValue) }
-
     /// The property is less than or equal to `value` (`$lte`).
     public static func isAtMost(_ value: some QueryValue) -> Self { Self("$lte", value.queryValue) }
 
@@ -60,10 +52,8 @@ extension Query.Condition {
 
     /// The property equals none of `values` (`$nin`), for literals of mixed types.
     public static func isNotIn(_ values: [JSONValue]) -> Self { Self("$nin", .array(values)) }
-
     /// A custom operator, such as `.custom("$regex", "^a")`. The service must allow it.
     public static func custom(_ operator: String, _ value: some QueryValue) -> Self { Self(`operator`, value.queryValue) }
-
     /// A custom operator, for JSON literals.
     public static func custom(_ operator: String, _ value: JSONValue) -> Self { Self(`operator`, value) }
 }
@@ -76,31 +66,15 @@ public protocol QueryValue {
     var queryValue: JSONValue { get }
 }
 
-extension JSONValue: QueryValue {
-    public var queryValue: JSONValue { self }
-}
-
-extension String: QueryValue {
-    public var queryValue: JSONValue { .string(self) }
-}
-
-extension Bool: QueryValue {
-    public var queryValue: JSONValue { .bool(self) }
-}
-
-extension Double: QueryValue {
-    public var queryValue: JSONValue { .number(self) }
-}
-
-extension Float: QueryValue {
-    public var queryValue: JSONValue { .number(Double(self)) }
-}
+extension JSONValue: QueryValue { public var queryValue: JSONValue { self } }
+extension String: QueryValue { public var queryValue: JSONValue { .string(self) } }
+extension Bool: QueryValue { public var queryValue: JSONValue { .bool(self) } }
+extension Double: QueryValue { public var queryValue: JSONValue { .number(self) } }
+extension Float: QueryValue { public var queryValue: JSONValue { .number(Double(self)) } }
 
 extension QueryValue where Self: BinaryInteger {
     /// The integer. Beyond `Int64` it becomes the nearest `Double`, like numbers in JSON.
-    public var queryValue: JSONValue {
-        Int64(exactly: self).map { .integer($0) } ?? .number(Double(self))
-    }
+    public var queryValue: JSONValue { Int64(exactly: self).map { .integer($0) } ?? .number(Double(self)) }
 }
 
 extension Int: QueryValue {}
@@ -113,10 +87,7 @@ extension UInt8: QueryValue {}
 extension UInt16: QueryValue {}
 extension UInt32: QueryValue {}
 extension UInt64: QueryValue {}
-
-extension Array: QueryValue where Element: QueryValue {
-    public var queryValue: JSONValue { .array(map(\.queryValue)) }
-}
+extension Array: QueryValue where Element: QueryValue { public var queryValue: JSONValue { .array(map(\.queryValue)) } }
 
 extension UUID: QueryValue {
     /// The UUID in lower case, as JavaScript writes it.
@@ -125,9 +96,7 @@ extension UUID: QueryValue {
 
 extension Date: QueryValue {
     /// The date as JavaScript sends it, such as `2024-01-02T03:04:05.678Z`; null outside of the range of JavaScript's dates.
-    public var queryValue: JSONValue {
-        javaScriptText.map { .string($0) } ?? .null
-    }
+    public var queryValue: JSONValue { javaScriptText.map { .string($0) } ?? .null }
 }
 
 extension Date {

@@ -3,9 +3,15 @@
 /// `key` is the encoded key of the current value. Descending appends to it and returning truncates it, so that each part of a
 /// key is encoded only once.
 struct QueryStringEncoder {
+    /// One step of the path from the query to a value in it.
+    private enum Step {
+        case key(String)
+        case index(Int)
+    }
+
     private(set) var bytes: [UInt8] = []
     private var key: [UInt8] = []
-    private var path: [QueryStringFailure.Step] = []
+    private var path: [Step] = []
     private var pairs = 0
     private let options: QueryStringOptions
 
@@ -40,7 +46,7 @@ struct QueryStringEncoder {
     }
 
     private mutating func append(nested object: JSONObject) throws(FeathersError) {
-        if object.isEmpty { throw QueryStringFailure.emptyObject.error(at: path) }
+        if object.isEmpty { throw refusal("is an empty object: a query string has no form for it and would leave the condition out.") }
         for (name, value) in object {
             try descend(.key(name)) { key in
                 PercentEncoding.append(name, keeping: .unreserved, to: &key)
@@ -51,10 +57,14 @@ struct QueryStringEncoder {
     }
 
     private mutating func append(_ array: [JSONValue]) throws(FeathersError) {
-        if array.isEmpty { throw QueryStringFailure.emptyArray.error(at: path) }
+        if array.isEmpty { throw refusal("is an empty array: a query string has no form for it and would leave the condition out.") }
         let hasBrackets = options.arrayFormat == .brackets && array.allSatisfy(\.isPlain)
         if !hasBrackets, let limit = options.arrayLimit, array.count > limit {
-            throw QueryStringFailure.longArray(count: array.count, limit: limit).error(at: path)
+            throw refusal(
+                """
+                has \(array.count) elements, and servers read only \(limit) as an array. Write arrays with brackets, \
+                send the query over a socket, or raise `arrayLimit` to what the server reads.
+                """)
         }
         for (index, value) in array.enumerated() {
             try descend(.index(index)) { key in
@@ -67,14 +77,12 @@ struct QueryStringEncoder {
 
     /// Descends one level: `key[…]`.
     private mutating func descend(
-        _ step: QueryStringFailure.Step,
-        appendName: (inout [UInt8]) -> Void,
-        append: (inout Self) throws(FeathersError) -> Void
+        _ step: Step, appendName: (inout [UInt8]) -> Void, append: (inout Self) throws(FeathersError) -> Void
     ) throws(FeathersError) {
         path.append(step)
         // The first step is the property itself.
         if let limit = options.depthLimit, path.count - 1 > limit {
-            throw QueryStringFailure.deep(limit: limit).error(at: path)
+            throw refusal("lies deeper than the \(limit) levels servers read from a query string. \(Self.advice("depthLimit"))")
         }
         let length = key.count
         key.append(contentsOf: "%5B".utf8)
@@ -87,72 +95,21 @@ struct QueryStringEncoder {
 
     private mutating func appendPair(_ value: String) throws(FeathersError) {
         pairs += 1
-        if let limit = options.pairLimit, pairs > limit { throw QueryStringFailure.manyPairs(limit: limit).error(at: path) }
+        if let limit = options.pairLimit, pairs > limit {
+            throw refusal("comes after the \(limit) values servers read from a query string. \(Self.advice("pairLimit"))")
+        }
         if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
         bytes.append(contentsOf: key)
         bytes.append(UInt8(ascii: "="))
         PercentEncoding.append(value, keeping: .unreserved, to: &bytes)
     }
-}
 
-extension JSONValue {
-    /// Whether this is neither an array nor an object.
-    fileprivate var isPlain: Bool {
-        switch self {
-        case .array, .object: false
-        default: true
-        }
-    }
-}
-
-/// Why a query cannot be written as a query string.
-enum QueryStringFailure {
-    case emptyArray
-    case emptyObject
-    case longArray(count: Int, limit: Int)
-    case deep(limit: Int)
-    case manyPairs(limit: Int)
-
-    /// One step of the path from the query to a value in it.
-    enum Step {
-        case key(String)
-        case index(Int)
+    private static func advice(_ option: String) -> String {
+        "Send the query over a socket, or raise `\(option)` to what the server reads."
     }
 
-    /// The error for the value at `path`. It names properties, never values.
-    func error(at path: [Step]) -> FeathersError {
-        let name = Self.name(of: path)
-        return switch self {
-        case .emptyArray:
-            Self.refusal("'\(name)' is an empty array: a query string has no form for it and would leave the condition out.")
-        case .emptyObject:
-            Self.refusal("'\(name)' is an empty object: a query string has no form for it and would leave the condition out.")
-        case .longArray(let count, let limit):
-            Self.refusal(
-                """
-                '\(name)' has \(count) elements, and servers read only \(limit) as an array. Write arrays with brackets, \
-                send the query over a socket, or raise `arrayLimit` to what the server reads.
-                """)
-        case .deep(let limit):
-            Self.refusal(
-                """
-                '\(name)' lies deeper than the \(limit) levels servers read from a query string. \
-                Send the query over a socket, or raise `depthLimit` to what the server reads.
-                """)
-        case .manyPairs(let limit):
-            Self.refusal(
-                """
-                '\(name)' comes after the \(limit) values servers read from a query string. \
-                Send the query over a socket, or raise `pairLimit` to what the server reads.
-                """)
-        }
-    }
-
-    private static func refusal(_ reason: String) -> FeathersError {
-        FeathersError(.badRequest, "Query not sent: \(reason)", execution: .neverSent)
-    }
-
-    private static func name(of path: [Step]) -> String {
+    /// The error for the current value. It names properties, never values.
+    private func refusal(_ reason: String) -> FeathersError {
         var name = ""
         for step in path {
             switch step {
@@ -160,6 +117,15 @@ enum QueryStringFailure {
             case .index(let index): name += "[\(index)]"
             }
         }
-        return name
+        return FeathersError(.badRequest, "Query not sent: '\(name)' \(reason)", execution: .neverSent)
+    }
+}
+
+extension JSONValue {
+    fileprivate var isPlain: Bool {
+        switch self {
+        case .array, .object: false
+        default: true
+        }
     }
 }

@@ -184,33 +184,36 @@ extension UntypedService {
         } else {
             plan = await actor.plan(for: method, in: app)
         }
-        if plan.mayCallOthers, CallGate.entered !== app.gate {
-            let request = request
-            return try await CallGate.$entered.withValue(app.gate) { try await run(plan, request) }
-        }
-        return try await run(plan, request)
-    }
-
-    private func run(_ plan: CallPlan, _ request: consuming ServiceRequest) async throws -> ServiceResponse {
+        // Only what may call others has to be told from a call that comes too late.
+        let isInside = !plan.mayCallOthers || CallGate.entered === app.gate
         if plan.isBare {
-            let response = try await plan.endpoint.respond(to: request)
-            if let event = plan.event { emit(event, of: response.result) }
+            let request = request
+            let response =
+                isInside
+                ? try await plan.endpoint.respond(to: request)
+                : try await CallGate.$entered.withValue(app.gate) { try await plan.endpoint.respond(to: request) }
+            if let event = plan.event { emit(event, of: response, response.result) }
             return response
         }
         var context = HookContext(service: self, request: request, event: plan.event)
-        try await plan.run(&context)
+        if isInside {
+            try await plan.run(&context)
+        } else {
+            try await CallGate.$entered.withValue(app.gate) { try await plan.run(&context) }
+        }
         let response = context.response ?? ServiceResponse(.null)
-        if let event = context.event { emit(event, of: context.dispatch ?? response.result) }
+        if let event = context.event { emit(event, of: response, context.dispatch ?? response.result) }
         return response
     }
 
-    /// Emits an event for each record: the result of a multi operation is an array.
-    private func emit(_ event: EventName, of result: @autoclosure () -> JSONValue) {
+    /// Emits an event for each record: the result of a multi operation is an array. None for what was written in an earlier sign-in.
+    private func emit(_ event: EventName, of response: ServiceResponse, _ result: @autoclosure () -> JSONValue) {
         guard actor.events.hasSubscribers else { return }
         // Only to the readers: the app's own caches learn of its own calls where they pass.
         let result = result()
         let records = if case .array(let records) = result { records } else { [result] }
-        for record in records { actor.events.emit(ServiceEvent(path: path, name: event, data: record)) }
+        app.registry.hand(
+            records.map { ServiceEvent(path: path, name: event, data: $0) }, to: actor.events, sentAs: response[SentAs.self])
     }
 
     /// - Throws: ``FeathersError/Code/badRequest`` for one of Feathers' six methods.

@@ -38,9 +38,7 @@ public struct CodingOptions: Sendable {
 }
 
 extension CodingOptions: JSONCodec {
-    public func encode(_ value: some Encodable) throws -> JSONValue {
-        try JSONValueEncoder(self).encode(value)
-    }
+    public func encode(_ value: some Encodable) throws -> JSONValue { try JSONValueEncoder(self).encode(value) }
 
     public func decode<T: Decodable>(_ type: T.Type, from json: JSONValue) throws -> T {
         try JSONValueDecoder(self).decode(type, from: json)
@@ -90,9 +88,7 @@ public enum JSONFloatFormat: Sendable {
     case null
     /// Encoded as these strings, and decoded from them.
     case strings(positiveInfinity: String, negativeInfinity: String, nan: String)
-}
 
-extension JSONFloatFormat {
     /// The JSON of a number that is not finite; nil if it is refused.
     func json(of number: Double) -> JSONValue? {
         switch self {
@@ -103,7 +99,6 @@ extension JSONFloatFormat {
         }
     }
 
-    /// The infinity or NaN that a JSON value stands for; nil if it stands for neither.
     func number(in value: JSONValue) -> Double? {
         switch (self, value) {
         case (.null, .null): .nan

@@ -15,7 +15,6 @@ enum CodingPathStep {
     }
 }
 
-/// A coding key of any name or index.
 struct JSONKey: CodingKey {
     let stringValue: String
     let intValue: Int?

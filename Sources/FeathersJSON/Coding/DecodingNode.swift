@@ -1,7 +1,7 @@
 /// The decoder that a model sees: a value, and the path to it.
 final class DecodingNode: Decoder {
     let source: DecodingSource
-    let options: DecodingOptions
+    let options: SharedOptions
     let parent: DecodingNode?
     private let step: CodingPathStep
     /// Converts property names to this object's keys; nil if names do not change.
@@ -18,7 +18,7 @@ final class DecodingNode: Decoder {
     /// The positions of members by property name. Built when a property is not found under the key that encoding writes.
     var positionsByProperty: [String: Int]?
 
-    init(source: DecodingSource, options: DecodingOptions) {
+    init(source: DecodingSource, options: SharedOptions) {
         self.source = source
         self.options = options
         keys = options.keys
@@ -47,7 +47,6 @@ final class DecodingNode: Decoder {
 
     var userInfo: [CodingUserInfoKey: Any] { options.coding.userInfo }
 
-    /// The coding path of something inside this value.
     func path(to step: CodingPathStep) -> [any CodingKey] {
         guard let key = step.codingKey else { return codingPath }
         return codingPath + [key]
@@ -69,13 +68,8 @@ final class DecodingNode: Decoder {
         return JSONUnkeyedDecodingContainer(node: self, elements: elements)
     }
 
-    func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        self
-    }
-}
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-extension DecodingNode {
-    /// The value of a property; nil if it is missing.
     @inline(__always)
     func value(of property: String) -> DecodingSource? {
         guard let members, let position = find(property, in: members) else { return nil }
@@ -83,10 +77,7 @@ extension DecodingNode {
         return members.value(at: position)
     }
 
-    /// The position of a property among the members.
-    func position(of property: String) -> Int? {
-        members.flatMap { find(property, in: $0) }
-    }
+    func position(of property: String) -> Int? { members.flatMap { find(property, in: $0) } }
 
     @inline(__always)
     private func find(_ property: String, in members: DecodingMembers) -> Int? {
@@ -121,9 +112,7 @@ extension DecodingNode {
         }
         return positionsByProperty?[property]
     }
-}
 
-extension DecodingNode {
     @inline(__always)
     func bool(from source: DecodingSource, at step: @autoclosure () -> CodingPathStep) throws -> Bool {
         guard let bool = source.bool else { throw mismatch(Bool.self, source, at: step()) }
@@ -145,18 +134,14 @@ extension DecodingNode {
         return try integerOffTheFastPath(from: value, as: type, at: step())
     }
 
-    private func integerOffTheFastPath<T: FixedWidthInteger>(
-        from value: JSONValue, as type: T.Type, at step: CodingPathStep
-    ) throws -> T {
+    private func integerOffTheFastPath<T: FixedWidthInteger>(from value: JSONValue, as type: T.Type, at step: CodingPathStep) throws -> T {
         switch value {
         case .number(let number):
             // Beyond Int64 the parsed number is already rounded, even if it seems to fit a UInt64.
             if let integer = Int64(exactly: number), let exact = T(exactly: integer) { return exact }
             throw corrupted("The number \(value) does not fit \(type).", at: step)
-        case .integer:
-            throw corrupted("The number \(value) does not fit \(type).", at: step)
-        default:
-            throw mismatch(type, .tree(value), at: step)
+        case .integer: throw corrupted("The number \(value) does not fit \(type).", at: step)
+        default: throw mismatch(type, .tree(value), at: step)
         }
     }
 
@@ -204,86 +189,36 @@ extension DecodingNode {
 
 /// The node is its own single-value container, which saves an allocation for each value.
 extension DecodingNode: SingleValueDecodingContainer {
-    func decodeNil() -> Bool {
-        source.isNull
-    }
+    func decodeNil() -> Bool { source.isNull }
 
-    func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        try decodeWhole(type)
-    }
-
-    func decode(_ type: Bool.Type) throws -> Bool {
-        try bool(from: source, at: .root)
-    }
-
-    func decode(_ type: String.Type) throws -> String {
-        try string(from: source, at: .root)
-    }
-
-    func decode(_ type: Double.Type) throws -> Double {
-        try double(from: source, at: .root)
-    }
-
-    func decode(_ type: Float.Type) throws -> Float {
-        try float(from: source, at: .root)
-    }
-
-    func decode(_ type: Int.Type) throws -> Int {
-        try integer(from: source, as: type, at: .root)
-    }
-
-    func decode(_ type: Int8.Type) throws -> Int8 {
-        try integer(from: source, as: type, at: .root)
-    }
-
-    func decode(_ type: Int16.Type) throws -> Int16 {
-        try integer(from: source, as: type, at: .root)
-    }
-
-    func decode(_ type: Int32.Type) throws -> Int32 {
-        try integer(from: source, as: type, at: .root)
-    }
-
-    func decode(_ type: Int64.Type) throws -> Int64 {
-        try integer(from: source, as: type, at: .root)
-    }
-
-    func decode(_ type: UInt.Type) throws -> UInt {
-        try integer(from: source, as: type, at: .root)
-    }
-
-    func decode(_ type: UInt8.Type) throws -> UInt8 {
-        try integer(from: source, as: type, at: .root)
-    }
-
-    func decode(_ type: UInt16.Type) throws -> UInt16 {
-        try integer(from: source, as: type, at: .root)
-    }
-
-    func decode(_ type: UInt32.Type) throws -> UInt32 {
-        try integer(from: source, as: type, at: .root)
-    }
-
-    func decode(_ type: UInt64.Type) throws -> UInt64 {
-        try integer(from: source, as: type, at: .root)
-    }
+    func decode<T: Decodable>(_ type: T.Type) throws -> T { try decodeWhole(type) }
+    func decode(_ type: Bool.Type) throws -> Bool { try bool(from: source, at: .root) }
+    func decode(_ type: String.Type) throws -> String { try string(from: source, at: .root) }
+    func decode(_ type: Double.Type) throws -> Double { try double(from: source, at: .root) }
+    func decode(_ type: Float.Type) throws -> Float { try float(from: source, at: .root) }
+    func decode(_ type: Int.Type) throws -> Int { try integer(from: source, as: type, at: .root) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try integer(from: source, as: type, at: .root) }
+    func decode(_ type: Int16.Type) throws -> Int16 { try integer(from: source, as: type, at: .root) }
+    func decode(_ type: Int32.Type) throws -> Int32 { try integer(from: source, as: type, at: .root) }
+    func decode(_ type: Int64.Type) throws -> Int64 { try integer(from: source, as: type, at: .root) }
+    func decode(_ type: UInt.Type) throws -> UInt { try integer(from: source, as: type, at: .root) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(from: source, as: type, at: .root) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(from: source, as: type, at: .root) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(from: source, as: type, at: .root) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(from: source, as: type, at: .root) }
 }
 
 extension DecodingNode {
     /// The error for a value of the wrong kind. Null is reported as a missing value.
     func mismatch(_ type: any Any.Type, _ source: DecodingSource, at step: CodingPathStep) -> DecodingError {
-        let path = path(to: step)
-        if source.isNull {
-            return .valueNotFound(
-                type, DecodingError.Context(codingPath: path, debugDescription: "Expected \(type) but found null instead."))
-        }
-        return .typeMismatch(
-            type, DecodingError.Context(codingPath: path, debugDescription: "Expected \(type) but found \(source.kindName) instead."))
+        let description = "Expected \(type) but found \(source.isNull ? "null" : source.kindName) instead."
+        let context = DecodingError.Context(codingPath: path(to: step), debugDescription: description)
+        return source.isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
     /// The error for a value of the right kind that does not fit.
-    func corrupted(_ description: String, at step: CodingPathStep) -> DecodingError {
-        .dataCorrupted(DecodingError.Context(codingPath: path(to: step), debugDescription: description))
+    func corrupted(_ description: String, at step: CodingPathStep, underlying: (any Error)? = nil) -> DecodingError {
+        .dataCorrupted(DecodingError.Context(codingPath: path(to: step), debugDescription: description, underlyingError: underlying))
     }
 }
 

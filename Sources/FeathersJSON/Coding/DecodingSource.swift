@@ -1,7 +1,7 @@
 /// A value to decode: in a tree, or still in its text.
 package enum DecodingSource {
     case tree(JSONValue)
-    /// A value on a tape, which the decoding's ``DecodingOptions`` keep alive.
+    /// A value on a tape, which the decoding's ``SharedOptions`` keep alive.
     case text(TapeCursor)
 
     @inline(__always)
@@ -75,7 +75,6 @@ package enum DecodingSource {
         return json
     }
 
-    /// The value as a tree.
     package var json: JSONValue {
         switch self {
         case .tree(let value): value
@@ -119,7 +118,6 @@ package enum DecodingMembers {
         }
     }
 
-    /// The position after a member.
     @inline(__always)
     func position(after position: Int) -> Int {
         switch self {
@@ -138,7 +136,6 @@ package enum DecodingMembers {
         }
     }
 
-    /// The position of the member with the given name.
     func position(of name: String) -> Int? {
         switch self {
         case .tree(let object): return object.position(of: name)
@@ -163,7 +160,6 @@ package enum DecodingMembers {
         }
     }
 
-    /// The names in their order, with their positions.
     var names: [(name: String, position: Int)] {
         switch self {
         case .tree(let object): object.entries.enumerated().map { ($1.key, $0) }
@@ -172,7 +168,6 @@ package enum DecodingMembers {
     }
 }
 
-/// The elements of an array that is being decoded, in order.
 package enum DecodingElements {
     case tree([JSONValue])
     case text(array: TapeCursor)
@@ -200,7 +195,6 @@ package enum DecodingElements {
         }
     }
 
-    /// The position after an element.
     @inline(__always)
     func position(after position: Int) -> Int {
         switch self {

@@ -1,14 +1,11 @@
 /// A date in ECMAScript's format (ECMA-262, 21.4.1.32), in milliseconds since 1970.
 ///
-/// Written by hand, since most Feathers records have two dates, and a general formatter costs more than the rest of the
-/// record.
+/// Written by hand, since most Feathers records have two dates, and a general formatter costs more than the rest of the record.
 package struct ISO8601Timestamp: Equatable {
     /// Milliseconds since 1970-01-01T00:00:00Z, with a fraction if the text has more than three decimals.
     package var milliseconds: Double
 
-    package init(milliseconds: Double) {
-        self.milliseconds = milliseconds
-    }
+    package init(milliseconds: Double) { self.milliseconds = milliseconds }
 
     /// The text; nil outside of the years -271821 to 275760, the range of JavaScript's dates.
     package func text(hasFraction: Bool = true) -> String? {
@@ -62,14 +59,9 @@ package struct ISO8601Timestamp: Equatable {
     }
 }
 
-/// Writes numbers of a fixed width.
 private struct DigitWriter {
     let buffer: UnsafeMutableBufferPointer<UInt8>
-    private(set) var count = 0
-
-    init(buffer: UnsafeMutableBufferPointer<UInt8>) {
-        self.buffer = buffer
-    }
+    var count = 0
 
     mutating func write(byte: UInt8) {
         buffer[count] = byte
@@ -107,11 +99,7 @@ extension ISO8601Timestamp {
 
 private struct TimestampReader {
     let bytes: UnsafeBufferPointer<UInt8>
-    private var position = 0
-
-    init(bytes: UnsafeBufferPointer<UInt8>) {
-        self.bytes = bytes
-    }
+    var position = 0
 
     mutating func read() -> Double? {
         guard let year = readYear(), skip("-"), let month = readNumber(width: 2, in: 1...12), skip("-"),
@@ -205,7 +193,5 @@ private struct TimestampReader {
         }
     }
 
-    private static func powerOfTen(_ exponent: Int) -> Double {
-        (0..<exponent).reduce(1) { power, _ in power * 10 }
-    }
+    private static func powerOfTen(_ exponent: Int) -> Double { (0..<exponent).reduce(1) { power, _ in power * 10 } }
 }

@@ -4,9 +4,7 @@ struct JSONKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
 
     var codingPath: [any CodingKey] { node.codingPath }
 
-    mutating func encodeNil(forKey key: Key) {
-        node.set(.null, forKey: key.stringValue)
-    }
+    mutating func encodeNil(forKey key: Key) { node.set(.null, forKey: key.stringValue) }
 
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
         node.set(try node.encode(value, at: .key(key)), forKey: key.stringValue)
@@ -22,36 +20,21 @@ struct JSONKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
         node.unfinishedNode(forKey: key).unkeyedContainer()
     }
 
-    mutating func superEncoder() -> any Encoder {
-        node.unfinishedNode(forKey: JSONKey.parent)
-    }
-
-    mutating func superEncoder(forKey key: Key) -> any Encoder {
-        node.unfinishedNode(forKey: key)
-    }
+    mutating func superEncoder() -> any Encoder { node.unfinishedNode(forKey: JSONKey.parent) }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { node.unfinishedNode(forKey: key) }
 }
 
 /// The primitives, each without a node of its own.
 extension JSONKeyedEncodingContainer {
-    mutating func encode(_ value: Bool, forKey key: Key) throws {
-        node.set(.bool(value), forKey: key.stringValue)
-    }
-
-    mutating func encode(_ value: String, forKey key: Key) throws {
-        node.set(.string(value), forKey: key.stringValue)
-    }
+    mutating func encode(_ value: Bool, forKey key: Key) throws { node.set(.bool(value), forKey: key.stringValue) }
+    mutating func encode(_ value: String, forKey key: Key) throws { node.set(.string(value), forKey: key.stringValue) }
 
     mutating func encode(_ value: Double, forKey key: Key) throws {
         node.set(try node.double(value, at: .key(key)), forKey: key.stringValue)
     }
 
-    mutating func encode(_ value: Float, forKey key: Key) throws {
-        node.set(try node.float(value, at: .key(key)), forKey: key.stringValue)
-    }
-
-    mutating func encode(_ value: Int, forKey key: Key) throws {
-        node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue)
-    }
+    mutating func encode(_ value: Float, forKey key: Key) throws { node.set(try node.float(value, at: .key(key)), forKey: key.stringValue) }
+    mutating func encode(_ value: Int, forKey key: Key) throws { node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue) }
 
     mutating func encode(_ value: Int8, forKey key: Key) throws {
         node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue)
@@ -97,82 +80,33 @@ struct JSONUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     var codingPath: [any CodingKey] { node.codingPath }
     var count: Int { node.array.count }
 
-    mutating func encodeNil() {
-        node.array.append(.null)
-    }
+    mutating func encodeNil() { node.array.append(.null) }
 
-    mutating func encode<T: Encodable>(_ value: T) throws {
-        node.array.append(try node.encode(value, at: .index(count)))
-    }
+    mutating func encode<T: Encodable>(_ value: T) throws { node.array.append(try node.encode(value, at: .index(count))) }
 
     mutating func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type) -> KeyedEncodingContainer<NestedKey> {
         node.unfinishedElement().container(keyedBy: type)
     }
 
-    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
-        node.unfinishedElement().unkeyedContainer()
-    }
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { node.unfinishedElement().unkeyedContainer() }
 
-    mutating func superEncoder() -> any Encoder {
-        node.unfinishedElement()
-    }
+    mutating func superEncoder() -> any Encoder { node.unfinishedElement() }
 }
 
 /// The primitives, each without a node of its own.
 extension JSONUnkeyedEncodingContainer {
-    mutating func encode(_ value: Bool) throws {
-        node.array.append(.bool(value))
-    }
-
-    mutating func encode(_ value: String) throws {
-        node.array.append(.string(value))
-    }
-
-    mutating func encode(_ value: Double) throws {
-        node.array.append(try node.double(value, at: .index(count)))
-    }
-
-    mutating func encode(_ value: Float) throws {
-        node.array.append(try node.float(value, at: .index(count)))
-    }
-
-    mutating func encode(_ value: Int) throws {
-        node.array.append(try node.integer(value, at: .index(count)))
-    }
-
-    mutating func encode(_ value: Int8) throws {
-        node.array.append(try node.integer(value, at: .index(count)))
-    }
-
-    mutating func encode(_ value: Int16) throws {
-        node.array.append(try node.integer(value, at: .index(count)))
-    }
-
-    mutating func encode(_ value: Int32) throws {
-        node.array.append(try node.integer(value, at: .index(count)))
-    }
-
-    mutating func encode(_ value: Int64) throws {
-        node.array.append(try node.integer(value, at: .index(count)))
-    }
-
-    mutating func encode(_ value: UInt) throws {
-        node.array.append(try node.integer(value, at: .index(count)))
-    }
-
-    mutating func encode(_ value: UInt8) throws {
-        node.array.append(try node.integer(value, at: .index(count)))
-    }
-
-    mutating func encode(_ value: UInt16) throws {
-        node.array.append(try node.integer(value, at: .index(count)))
-    }
-
-    mutating func encode(_ value: UInt32) throws {
-        node.array.append(try node.integer(value, at: .index(count)))
-    }
-
-    mutating func encode(_ value: UInt64) throws {
-        node.array.append(try node.integer(value, at: .index(count)))
-    }
+    mutating func encode(_ value: Bool) throws { node.array.append(.bool(value)) }
+    mutating func encode(_ value: String) throws { node.array.append(.string(value)) }
+    mutating func encode(_ value: Double) throws { node.array.append(try node.double(value, at: .index(count))) }
+    mutating func encode(_ value: Float) throws { node.array.append(try node.float(value, at: .index(count))) }
+    mutating func encode(_ value: Int) throws { node.array.append(try node.integer(value, at: .index(count))) }
+    mutating func encode(_ value: Int8) throws { node.array.append(try node.integer(value, at: .index(count))) }
+    mutating func encode(_ value: Int16) throws { node.array.append(try node.integer(value, at: .index(count))) }
+    mutating func encode(_ value: Int32) throws { node.array.append(try node.integer(value, at: .index(count))) }
+    mutating func encode(_ value: Int64) throws { node.array.append(try node.integer(value, at: .index(count))) }
+    mutating func encode(_ value: UInt) throws { node.array.append(try node.integer(value, at: .index(count))) }
+    mutating func encode(_ value: UInt8) throws { node.array.append(try node.integer(value, at: .index(count))) }
+    mutating func encode(_ value: UInt16) throws { node.array.append(try node.integer(value, at: .index(count))) }
+    mutating func encode(_ value: UInt32) throws { node.array.append(try node.integer(value, at: .index(count))) }
+    mutating func encode(_ value: UInt64) throws { node.array.append(try node.integer(value, at: .index(count))) }
 }

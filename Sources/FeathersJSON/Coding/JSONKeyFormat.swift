@@ -13,15 +13,11 @@ public enum JSONKeyFormat: Sendable {
     case camelCase
     /// Your own format: from a property to its JSON key, and from a JSON key to the property.
     case custom(encode: @Sendable (String) -> String, decode: @Sendable (String) -> String)
-}
 
-extension JSONKeyFormat {
-    /// Whether a property and its key may differ.
     var converts: Bool {
         if case .asIs = self { false } else { true }
     }
 
-    /// The JSON key of a property.
     package func key(of property: String) -> String {
         switch self {
         case .asIs: property
@@ -31,7 +27,6 @@ extension JSONKeyFormat {
         }
     }
 
-    /// The property of a JSON key.
     func property(of key: String) -> String {
         switch self {
         case .asIs: key
@@ -78,11 +73,8 @@ final class CodedKeys {
     private let format: JSONKeyFormat
     private var keys: [String: String] = [:]
 
-    init(_ format: JSONKeyFormat) {
-        self.format = format
-    }
+    init(_ format: JSONKeyFormat) { self.format = format }
 
-    /// The key of a property.
     func key(of property: String) -> String {
         if let key = keys[property] { return key }
         let key = format.key(of: property)
@@ -90,10 +82,7 @@ final class CodedKeys {
         return key
     }
 
-    /// The property of a key.
-    func property(of key: String) -> String {
-        format.property(of: key)
-    }
+    func property(of key: String) -> String { format.property(of: key) }
 }
 
 /// Dictionaries whose keys are data, not property names.

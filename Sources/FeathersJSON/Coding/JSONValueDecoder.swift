@@ -8,9 +8,7 @@ public struct JSONValueDecoder: Sendable {
     public var options: CodingOptions
 
     /// Creates a decoder, which several tasks may use at once.
-    public init(_ options: CodingOptions = CodingOptions()) {
-        self.options = options
-    }
+    public init(_ options: CodingOptions = CodingOptions()) { self.options = options }
 
     /// Decodes a model from a value. A `JSONValue` or `JSONObject` is returned unchanged.
     ///
@@ -18,7 +16,7 @@ public struct JSONValueDecoder: Sendable {
     public func decode<T: Decodable>(_ type: T.Type = T.self, from value: JSONValue) throws -> T {
         // The most common "model" needs no decoder.
         if type == JSONValue.self, let value = value as? T { return value }
-        return try DecodingNode(source: .tree(value), options: DecodingOptions(options)).decodeWhole(type)
+        return try DecodingNode(source: .tree(value), options: SharedOptions(options)).decodeWhole(type)
     }
 
     /// Decodes a model from a JSON text.
@@ -35,9 +33,8 @@ public struct JSONValueDecoder: Sendable {
         return try decode(type, from: tape)
     }
 
-    /// Decodes a model from a tape.
     package func decode<T: Decodable>(_ type: T.Type, from tape: JSONTape) throws -> T {
-        try DecodingNode(source: .text(tape.root), options: DecodingOptions(options, tape: tape)).decodeWhole(type)
+        try DecodingNode(source: .text(tape.root), options: SharedOptions(options, tape: tape)).decodeWhole(type)
     }
 }
 
@@ -48,17 +45,14 @@ package struct JSONListDecoder {
     /// The parent of every record's node. It remembers the positions of keys; its own value is never read.
     private let list: DecodingNode
 
-    /// Creates a decoder for records in a text.
     package init(_ options: CodingOptions, text: JSONTape) {
-        list = DecodingNode(source: .text(text.root), options: DecodingOptions(options, tape: text))
+        list = DecodingNode(source: .text(text.root), options: SharedOptions(options, tape: text))
     }
 
-    /// Creates a decoder for records in a tree.
     package init(_ options: CodingOptions) {
-        list = DecodingNode(source: .tree(.null), options: DecodingOptions(options))
+        list = DecodingNode(source: .tree(.null), options: SharedOptions(options))
     }
 
-    /// Decodes one record in a tree.
     package func decode<T: Decodable>(_ type: T.Type, from record: JSONValue) throws -> T {
         try decode(type, from: .tree(record))
     }
@@ -69,8 +63,8 @@ package struct JSONListDecoder {
     }
 }
 
-/// What all nodes of one decoding share.
-final class DecodingOptions {
+/// What all nodes of one encoding or decoding share.
+final class SharedOptions {
     let coding: CodingOptions
     /// Converts property names to keys; nil if names do not change.
     let keys: CodedKeys?

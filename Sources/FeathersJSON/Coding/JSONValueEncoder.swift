@@ -8,33 +8,19 @@ public struct JSONValueEncoder: Sendable {
     public var options: CodingOptions
 
     /// Creates an encoder, which several tasks may use at once.
-    public init(_ options: CodingOptions = CodingOptions()) {
-        self.options = options
-    }
+    public init(_ options: CodingOptions = CodingOptions()) { self.options = options }
 
     /// Encodes a model. A `JSONValue` is returned unchanged.
     ///
     /// - Throws: `EncodingError`, and whatever the model's own `encode(to:)` throws.
     public func encode<T: Encodable>(_ value: T) throws -> JSONValue {
         if T.self == JSONValue.self, let value = value as? JSONValue { return value }
-        let root = EncodingNode(options: EncodingOptions(options), path: [])
+        let root = EncodingNode(options: SharedOptions(options), path: [])
         guard let encoded = try root.encodeWhole(value) else {
             throw EncodingError.invalidValue(
                 value, EncodingError.Context(codingPath: [], debugDescription: "\(T.self) did not encode any values."))
         }
         return encoded
-    }
-}
-
-/// What all nodes of one encoding share.
-final class EncodingOptions {
-    let coding: CodingOptions
-    /// Converts property names to keys; nil if names do not change.
-    let keys: CodedKeys?
-
-    init(_ coding: CodingOptions) {
-        self.coding = coding
-        keys = coding.keys.converts ? CodedKeys(coding.keys) : nil
     }
 }
 
@@ -44,7 +30,7 @@ final class EncodingNode: Encoder {
         case empty, single, array, object
     }
 
-    let options: EncodingOptions
+    let options: SharedOptions
     private let parent: EncodingNode?
     private let step: CodingPathStep
     /// The path of a node without a parent.
@@ -62,7 +48,7 @@ final class EncodingNode: Encoder {
     /// Converts property names to this object's keys; nil if names do not change.
     var keys: CodedKeys?
 
-    init(options: EncodingOptions, path: [any CodingKey]) {
+    init(options: SharedOptions, path: [any CodingKey]) {
         self.options = options
         keys = options.keys
         parent = nil
@@ -105,9 +91,7 @@ final class EncodingNode: Encoder {
         return JSONUnkeyedEncodingContainer(node: self)
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer {
-        self
-    }
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
     /// Sets the kind of value. Asking for a second kind fails in `finish`, since containers cannot throw.
     func become(_ newKind: Kind) {
@@ -133,9 +117,7 @@ final class EncodingNode: Encoder {
         case .object: return .object(object)
         }
     }
-}
 
-extension EncodingNode {
     @inline(__always)
     func set(_ value: JSONValue, forKey property: String) {
         let key = keys?.key(of: property) ?? property
@@ -161,9 +143,7 @@ extension EncodingNode {
         unfinished.append((position, node))
         return node
     }
-}
 
-extension EncodingNode {
     @inline(__always)
     func integer<T: FixedWidthInteger>(_ integer: T, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue {
         guard let exact = Int64(exactly: integer) else {
@@ -201,7 +181,6 @@ extension EncodingNode {
         return try node.finish() ?? .object([:])
     }
 
-    /// Encodes a value into this node.
     func encodeWhole<T: Encodable>(_ value: T) throws -> JSONValue? {
         if let special = try encodeSpecial(value, at: .root) { return special }
         if keys != nil, T.self is any DictionaryOfStrings.Type { keys = nil }
@@ -209,9 +188,9 @@ extension EncodingNode {
         return try finish()
     }
 
-    func invalid(_ value: Any, _ description: String, at step: CodingPathStep) -> EncodingError {
+    func invalid(_ value: Any, _ description: String, at step: CodingPathStep, underlying: (any Error)? = nil) -> EncodingError {
         let path = step.codingKey.map { codingPath + [$0] } ?? codingPath
-        return .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: description))
+        return .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: description, underlyingError: underlying))
     }
 }
 
@@ -222,67 +201,21 @@ extension EncodingNode: SingleValueEncodingContainer {
         single = value
     }
 
-    func encodeNil() {
-        set(.null)
-    }
+    func encodeNil() { set(.null) }
 
-    func encode<T: Encodable>(_ value: T) throws {
-        set(try encode(value, at: .root))
-    }
-
-    func encode(_ value: Bool) throws {
-        set(.bool(value))
-    }
-
-    func encode(_ value: String) throws {
-        set(.string(value))
-    }
-
-    func encode(_ value: Double) throws {
-        set(try double(value, at: .root))
-    }
-
-    func encode(_ value: Float) throws {
-        set(try float(value, at: .root))
-    }
-
-    func encode(_ value: Int) throws {
-        set(try integer(value, at: .root))
-    }
-
-    func encode(_ value: Int8) throws {
-        set(try integer(value, at: .root))
-    }
-
-    func encode(_ value: Int16) throws {
-        set(try integer(value, at: .root))
-    }
-
-    func encode(_ value: Int32) throws {
-        set(try integer(value, at: .root))
-    }
-
-    func encode(_ value: Int64) throws {
-        set(try integer(value, at: .root))
-    }
-
-    func encode(_ value: UInt) throws {
-        set(try integer(value, at: .root))
-    }
-
-    func encode(_ value: UInt8) throws {
-        set(try integer(value, at: .root))
-    }
-
-    func encode(_ value: UInt16) throws {
-        set(try integer(value, at: .root))
-    }
-
-    func encode(_ value: UInt32) throws {
-        set(try integer(value, at: .root))
-    }
-
-    func encode(_ value: UInt64) throws {
-        set(try integer(value, at: .root))
-    }
+    func encode<T: Encodable>(_ value: T) throws { set(try encode(value, at: .root)) }
+    func encode(_ value: Bool) throws { set(.bool(value)) }
+    func encode(_ value: String) throws { set(.string(value)) }
+    func encode(_ value: Double) throws { set(try double(value, at: .root)) }
+    func encode(_ value: Float) throws { set(try float(value, at: .root)) }
+    func encode(_ value: Int) throws { set(try integer(value, at: .root)) }
+    func encode(_ value: Int8) throws { set(try integer(value, at: .root)) }
+    func encode(_ value: Int16) throws { set(try integer(value, at: .root)) }
+    func encode(_ value: Int32) throws { set(try integer(value, at: .root)) }
+    func encode(_ value: Int64) throws { set(try integer(value, at: .root)) }
+    func encode(_ value: UInt) throws { set(try integer(value, at: .root)) }
+    func encode(_ value: UInt8) throws { set(try integer(value, at: .root)) }
+    func encode(_ value: UInt16) throws { set(try integer(value, at: .root)) }
+    func encode(_ value: UInt32) throws { set(try integer(value, at: .root)) }
+    func encode(_ value: UInt64) throws { set(try integer(value, at: .root)) }
 }

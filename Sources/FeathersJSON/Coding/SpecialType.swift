@@ -29,7 +29,6 @@ enum SpecialType {
     }
 }
 
-/// The types whose JSON form the options say, or JSON's users agree on.
 extension DecodingNode {
     func decode<T>(_ special: SpecialType, as type: T.Type, from source: DecodingSource, at step: CodingPathStep) throws -> T {
         let value = source.json
@@ -72,10 +71,7 @@ extension DecodingNode {
         do {
             return try decode(value)
         } catch {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(
-                    codingPath: path(to: step), debugDescription: "The custom format does not read it as \(T.self).", underlyingError: error
-                ))
+            throw corrupted("The custom format does not read it as \(T.self).", at: step, underlying: error)
         }
     }
 
@@ -110,7 +106,6 @@ extension DecodingNode {
     }
 }
 
-/// The types whose JSON form the options say, or JSON's users agree on.
 extension EncodingNode {
     @inline(__always)
     func encodeSpecial<T>(_ value: T, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue? {
@@ -154,12 +149,7 @@ extension EncodingNode {
         do {
             return try encode(value)
         } catch {
-            let path = step.codingKey.map { codingPath + [$0] } ?? codingPath
-            throw EncodingError.invalidValue(
-                value,
-                EncodingError.Context(
-                    codingPath: path, debugDescription: "The custom format does not write \(T.self).", underlyingError: error)
-            )
+            throw invalid(value, "The custom format does not write \(T.self).", at: step, underlying: error)
         }
     }
 

@@ -5,12 +5,10 @@
 protocol JSONBuilder: ~Copyable {
     /// The builder's state for an array or object that is still open.
     associatedtype Container
-    /// The builder's form of a finished value.
     associatedtype Value
 
     /// Whether strings are passed with their escapes resolved; otherwise escapes are only checked.
     static var resolvesEscapes: Bool { get }
-
     /// The state of the level around the outermost value, which is not a container.
     var outside: Container { get }
 
@@ -44,19 +42,16 @@ struct ParsedString {
     let bytes: UnsafeBufferPointer<UInt8>
     /// The offset in the text after the opening quote.
     let offset: Int
-    /// The number of bytes in the text.
     let length: Int
     /// Whether the bytes need no check: all are ASCII or come from escapes.
     let isASCII: Bool
     let hasEscapes: Bool
 
-    /// The string; nil if the bytes are not UTF-8.
     @inline(__always)
     func makeString() -> String? {
         isASCII ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
     }
 
-    /// Whether the bytes are UTF-8.
     var isWellFormed: Bool { firstIllFormedIndex(in: bytes) == bytes.count }
 }
 

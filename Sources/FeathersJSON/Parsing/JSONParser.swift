@@ -55,7 +55,6 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
     let end: UnsafePointer<UInt8>
     var cursor: UnsafePointer<UInt8>
     var builder: Builder
-    /// The buffer for strings with escapes.
     var unescaped: [UInt8] = []
 
     private let maximumDepth: Int
@@ -75,14 +74,12 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
         self.builder = builder
     }
 
-    /// Parses the value and checks that nothing follows it.
     mutating func parse() throws(JSONParsingError) -> Builder.Value {
         var container = OpenContainer(kind: .outside, content: builder.outside)
         while true {
             var value: Builder.Value
             switch try nextSignificantByte() {
-            case UInt8(ascii: "\""):
-                value = try parseString()
+            case UInt8(ascii: "\""): value = try parseString()
             case UInt8(ascii: "{"):
                 container = try open(.object, inside: container)
                 if try nextSignificantByte() != UInt8(ascii: "}") {
@@ -96,8 +93,7 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
                 guard try nextSignificantByte() == UInt8(ascii: "]") else { continue }
                 cursor += 1
                 value = close(&container)
-            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-                value = try parseNumber()
+            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): value = try parseNumber()
             case UInt8(ascii: "t"):
                 value = builder.bool(true, at: offset)
                 try expect("true")
@@ -107,8 +103,7 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
             case UInt8(ascii: "n"):
                 value = builder.null(at: offset)
                 try expect("null")
-            case let byte:
-                throw failure(.unexpectedByte(byte), at: cursor)
+            case let byte: throw failure(.unexpectedByte(byte), at: cursor)
             }
 
             // The value may be the last of its container, and that container the last of the one around it.
@@ -150,7 +145,6 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
         return value
     }
 
-    /// Reads a key and the colon after it.
     @inline(__always)
     private mutating func parseKey(in container: inout Builder.Container) throws(JSONParsingError) {
         let byte = try nextSignificantByte()
@@ -163,7 +157,6 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
 }
 
 extension JSONParser where Builder: ~Copyable {
-    /// The cursor's offset in the text.
     var offset: Int { cursor - start }
 
     /// Skips white space and returns the byte after it, without consuming that byte.
@@ -172,9 +165,7 @@ extension JSONParser where Builder: ~Copyable {
         while cursor < end {
             let byte = cursor.pointee
             if byte > 0x20 { return byte }
-            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else {
-                throw failure(.unexpectedByte(byte), at: cursor)
-            }
+            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { throw failure(.unexpectedByte(byte), at: cursor) }
             cursor += 1
         }
         throw failure(.unexpectedEnd, at: end)
@@ -199,9 +190,7 @@ extension JSONParser where Builder: ~Copyable {
     func failure(_ reason: JSONParsingError.Reason, at position: UnsafePointer<UInt8>) -> JSONParsingError {
         JSONParsingError(reason: reason, offset: position - start)
     }
-}
 
-extension JSONParser where Builder: ~Copyable {
     /// Parses the number at the cursor, which is on its sign or first digit.
     @inline(__always)
     mutating func parseNumber() throws(JSONParsingError) -> Builder.Value {
@@ -225,7 +214,6 @@ extension JSONParser where Builder: ~Copyable {
         return builder.number(try parseFraction(of: digits, from: begin, isNegative: isNegative), at: begin - start)
     }
 
-    /// Parses a fraction, an exponent, or both.
     private mutating func parseFraction(
         of integerDigits: DecimalDigits, from begin: UnsafePointer<UInt8>, isNegative: Bool
     ) throws(JSONParsingError) -> Double {
@@ -249,7 +237,6 @@ extension JSONParser where Builder: ~Copyable {
         return try makeDouble(from: begin, digits: digits, isNegative: isNegative)
     }
 
-    /// Consumes one or more digits.
     @inline(__always)
     private mutating func consumeDigits(into digits: inout DecimalDigits) throws(JSONParsingError) {
         let firstDigit = cursor
@@ -264,9 +251,7 @@ extension JSONParser where Builder: ~Copyable {
     }
 
     @inline(__always)
-    private func makeDouble(
-        from begin: UnsafePointer<UInt8>, digits: DecimalDigits, isNegative: Bool
-    ) throws(JSONParsingError) -> Double {
+    private func makeDouble(from begin: UnsafePointer<UInt8>, digits: DecimalDigits, isNegative: Bool) throws(JSONParsingError) -> Double {
         if let double = digits.exactDouble { return isNegative ? -double : double }
         let text = String(decoding: UnsafeBufferPointer(start: begin, count: cursor - begin), as: UTF8.self)
         guard let double = Double(text), double.isFinite else { throw failure(.numberOutOfRange, at: begin) }
@@ -274,7 +259,6 @@ extension JSONParser where Builder: ~Copyable {
     }
 }
 
-/// The digits of a number that is being parsed.
 struct DecimalDigits {
     /// The digits as an integer; meaningless above 19 of them.
     private(set) var significand: UInt64 = 0
@@ -309,7 +293,6 @@ struct DecimalDigits {
         }
     }
 
-    /// The powers of ten a `Double` holds exactly.
     private static let powersOfTen: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
     ]

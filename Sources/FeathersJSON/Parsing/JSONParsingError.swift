@@ -40,9 +40,7 @@ public struct JSONParsingError: Error, Hashable, Sendable {
 
 extension JSONParsingError: CustomStringConvertible {
     /// The reason and the offset. Never the text itself, which may contain secrets.
-    public var description: String {
-        "Invalid JSON at byte \(offset): \(reason.explanation)"
-    }
+    public var description: String { "Invalid JSON at byte \(offset): \(reason.explanation)" }
 }
 
 extension JSONParsingError.Reason {

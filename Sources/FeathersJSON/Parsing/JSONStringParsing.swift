@@ -66,7 +66,6 @@ extension JSONParser where Builder: ~Copyable {
         throw failure(.unexpectedEnd, at: end)
     }
 
-    /// The string from `begin` to the cursor.
     @inline(__always)
     private func plainString(from begin: UnsafePointer<UInt8>, isASCII: Bool) -> ParsedString {
         let bytes = UnsafeBufferPointer(start: begin, count: cursor - begin)
@@ -123,9 +122,7 @@ extension JSONParser where Builder: ~Copyable {
         cursor += 1
         return isASCII
     }
-}
 
-extension JSONParser where Builder: ~Copyable {
     /// Parses the escape whose backslash is at the cursor, and appends what it stands for.
     mutating func parseEscape() throws(JSONParsingError) {
         let backslash = cursor

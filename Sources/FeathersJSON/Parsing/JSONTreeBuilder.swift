@@ -1,8 +1,6 @@
-/// Builds the tree of values of a JSON text.
 struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     /// The finished values of all open containers.
     private var values = ScratchStack<JSONValue>(minimumCapacity: 32)
-    /// The keys of all open objects.
     private var keys = ScratchStack<HashedKey>(minimumCapacity: 32)
     private var knownKeys = KeyCache()
 
@@ -28,7 +26,6 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
         var hasRepeatedKeys = false
     }
 
-    /// An object's key and a hash of its bytes.
     struct HashedKey {
         let string: String
         let hash: UInt64
@@ -59,9 +56,7 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     }
 
     @inline(__always)
-    mutating func add(_ value: consuming JSONValue) {
-        values.push(value)
-    }
+    mutating func add(_ value: consuming JSONValue) { values.push(value) }
 
     @inline(__always)
     mutating func close(_ kind: JSONContainerKind, _ container: consuming Container, endingAt end: Int) -> JSONValue {

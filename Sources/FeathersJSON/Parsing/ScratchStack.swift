@@ -8,9 +8,7 @@ struct ScratchStack<Element>: ~Copyable {
     private var memory = UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
     private let minimumCapacity: Int
 
-    init(minimumCapacity: Int) {
-        self.minimumCapacity = minimumCapacity
-    }
+    init(minimumCapacity: Int) { self.minimumCapacity = minimumCapacity }
 
     deinit {
         memory.baseAddress?.deinitialize(count: count)
@@ -28,13 +26,9 @@ struct ScratchStack<Element>: ~Copyable {
         count &+= 1
     }
 
-    /// The element at an index below `count`.
     @inline(__always)
-    func peek(_ index: Int) -> Element {
-        elements[index]
-    }
+    func peek(_ index: Int) -> Element { elements[index] }
 
-    /// Replaces the element at an index below `count`.
     @inline(__always)
     mutating func replace(_ index: Int, with element: consuming Element) {
         // Not an assignment through the unwrapped pointer, which the compiler cannot build with the thread sanitizer.

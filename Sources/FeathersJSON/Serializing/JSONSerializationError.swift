@@ -27,7 +27,5 @@ public struct JSONSerializationError: Error, Hashable, Sendable {
 }
 
 extension JSONSerializationError: CustomStringConvertible {
-    public var description: String {
-        "JSON has no \(number)\(path.isEmpty ? "" : " (at \(path))")"
-    }
+    public var description: String { "JSON has no \(number)\(path.isEmpty ? "" : " (at \(path))")" }
 }

@@ -83,9 +83,7 @@ struct JSONSerializer: ~Copyable {
         }
         output.append(UInt8(ascii: "}"))
     }
-}
 
-extension JSONSerializer {
     mutating func write(_ string: String) {
         let written: Void? = string.utf8.withContiguousStorageIfAvailable { writeQuoted($0) }
         if written == nil {
@@ -151,9 +149,7 @@ extension JSONSerializer {
             output.append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
         }
     }
-}
 
-extension JSONSerializer {
     mutating func write(_ integer: Int64) {
         var rest = integer.magnitude
         // Int64.min has 19 digits.
@@ -291,7 +287,6 @@ struct ByteBuffer: ~Copyable {
         append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
     }
 
-    /// Makes room for `additional` bytes.
     @inline(__always)
     mutating func reserve(_ additional: Int) {
         if capacity &- count < additional { grow(by: additional) }

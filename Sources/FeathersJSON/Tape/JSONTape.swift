@@ -173,7 +173,6 @@ package struct TapeCursor {
         }
     }
 
-    /// The tree of the value.
     var json: JSONValue {
         let entry = entry.pointee
         // The parser is faster than walking the tape, and its use of the stack does not grow with the depth of a value.

@@ -15,9 +15,7 @@ struct TapeWriter: JSONBuilder, ~Copyable {
         var keyCount = 0
     }
 
-    private init(capacity: Int) {
-        entries = ScratchStack(minimumCapacity: capacity)
-    }
+    private init(capacity: Int) { entries = ScratchStack(minimumCapacity: capacity) }
 
     /// The entries of a text, which the caller deallocates; nil where a tree serves better.
     static func entries(

@@ -23,9 +23,7 @@ public struct JSONAPICodec: Sendable {
     public var maximumNesting: Int
 
     /// Creates a codec.
-    public init(
-        keys: KeyStyle = .asIs, coding: CodingOptions = CodingOptions(), baseURL: URL? = nil, maximumNesting: Int = 32
-    ) {
+    public init(keys: KeyStyle = .asIs, coding: CodingOptions = CodingOptions(), baseURL: URL? = nil, maximumNesting: Int = 32) {
         self.keys = keys
         self.coding = coding
         self.baseURL = baseURL
@@ -73,9 +71,7 @@ extension JSONAPICodec {
     /// Decodes the resource of a document.
     /// - Throws: the errors of ``decodeIfPresent(_:from:)``, and ``JSONAPIError`` if the document's data are null.
     public func decode<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, from document: JSONAPIDocument) throws -> Model {
-        guard let model = try decodeIfPresent(type, from: document) else {
-            throw JSONAPIError(.data, "A resource is expected, not null")
-        }
+        guard let model = try decodeIfPresent(type, from: document) else { throw JSONAPIError(.data, "A resource is expected, not null") }
         return model
     }
 
@@ -131,15 +127,11 @@ extension JSONAPICodec: JSONCodec {
     /// Decodes a model from a plain record; any other value is decoded from JSON.
     /// - Throws: ``JSONAPIError`` with the location that the problem would have in a document.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from json: JSONValue) throws -> Value {
-        guard let related = type as? any JSONAPIRelatable.Type, let record = json.object else {
-            return try coding.decode(type, from: json)
-        }
+        guard let related = type as? any JSONAPIRelatable.Type, let record = json.object else { return try coding.decode(type, from: json) }
         var reader = RecordReader(codec: self)
         let resource = try reader.resource(record, type: (type as? any JSONAPIModel.Type)?.type)
         let document = JSONAPIDocument(data: .one(resource), included: reader.included)
-        guard let value = try decode(related, from: document) as? Value else {
-            throw JSONAPIError(.root, "The record is no \(type)")
-        }
+        guard let value = try decode(related, from: document) as? Value else { throw JSONAPIError(.root, "The record is no \(type)") }
         return value
     }
 }

@@ -21,10 +21,8 @@ public struct KeyStyle: Sendable {
 
     /// Names are the same on both sides.
     public static let asIs = KeyStyle()
-
     /// `createdAt` is `created-at` in the document.
     public static let dasherized = separated(by: UInt8(ascii: "-"))
-
     /// `createdAt` is `created_at` in the document.
     public static let underscored = separated(by: UInt8(ascii: "_"))
 
@@ -36,14 +34,9 @@ public struct KeyStyle: Sendable {
     }
 
     /// The name in the document for a property.
-    public func wireName(of property: String) -> String {
-        wire?(property) ?? property
-    }
-
+    public func wireName(of property: String) -> String { wire?(property) ?? property }
     /// The property for a name in the document.
-    public func propertyName(of wire: String) -> String {
-        property?(wire) ?? wire
-    }
+    public func propertyName(of wire: String) -> String { property?(wire) ?? wire }
 
     /// The name in the document for a path through relationships, such as `comments.author`.
     public func wirePath(of path: String) -> String {
@@ -51,7 +44,6 @@ public struct KeyStyle: Sendable {
         return path.split(separator: ".", omittingEmptySubsequences: false).map { wireName(of: String($0)) }.joined(separator: ".")
     }
 
-    /// Whether names are the same on both sides.
     var isIdentity: Bool { wire == nil }
 }
 

@@ -84,9 +84,7 @@ struct IncludePaths {
 /// objects.
 struct RecordReader {
     private let codec: JSONAPICodec
-    /// The properties that are known to be relationships.
     private let relationships: Set<String>
-    /// The records inside, as resources.
     private(set) var included: [JSONAPIResource] = []
     private var depth = 0
 
@@ -98,9 +96,7 @@ struct RecordReader {
     /// The resource of a record.
     /// - Parameter type: the type of a record without a `type`.
     mutating func resource(_ record: JSONObject, type: String?) throws(JSONAPIError) -> JSONAPIResource {
-        guard let type = record["type"]?.string ?? type else {
-            throw JSONAPIError(.data.appending("type"), "The record has no 'type'")
-        }
+        guard let type = record["type"]?.string ?? type else { throw JSONAPIError(.data.appending("type"), "The record has no 'type'") }
         var resource = JSONAPIResource(
             type: type, id: try id(record["id"]), lid: record["lid"]?.string, links: JSONAPILinks(reading: record["@links"]),
             meta: record["@meta"]?.object)

@@ -11,7 +11,6 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 
     var codingPath: [any CodingKey] { [] }
 
-    /// The model's keys that the resource has.
     var allKeys: [Key] {
         let names = ["type"] + (resource.id == nil ? [] : ["id"]) + (resource.lid == nil ? [] : ["lid"])
         let fields = resource.attributes.keys + resource.relationships.names
@@ -113,8 +112,7 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 extension ResourceDecodingContainer {
     private func required(_ member: String?, _ name: String) throws -> String {
         if let member { return member }
-        throw DecodingError.keyNotFound(
-            WireKey(name), DecodingError.Context(codingPath: [], debugDescription: "The resource has none."))
+        throw DecodingError.keyNotFound(WireKey(name), DecodingError.Context(codingPath: [], debugDescription: "The resource has none."))
     }
 
     /// Decodes from the member's text, or from the number in it if the type requires one.

@@ -27,7 +27,6 @@ struct ResourceEncoding<Model: JSONAPIModel>: Encodable {
     }
 }
 
-/// The encoder that a model sees.
 private struct ResourceEncoder: Encoder {
     let attributes: any Encoder
     let resource: EncodedResource
@@ -44,7 +43,6 @@ private struct ResourceEncoder: Encoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { attributes.singleValueContainer() }
 }
 
-/// A coding key with the name of a field in a document.
 struct WireKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

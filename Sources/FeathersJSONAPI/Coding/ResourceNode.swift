@@ -15,7 +15,6 @@ final class ResourceNode: Decoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { (try? attributes().userInfo) ?? [:] }
 
-    /// The JSON decoder of the attributes.
     private func attributes() throws -> any Decoder {
         if let base { return base }
         let decoder = try pool.codec.coding.decode(CapturedDecoder.self, from: .object(resource.attributes)).decoder
@@ -24,8 +23,7 @@ final class ResourceNode: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(
-            ResourceDecodingContainer<Key>(node: self, attributes: try attributes().container(keyedBy: WireKey.self)))
+        KeyedDecodingContainer(ResourceDecodingContainer<Key>(node: self, attributes: try attributes().container(keyedBy: WireKey.self)))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try attributes().unkeyedContainer() }
@@ -36,12 +34,9 @@ final class ResourceNode: Decoder {
 private struct CapturedDecoder: Decodable {
     let decoder: any Decoder
 
-    init(from decoder: any Decoder) {
-        self.decoder = decoder
-    }
+    init(from decoder: any Decoder) { self.decoder = decoder }
 }
 
-/// The decoder of one relationship of a resource.
 final class RelationshipNode: Decoder {
     private let relationship: JSONObject
     private let key: WireKey
@@ -57,7 +52,6 @@ final class RelationshipNode: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { owner.userInfo }
     private var pool: ResourcePool { owner.pool }
 
-    /// The linkage as JSON; nil if there is none.
     var data: JSONValue? { relationship["data"] }
     var links: JSONAPILinks { JSONAPILinks(reading: relationship["links"]) }
     var meta: JSONObject? { relationship["meta"]?.object }

@@ -43,24 +43,18 @@ final class ResourcePool {
         for (position, resource) in resources.enumerated() {
             if let id = resource.id { insert(ResourceKey(type: resource.type, id: id)) }
             if let lid = resource.lid { insert(ResourceKey(type: resource.type, id: lid, isLocal: true)) }
-            func insert(_ key: ResourceKey) {
-                positions[key, default: position] = positions[key] ?? position
-            }
+            func insert(_ key: ResourceKey) { positions[key, default: position] = positions[key] ?? position }
         }
         return positions
     }()
 
-    /// The position of a resource; nil if it is not included.
-    func position(of key: ResourceKey) -> Int? {
-        positions[key]
-    }
+    func position(of key: ResourceKey) -> Int? { positions[key] }
 
     func pointer(to position: Int) -> JSONPointer {
         guard position < primaryCount else { return .included.appending(position - primaryCount) }
         return isList ? .data.appending(position) : .data
     }
 
-    /// The key of a property in the document.
     func wireKey(_ property: String) -> WireKey {
         if codec.keys.isIdentity { return WireKey(property) }
         if let known = wireNames[property] { return known }
@@ -76,9 +70,7 @@ final class ResourcePool {
         types[ObjectIdentifier(model)] = .some(type)
         return type
     }
-}
 
-extension ResourcePool {
     private struct Decoded {
         let model: ObjectIdentifier
         let value: Any
@@ -157,7 +149,6 @@ extension ResourcePool {
         }
     }
 
-    /// Decodes a primary resource.
     func decodePrimary<Model: Decodable>(_ type: Model.Type, at position: Int) throws -> Model {
         do {
             return try onTheWay(position) { try decode(type, at: position) }

@@ -1,13 +1,10 @@
 import FeathersCore
 
-/// Collects what violates the specification in a document.
 struct DocumentValidator {
     private var role: JSONAPIDocument.Role
     private(set) var violations: [JSONAPIError] = []
 
-    init(role: JSONAPIDocument.Role) {
-        self.role = role
-    }
+    init(role: JSONAPIDocument.Role) { self.role = role }
 
     mutating func checkDocument(_ json: JSONValue) {
         guard let document = object(json, at: .root, "A document") else { return }
@@ -53,7 +50,6 @@ struct DocumentValidator {
         return (json.array ?? []).enumerated().map { (pointer.appending($0), $1) }
     }
 
-    /// Checks the `links` and `meta` of an object.
     private mutating func checkCommon(_ object: JSONObject, at pointer: JSONPointer, linkNames: Set<String>? = nil) {
         if let links = object["links"] { checkLinks(links, at: pointer.appending("links"), names: linkNames) }
         if let meta = object["meta"] { checkMeta(meta, at: pointer.appending("meta")) }
@@ -76,7 +72,6 @@ struct DocumentValidator {
         report(pointer, "'\(name)' is no name a member may have")
     }
 
-    /// Checks that the members that are present are strings.
     private mutating func checkStrings(_ names: String..., of object: JSONObject, at pointer: JSONPointer) {
         for name in names {
             if let value = object[name], value.string == nil { report(pointer.appending(name), "'\(name)' must be a string") }
@@ -122,8 +117,7 @@ extension DocumentValidator {
 
     private mutating func checkResource(_ json: JSONValue, at pointer: JSONPointer, mayBeNew: Bool) {
         guard let resource = object(json, at: pointer, "A resource") else { return }
-        checkMembers(
-            of: resource, at: pointer, "a resource", known: ["type", "id", "lid", "attributes", "relationships", "links", "meta"])
+        checkMembers(of: resource, at: pointer, "a resource", known: ["type", "id", "lid", "attributes", "relationships", "links", "meta"])
         checkIdentity(of: resource, at: pointer, needsID: !mayBeNew, needsEither: false)
         checkAttributes(of: resource, at: pointer.appending("attributes"))
         checkRelationships(of: resource, at: pointer.appending("relationships"))
@@ -206,8 +200,7 @@ extension DocumentValidator {
         switch json {
         case .null, .string: break
         case .object(let link):
-            checkMembers(
-                of: link, at: pointer, "a link", known: ["href", "rel", "describedby", "title", "type", "hreflang", "meta"])
+            checkMembers(of: link, at: pointer, "a link", known: ["href", "rel", "describedby", "title", "type", "hreflang", "meta"])
             if link["href"] == nil { report(pointer.appending("href"), "'href' is missing") }
             checkStrings("href", "rel", "title", "type", of: link, at: pointer)
             if let description = link["describedby"] { checkLink(description, at: pointer.appending("describedby")) }

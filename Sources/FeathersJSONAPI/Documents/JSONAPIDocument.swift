@@ -168,9 +168,7 @@ extension JSONAPIDocument {
     }
 
     /// Everything in the document that violates the specification.
-    public func violations(as role: Role = .response) -> [JSONAPIError] {
-        Self.violations(in: json, as: role)
-    }
+    public func violations(as role: Role = .response) -> [JSONAPIError] { Self.violations(in: json, as: role) }
 
     /// Everything in a document that violates the specification (JSON:API 1.1), each with its location.
     public static func violations(in json: JSONValue, as role: Role = .response) -> [JSONAPIError] {

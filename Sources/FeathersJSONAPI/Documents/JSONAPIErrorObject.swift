@@ -84,7 +84,5 @@ public struct JSONAPIErrorObject: Hashable, Sendable {
     }
 
     /// The maximum page size of the server, if the request exceeded it (cursor pagination profile).
-    public var maximumPageSize: Int? {
-        meta?["page"]?["maxSize"]?.integer.flatMap { Int(exactly: $0) }
-    }
+    public var maximumPageSize: Int? { meta?["page"]?["maxSize"]?.integer.flatMap { Int(exactly: $0) } }
 }

@@ -7,13 +7,8 @@ public struct JSONAPILinks: Hashable, Sendable {
     public var json: JSONObject
 
     /// Creates links from their JSON.
-    public init(_ json: JSONObject = [:]) {
-        self.json = json
-    }
-
-    init(reading json: JSONValue?) {
-        self.json = json?.object ?? [:]
-    }
+    public init(_ json: JSONObject = [:]) { self.json = json }
+    init(reading json: JSONValue?) { self.json = json?.object ?? [:] }
 
     /// Whether there are no links.
     public var isEmpty: Bool { json.isEmpty }
@@ -36,13 +31,9 @@ public struct JSONAPILinks: Hashable, Sendable {
 }
 
 extension JSONAPILinks: Codable {
-    public init(from decoder: any Decoder) throws {
-        json = try decoder.singleValueContainer().decode(JSONObject.self)
-    }
+    public init(from decoder: any Decoder) throws { json = try decoder.singleValueContainer().decode(JSONObject.self) }
 
-    public func encode(to encoder: any Encoder) throws {
-        try json.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
 }
 
 /// A link: a URL as text, an object with details, or null.
@@ -133,9 +124,7 @@ public struct JSONAPILinkObject: Hashable, Sendable {
 
 extension JSONObject {
     /// Creates an object of texts, leaving out those that are nil.
-    init(texts: [(String, String?)]) {
-        self.init(texts.compactMap { name, text in text.map { (name, .string($0)) } })
-    }
+    init(texts: [(String, String?)]) { self.init(texts.compactMap { name, text in text.map { (name, .string($0)) } }) }
 }
 
 extension URL {

@@ -79,13 +79,10 @@ public struct JSONAPIRelationships: Hashable, Sendable {
     public var json: JSONObject
 
     /// Creates relationships from their JSON.
-    public init(_ json: JSONObject = [:]) {
-        self.json = json
-    }
+    public init(_ json: JSONObject = [:]) { self.json = json }
 
     /// Whether there are no relationships.
     public var isEmpty: Bool { json.isEmpty }
-
     /// The names in document order.
     public var names: [String] { json.keys }
 

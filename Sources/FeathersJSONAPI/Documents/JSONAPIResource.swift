@@ -128,9 +128,7 @@ extension JSONAPIIdentifier: Codable {
 }
 
 extension JSONAPIIdentifier: CustomStringConvertible {
-    public var description: String {
-        "\(type) \(id ?? lid.map { "lid \($0)" } ?? "without id")"
-    }
+    public var description: String { "\(type) \(id ?? lid.map { "lid \($0)" } ?? "without id")" }
 }
 
 /// The key by which a resource is found in a document. Keys are compared byte by byte.

@@ -18,30 +18,15 @@ public struct JSONPointer: Hashable, Sendable {
         self.text = text
     }
 
-    private init(checked text: String) {
-        self.text = text
-    }
+    private init(checked text: String) { self.text = text }
 
     /// The location of a key inside this one.
     public func appending(_ key: String) -> JSONPointer {
-        guard key.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else {
-            return JSONPointer(checked: "\(text)/\(key)")
-        }
-        var escaped = ""
-        for scalar in key.unicodeScalars {
-            switch scalar {
-            case "~": escaped += "~0"
-            case "/": escaped += "~1"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return JSONPointer(checked: "\(text)/\(escaped)")
+        JSONPointer(checked: "\(text)/\(key.escaping(["~": "~0", "/": "~1"]))")
     }
 
     /// The location of an element inside this one.
-    public func appending(_ index: Int) -> JSONPointer {
-        JSONPointer(checked: "\(text)/\(index)")
-    }
+    public func appending(_ index: Int) -> JSONPointer { JSONPointer(checked: "\(text)/\(index)") }
 
     /// The location that a coding path leads to from here.
     func appending(_ path: [any CodingKey]) -> JSONPointer {
@@ -80,9 +65,7 @@ public struct JSONPointer: Hashable, Sendable {
     }
 }
 
-extension JSONPointer: CustomStringConvertible {
-    public var description: String { text }
-}
+extension JSONPointer: CustomStringConvertible { public var description: String { text } }
 
 /// A problem of a JSON:API document, and its location.
 ///
@@ -102,7 +85,5 @@ public struct JSONAPIError: Error, Hashable, Sendable {
 }
 
 extension JSONAPIError: CustomStringConvertible {
-    public var description: String {
-        pointer.text.isEmpty ? message : "\(message) (at \(pointer))"
-    }
+    public var description: String { pointer.text.isEmpty ? message : "\(message) (at \(pointer))" }
 }

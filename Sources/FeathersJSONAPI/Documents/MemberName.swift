@@ -15,9 +15,7 @@ enum MemberName {
     }
 
     /// Whether a name is one that readers ignore everywhere.
-    static func isAtMember(_ name: String) -> Bool {
-        name.utf8.first == UInt8(ascii: "@")
-    }
+    static func isAtMember(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: "@") }
 
     /// Whether a request may have a query parameter of this name.
     ///

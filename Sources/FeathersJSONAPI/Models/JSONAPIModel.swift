@@ -32,13 +32,10 @@ public protocol JSONAPIModel: JSONAPIRelatable {
 
     /// The type's name in documents, sent unchanged.
     static var type: String { get }
-
     /// The properties, by the names of their coding keys, that are read and never written.
     static var readOnly: Set<String> { get }
-
     /// The id; a model that has not been created yet may have none.
     var id: ID { get }
-
     /// The local id, which stands in for the id until the server assigns one.
     var lid: String? { get }
 }
@@ -54,9 +51,7 @@ extension JSONAPIModel {
     }
 }
 
-extension JSONAPIIdentifier: JSONAPIRelatable {
-    public var jsonAPIIdentifier: JSONAPIIdentifier? { self }
-}
+extension JSONAPIIdentifier: JSONAPIRelatable { public var jsonAPIIdentifier: JSONAPIIdentifier? { self } }
 
 /// The type of a model's id. In documents, ids are always strings.
 public protocol JSONAPIModelID: Codable, Sendable {
@@ -64,10 +59,7 @@ public protocol JSONAPIModelID: Codable, Sendable {
     var jsonAPIText: String? { get }
 }
 
-extension JSONAPIModelID where Self: ServiceIDConvertible {
-    public var jsonAPIText: String? { serviceID.description }
-}
-
+extension JSONAPIModelID where Self: ServiceIDConvertible { public var jsonAPIText: String? { serviceID.description } }
 extension String: JSONAPIModelID {}
 extension Int: JSONAPIModelID {}
 extension Int32: JSONAPIModelID {}
@@ -85,9 +77,7 @@ public struct JSONAPIMeta: Hashable, Sendable {
     public var json: JSONObject
 
     /// Creates meta with these members.
-    public init(_ json: JSONObject = [:]) {
-        self.json = json
-    }
+    public init(_ json: JSONObject = [:]) { self.json = json }
 
     /// Decodes the meta into a type of your own.
     /// - Throws: `DecodingError`, and any error of the type's `init(from:)`.
@@ -97,13 +87,9 @@ public struct JSONAPIMeta: Hashable, Sendable {
 }
 
 extension JSONAPIMeta: Codable {
-    public init(from decoder: any Decoder) throws {
-        json = try decoder.singleValueContainer().decode(JSONObject.self)
-    }
+    public init(from decoder: any Decoder) throws { json = try decoder.singleValueContainer().decode(JSONObject.self) }
 
-    public func encode(to encoder: any Encoder) throws {
-        try json.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
 }
 
 /// A target of a relationship that is one of several models, distinguished by their types.
@@ -158,7 +144,5 @@ public struct JSONAPIUnknownType: Error, Hashable, Sendable {
     public let type: String
 
     /// Creates an error for a type.
-    public init(_ type: String) {
-        self.type = type
-    }
+    public init(_ type: String) { self.type = type }
 }

@@ -12,9 +12,7 @@ public struct ToOne<Value: JSONAPIRelatable>: Sendable {
     public var meta: JSONObject?
 
     /// Creates a relationship without linkage.
-    public init() {
-        self.init(linkage: nil, value: nil)
-    }
+    public init() { self.init(linkage: nil, value: nil) }
 
     /// An empty relationship.
     public static var empty: ToOne { ToOne(identifier: nil) }
@@ -25,9 +23,7 @@ public struct ToOne<Value: JSONAPIRelatable>: Sendable {
     }
 
     /// Creates a relationship to a resource, which must have an id or a local id to be written.
-    public init(_ value: Value) {
-        self.init(linkage: value.jsonAPIIdentifier.map(JSONAPILinkage.one), value: value)
-    }
+    public init(_ value: Value) { self.init(linkage: value.jsonAPIIdentifier.map(JSONAPILinkage.one), value: value) }
 
     init(linkage: JSONAPILinkage?, value: Value?, links: JSONAPILinks = JSONAPILinks(), meta: JSONObject? = nil) {
         self.linkage = linkage
@@ -38,19 +34,15 @@ public struct ToOne<Value: JSONAPIRelatable>: Sendable {
 
     /// The identifier of the target; nil if there is none, or if the server sent no linkage.
     public var identifier: JSONAPIIdentifier? { linkage?.identifiers.first }
-
     /// The target if it was included.
     public var value: Value? { loaded.first }
-
     /// Whether the target was included, or the relationship is empty.
     public var isLoaded: Bool { linkage == .null || !loaded.isEmpty }
 }
 
 extension ToOne where Value: JSONAPIModel {
     /// Creates a relationship to the resource with an id.
-    public init(id: String) {
-        self.init(identifier: JSONAPIIdentifier(type: Value.type, id: id))
-    }
+    public init(id: String) { self.init(identifier: JSONAPIIdentifier(type: Value.type, id: id)) }
 }
 
 extension ToOne: Equatable where Value: Equatable {}
@@ -88,17 +80,13 @@ public struct ToMany<Value: JSONAPIRelatable>: Sendable {
     public var meta: JSONObject?
 
     /// Creates a relationship without linkage.
-    public init() {
-        self.init(identifiers: nil, values: [])
-    }
+    public init() { self.init(identifiers: nil, values: []) }
 
     /// An empty relationship.
     public static var empty: ToMany { ToMany(identifiers: []) }
 
     /// Creates a relationship to the resources with these identifiers; an empty array empties it.
-    public init(identifiers: [JSONAPIIdentifier]) {
-        self.init(identifiers: identifiers, values: [])
-    }
+    public init(identifiers: [JSONAPIIdentifier]) { self.init(identifiers: identifiers, values: []) }
 
     /// Creates a relationship to resources, each of which must have an id or a local id to be written.
     public init(_ values: [Value]) {
@@ -119,9 +107,7 @@ public struct ToMany<Value: JSONAPIRelatable>: Sendable {
 
 extension ToMany where Value: JSONAPIModel {
     /// Creates a relationship to the resources with these ids.
-    public init(ids: [String]) {
-        self.init(identifiers: ids.map { JSONAPIIdentifier(type: Value.type, id: $0) })
-    }
+    public init(ids: [String]) { self.init(identifiers: ids.map { JSONAPIIdentifier(type: Value.type, id: $0) }) }
 }
 
 extension ToMany: Equatable where Value: Equatable {}

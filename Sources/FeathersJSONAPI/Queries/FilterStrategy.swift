@@ -6,14 +6,10 @@ public struct FilterStrategy: Sendable {
 
     /// Creates a strategy for whole filters, including groups such as `$or`; see ``JSONAPIFilter/json``.
     /// - Parameter items: returns the parameters. Callers receive a `FeathersError` that it throws.
-    public init(_ items: @escaping @Sendable (JSONAPIFilter) throws -> [JSONAPIQueryItem]) {
-        self.items = items
-    }
+    public init(_ items: @escaping @Sendable (JSONAPIFilter) throws -> [JSONAPIQueryItem]) { self.items = items }
 
     /// Creates a strategy that maps each condition separately, and rejects groups.
-    public static func conditions(
-        _ item: @escaping @Sendable (JSONAPIFilter.Condition) throws -> [JSONAPIQueryItem]
-    ) -> FilterStrategy {
+    public static func conditions(_ item: @escaping @Sendable (JSONAPIFilter.Condition) throws -> [JSONAPIQueryItem]) -> FilterStrategy {
         FilterStrategy { try $0.conditions().flatMap(item) }
     }
 
@@ -49,9 +45,7 @@ public struct JSONAPIFilter: Sendable {
 
     /// All conditions, each of which must hold.
     /// - Throws: `FeathersError.Code.badRequest` for groups that are not a plain list of conditions, such as `$or`.
-    public func conditions() throws -> [Condition] {
-        try conditions(in: json)
-    }
+    public func conditions() throws -> [Condition] { try conditions(in: json) }
 
     private func conditions(in json: JSONObject) throws -> [Condition] {
         try json.flatMap { name, value -> [Condition] in

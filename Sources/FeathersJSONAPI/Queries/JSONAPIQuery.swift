@@ -22,33 +22,21 @@ extension Query {
     }
 
     /// Sets a parameter of the `page` family: `.page("after", cursor)` is `page[after]`.
-    public func page(_ name: String, _ value: some QueryValue) -> Query {
-        setting(name, value.queryValue, in: "$page")
-    }
-
+    public func page(_ name: String, _ value: some QueryValue) -> Query { setting(name, value.queryValue, in: "$page") }
     /// Requests the resources after a cursor (`page[after]`).
-    public func after(_ cursor: String) -> Query {
-        page("after", cursor)
-    }
-
+    public func after(_ cursor: String) -> Query { page("after", cursor) }
     /// Requests the resources before a cursor (`page[before]`).
-    public func before(_ cursor: String) -> Query {
-        page("before", cursor)
-    }
+    public func before(_ cursor: String) -> Query { page("before", cursor) }
 
     /// Sets a parameter by its full name, which may be that of a filter: `.parameter("filter[from]", "2024")`.
     ///
     /// The name of a parameter of the server's own must contain a character other than a to z; see ``JSONAPIOptions/checksParameterNames``.
-    public func parameter(_ name: String, _ value: String) -> Query {
-        setting(name, .string(value), in: "$parameters")
-    }
+    public func parameter(_ name: String, _ value: String) -> Query { setting(name, .string(value), in: "$parameters") }
 
     /// Requests the target of a server's link, and ignores the rest of the query.
     ///
     /// The link must stay within the origin of the transport's base URL, so that credentials don't leave it.
-    static func link(_ url: String) -> Query {
-        Query().setting("$link", .string(url))
-    }
+    static func link(_ url: String) -> Query { Query().setting("$link", .string(url)) }
 
     private func setting(_ name: String, _ value: JSONValue, in group: String) -> Query {
         var members = json[group]?.object ?? [:]
@@ -77,7 +65,6 @@ public struct JSONAPIQueryItem: Hashable, Sendable {
     }
 }
 
-/// Converts a query to the parameters of a URL.
 struct QueryItems {
     let options: JSONAPIOptions
     let keys: KeyStyle

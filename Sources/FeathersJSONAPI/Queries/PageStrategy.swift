@@ -26,9 +26,7 @@ public struct PageStrategy: Sendable {
     public static let number = PageStrategy { limit, skip in
         let skip = skip ?? 0
         guard let limit else {
-            guard skip == 0 else {
-                throw FeathersError.unsendableQuery("'$skip' needs a '$limit': pages are asked for by their numbers")
-            }
+            guard skip == 0 else { throw FeathersError.unsendableQuery("'$skip' needs a '$limit': pages are asked for by their numbers") }
             return []
         }
         guard limit > 0, skip % limit == 0 else {
@@ -55,7 +53,6 @@ public struct PageStrategy: Sendable {
 public enum CursorPagination {
     /// The profile's address, for ``JSONAPIOptions/profiles``. Servers with several ways of paging need to be asked for this one.
     public static let profile = "https://jsonapi.org/profiles/ethanresnick/cursor-pagination"
-
     /// The type of the error that the requested order cannot be paged; see ``JSONAPIErrorObject/typeLinks``.
     public static let unsupportedSort = profile + "/unsupported-sort"
     /// The type of the error that the requested page is too large; see ``JSONAPIErrorObject/maximumPageSize``.

@@ -15,31 +15,21 @@ public struct JSONAPIBatch: Sendable {
     let codec: JSONAPICodec
 
     /// Creates an empty batch. The codec makes resources of models, and should be the transport's.
-    public init(codec: JSONAPICodec = JSONAPICodec()) {
-        self.codec = codec
-    }
+    public init(codec: JSONAPICodec = JSONAPICodec()) { self.codec = codec }
 
     /// Appends an operation.
-    public mutating func append(_ operation: JSONAPIOperation) {
-        operations.append(operation)
-    }
+    public mutating func append(_ operation: JSONAPIOperation) { operations.append(operation) }
 
     /// Creates the resource of a model. Later operations can refer to it by its `lid`.
     /// - Throws: ``JSONAPIError`` if the model has no valid resource.
-    public mutating func add(_ model: some JSONAPIModel) throws {
-        append(.add(try codec.resource(of: model)))
-    }
+    public mutating func add(_ model: some JSONAPIModel) throws { append(.add(try codec.resource(of: model))) }
 
     /// Changes the resource of a model.
     /// - Throws: ``JSONAPIError`` if the model has no valid resource.
-    public mutating func update(_ model: some JSONAPIModel) throws {
-        append(.update(try codec.resource(of: model)))
-    }
+    public mutating func update(_ model: some JSONAPIModel) throws { append(.update(try codec.resource(of: model))) }
 
     /// Removes a resource.
-    public mutating func remove(_ identifier: JSONAPIIdentifier) {
-        append(.remove(identifier))
-    }
+    public mutating func remove(_ identifier: JSONAPIIdentifier) { append(.remove(identifier)) }
 
     /// Changes the contents of a relationship.
     /// - Parameters:

@@ -157,14 +157,12 @@ extension Set<ServiceMethod> {
         [JSONAPIMethod.replaceRelationship, .addToRelationship, .removeFromRelationship].map(\.serviceMethod))
 }
 
-/// The data of the methods for relationships.
 struct RelationshipCall {
     var id: String
     /// The relationship's name in documents.
     var name: String
     /// The server's link; nil for the path that the specification recommends.
     var link: String?
-    /// The linkage to send.
     var linkage: JSONAPILinkage?
 
     var json: JSONValue {

@@ -109,7 +109,6 @@ extension JSONAPIService {
 }
 
 extension JSONAPICodec {
-    /// Decodes a model from a record of a result.
     func decode<Model: JSONAPIRelatable>(_ json: JSONValue, as what: @autoclosure () -> String) throws -> Model {
         do {
             return try decode(Model.self, from: json)
@@ -138,19 +137,15 @@ public struct JSONAPIPage<Model: JSONAPIModel>: Sendable {
 
     /// Whether the server links to a next page.
     public var hasNext: Bool { links["next"]?.href != nil }
-
     /// Whether the server links to a previous page.
     public var hasPrevious: Bool { links["prev"]?.href != nil }
 
     /// Reads the next page; nil if this is the last one.
     public func next() async throws -> JSONAPIPage? { try await page("next") }
-
     /// Reads the previous page; nil if this is the first one.
     public func previous() async throws -> JSONAPIPage? { try await page("prev") }
-
     /// Reads the first page; nil if the server doesn't link to it.
     public func first() async throws -> JSONAPIPage? { try await page("first") }
-
     /// Reads the last page; nil if the server doesn't link to it.
     public func last() async throws -> JSONAPIPage? { try await page("last") }
 
@@ -193,9 +188,7 @@ public struct JSONAPIPages<Model: JSONAPIModel>: AsyncSequence, Sendable {
     let query: Query
     let params: Params
 
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(pages: self)
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
 
     /// Reads one page after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {

@@ -5,7 +5,6 @@ import Foundation
 
 /// An HTTP request, and what is needed to read its response.
 struct JSONAPIExchange {
-    /// How a response is read.
     enum Expectation {
         /// Resources, with the requested page.
         case collection(limit: Int?, skip: Int?)
@@ -57,10 +56,8 @@ struct JSONAPIRequestBuilder: Sendable {
         case .create: return try creation(request)
         case .patch: return try change(request)
         case .remove: return try removal(request)
-        case .update:
-            throw Self.notAllowed("JSON:API has no method that replaces a resource as a whole: use 'patch'")
-        case .custom(let name):
-            throw Self.notAllowed("JSON:API has no method '\(name)'")
+        case .update: throw Self.notAllowed("JSON:API has no method that replaces a resource as a whole: use 'patch'")
+        case .custom(let name): throw Self.notAllowed("JSON:API has no method '\(name)'")
         }
     }
 

@@ -3,7 +3,6 @@ import FeathersNetworking
 import FeathersREST
 import Foundation
 
-/// Reads an HTTP response as the result of a service call, or as its error.
 struct JSONAPIResponseReader {
     let codec: JSONAPICodec
     let pages: PageStrategy
@@ -72,7 +71,6 @@ struct JSONAPIResponseReader {
         }
     }
 
-    /// The results of a batch in the order of its operations.
     private func results(of document: JSONAPIDocument, sent: [JSONObject]) throws(FeathersError) -> JSONValue {
         guard let results = document.extensionMembers["atomic:results"]?.array, results.count == sent.count else {
             throw failure("without a result for each of \(sent.count) operations")

@@ -23,16 +23,11 @@ public struct JSONAPITransport: Transport {
     ///   - timeout: the maximum duration of a call, including redirects, unless the call has its own; nil for no limit.
     ///   - httpClient: the client that executes the requests; nil for a new one, `PlatformHTTPClient.make()`.
     public init(
-        _ baseURL: URL,
-        codec: JSONAPICodec = JSONAPICodec(),
-        options: JSONAPIOptions = JSONAPIOptions(),
-        headers: [String: String] = [:],
-        timeout: Duration? = .seconds(60),
-        httpClient: (any HTTPClient)? = nil
+        _ baseURL: URL, codec: JSONAPICodec = JSONAPICodec(), options: JSONAPIOptions = JSONAPIOptions(), headers: [String: String] = [:],
+        timeout: Duration? = .seconds(60), httpClient: (any HTTPClient)? = nil
     ) {
         self.codec = codec
-        builder = JSONAPIRequestBuilder(
-            base: RESTBaseURL(baseURL), headers: headers, timeout: timeout, codec: codec, options: options)
+        builder = JSONAPIRequestBuilder(base: RESTBaseURL(baseURL), headers: headers, timeout: timeout, codec: codec, options: options)
         self.httpClient = httpClient ?? PlatformHTTPClient.make()
     }
 
@@ -57,12 +52,8 @@ extension Transport where Self == JSONAPITransport {
     ///
     /// The parameters are those of ``JSONAPITransport/init(_:codec:options:headers:timeout:httpClient:)``.
     public static func jsonAPI(
-        _ baseURL: URL,
-        codec: JSONAPICodec = JSONAPICodec(),
-        options: JSONAPIOptions = JSONAPIOptions(),
-        headers: [String: String] = [:],
-        timeout: Duration? = .seconds(60),
-        httpClient: (any HTTPClient)? = nil
+        _ baseURL: URL, codec: JSONAPICodec = JSONAPICodec(), options: JSONAPIOptions = JSONAPIOptions(), headers: [String: String] = [:],
+        timeout: Duration? = .seconds(60), httpClient: (any HTTPClient)? = nil
     ) -> JSONAPITransport {
         JSONAPITransport(baseURL, codec: codec, options: options, headers: headers, timeout: timeout, httpClient: httpClient)
     }

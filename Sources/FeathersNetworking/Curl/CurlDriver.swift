@@ -2,12 +2,9 @@ import FeathersSupport
 
 #if os(Linux)
     import CCurl
-    import Foundation
 
-    /// The thread that drives a client's transfers, with its mailbox.
-    ///
-    /// The thread starts with the first exchange and ends with ``close()``. It holds the driver, not the client, so that a dropped client
-    /// can end it.
+    /// The thread that drives a client's transfers, with its mailbox. The thread starts with the first exchange and ends with ``close()``.
+    /// It holds the driver, not the client, so that a dropped client can end it.
     final class CurlDriver: Sendable {
         private enum Command: Sendable {
             case start(CurlExchange)
@@ -15,23 +12,14 @@ import FeathersSupport
             case cancelAll
         }
 
-        /// A multi handle that other threads may wake.
-        ///
-        /// Unchecked: `curl_multi_wakeup` is the one call libcurl allows from every thread; everything else is done by the driver's
-        /// thread, which is handed the pointer once.
-        private struct Wakeable: @unchecked Sendable {
-            let multi: UnsafeMutableRawPointer
-        }
-
         private enum Phase: Sendable {
             case resting
-            case running(Wakeable)
+            case running(WakeableMulti)
             case closed
         }
 
         private struct Mailbox: Sendable {
             var phase = Phase.resting
-            /// How often all exchanges were ended.
             var generation = 0
             var commands: [Command] = []
         }
@@ -39,9 +27,7 @@ import FeathersSupport
         private let configuration: CurlHTTPClient.Configuration
         private let mailbox = Locked(Mailbox())
 
-        init(_ configuration: CurlHTTPClient.Configuration) {
-            self.configuration = configuration
-        }
+        init(_ configuration: CurlHTTPClient.Configuration) { self.configuration = configuration }
 
         /// Names the exchanges that the next ``cancelAll()`` ends: those that are started with this number.
         var generation: Int { mailbox.withLock { $0.generation } }
@@ -54,23 +40,20 @@ import FeathersSupport
                     guard let wakeable = makeMulti() else {
                         return HTTPClientError(.other, "libcurl is out of memory", delivery: .neverSent)
                     }
+                    guard NetworkThread.start("feathers-http", { self.run(wakeable) }) else {
+                        curl_multi_cleanup(wakeable.multi)
+                        return HTTPClientError(.other, "The system grants no more threads", delivery: .neverSent)
+                    }
                     mailbox.phase = .running(wakeable)
-                    startThread(wakeable)
                 }
-                guard put(.start(exchange), into: &mailbox) else {
-                    return .clientClosed(host: exchange.host, delivery: .neverSent)
-                }
+                guard put(.start(exchange), into: &mailbox) else { return .clientClosed(host: exchange.host, delivery: .neverSent) }
                 return nil
             }
             if let failure { exchange.finish(.failure(failure)) }
         }
 
         /// Drops an exchange whose caller has been resumed already.
-        func abandon(_ exchange: CurlExchange) {
-            mailbox.withLock { mailbox in
-                _ = put(.abandon(exchange), into: &mailbox)
-            }
-        }
+        func abandon(_ exchange: CurlExchange) { mailbox.withLock { mailbox in _ = put(.abandon(exchange), into: &mailbox) } }
 
         /// Ends what is in flight, redirects that have yet to be followed included.
         func cancelAll() {
@@ -106,22 +89,14 @@ import FeathersSupport
             return true
         }
 
-        private func makeMulti() -> Wakeable? {
+        private func makeMulti() -> WakeableMulti? {
             guard let multi = curl_multi_init() else { return nil }
             ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
             ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maximumConnectionsPerHost)
-            return Wakeable(multi: multi)
+            return WakeableMulti(multi: multi)
         }
 
-        private func startThread(_ wakeable: Wakeable) {
-            let thread = Thread { self.run(wakeable) }
-            thread.name = "feathers-http"
-            thread.stackSize = 512 * 1024
-            thread.start()
-        }
-
-        private func run(_ wakeable: Wakeable) {
-            BrokenPipeSignal.block()
+        private func run(_ wakeable: WakeableMulti) {
             let multi = CurlMulti(wakeable.multi, configuration)
             while let commands = take() {
                 for command in commands {

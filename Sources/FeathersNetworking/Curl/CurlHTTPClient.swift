@@ -24,9 +24,7 @@
 
             /// Creates a configuration; every setting has a default.
             public init(
-                tls: TLSConfiguration = TLSConfiguration(),
-                proxy: NetworkProxy = .environment,
-                connectTimeout: Duration = .seconds(60),
+                tls: TLSConfiguration = TLSConfiguration(), proxy: NetworkProxy = .environment, connectTimeout: Duration = .seconds(60),
                 maximumConnectionsPerHost: Int = 128
             ) {
                 self.tls = tls
@@ -47,34 +45,23 @@
             driver = CurlDriver(configuration)
         }
 
-        deinit {
-            driver.close()
-        }
+        deinit { driver.close() }
 
         /// Ends the client: exchanges in flight fail with ``HTTPClientError/Kind/closed``, and so does every later one.
-        public func close() {
-            driver.close()
-        }
+        public func close() { driver.close() }
 
-        public func cancelAll() {
-            driver.cancelAll()
-        }
+        public func cancelAll() { driver.cancelAll() }
 
         public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
             let generation = driver.generation
-            return try await HTTPRedirect.following(request) { request, deadline in
-                try await exchange(request, deadline: deadline, nil, generation)
-            }
+            return try await HTTPRedirect.following(request) { try await exchange($0, deadline: $1, nil, generation) }
         }
 
         public func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
             let generation = driver.generation
-            return try await transfer.following { request, streams, deadline in
-                try await exchange(request, deadline: deadline, streams, generation)
-            }
+            return try await transfer.following { try await exchange($0, deadline: $2, $1, generation) }
         }
 
-        /// One request and its response, redirects not followed.
         private func exchange(
             _ request: HTTPRequest, deadline: ContinuousClock.Instant?, _ streams: HTTPStreams?, _ generation: Int
         ) async throws -> HTTPResponse {
@@ -91,10 +78,8 @@
         }
     }
 
-    /// One request in flight: resumes the caller exactly once.
-    ///
-    /// The response, the deadline, cancellation and the closing client race to end it. The first to take the continuation out of the
-    /// lock wins; the others find nothing to do.
+    /// One request in flight: resumes the caller exactly once. The response, the deadline, cancellation and the closing client race to end
+    /// it. The first to take the continuation out of the lock wins; the others find nothing to do.
     final class CurlExchange: Sendable {
         private enum Phase: Sendable {
             case new
@@ -131,12 +116,7 @@
             return !isCancelled
         }
 
-        /// Whether the caller still waits.
-        var isWaiting: Bool {
-            phase.withLock { phase in
-                if case .waiting = phase { true } else { false }
-            }
-        }
+        var isWaiting: Bool { phase.withLock { if case .waiting = $0 { true } else { false } } }
 
         func finish(_ result: Result<HTTPResponse, HTTPClientError>) {
             guard let continuation = end() else { return }

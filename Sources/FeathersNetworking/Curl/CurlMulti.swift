@@ -56,8 +56,7 @@
         /// Drops an exchange whose caller was cancelled. Its connection is closed, unless it carries others as well (HTTP/2).
         func abandon(_ exchange: CurlExchange) {
             guard let transfer = running.removeValue(forKey: ObjectIdentifier(exchange)) else { return }
-            let error = HTTPClientError(.other, "The request was given up", host: exchange.host)
-            giveUp(transfer, with: error)
+            giveUp(transfer, with: HTTPClientError(.other, "The request was given up", host: exchange.host))
         }
 
         /// Does the work that is ready.
@@ -73,9 +72,7 @@
         /// Waits for sockets, libcurl's own timers, the next deadline or `curl_multi_wakeup`.
         func wait() -> Bool {
             var milliseconds: Int32 = 3_600_000
-            if let earliestDeadline {
-                milliseconds = ContinuousClock.now.duration(to: earliestDeadline).milliseconds
-            }
+            if let earliestDeadline { milliseconds = ContinuousClock.now.duration(to: earliestDeadline).milliseconds }
             return curl_multi_poll(multi, nil, 0, milliseconds, nil) == CURLM_OK
         }
 
@@ -83,9 +80,7 @@
         func cancelAll() {
             let cancelled = running.values
             running = [:]
-            for transfer in cancelled {
-                giveUp(transfer, with: .allCancelled(host: transfer.exchange?.host, delivery: transfer.delivery))
-            }
+            for transfer in cancelled { giveUp(transfer, with: .allCancelled(host: transfer.exchange?.host, delivery: transfer.delivery)) }
         }
 
         /// Ends every transfer, and the use of their handles.
@@ -126,8 +121,7 @@
                     continue
                 }
                 running[key] = nil
-                let error = HTTPClientError(
-                    .timeout, "No complete answer came in time", host: exchange.host, delivery: transfer.delivery)
+                let error = HTTPClientError(.timeout, "No complete answer came in time", host: exchange.host, delivery: transfer.delivery)
                 giveUp(transfer, with: error)
             }
         }
@@ -143,9 +137,7 @@
             }
         }
 
-        private func keep(_ transfer: CurlTransfer) {
-            if idle.count < Self.idleLimit { idle.append(transfer) }
-        }
+        private func keep(_ transfer: CurlTransfer) { if idle.count < Self.idleLimit { idle.append(transfer) } }
     }
 
     extension Duration {

@@ -8,9 +8,7 @@
             ccurl_set_long(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
             let checksCertificate = verification != .dangerouslyOff
             let checksHostName = verification == .full
-            for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] {
-                ccurl_set_long(easy, option, checksCertificate ? 1 : 0)
-            }
+            for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] { ccurl_set_long(easy, option, checksCertificate ? 1 : 0) }
             for option in [CURLOPT_SSL_VERIFYHOST, CURLOPT_PROXY_SSL_VERIFYHOST] {
                 // 2 checks; 1 was a debugging aid that libcurl no longer has.
                 ccurl_set_long(easy, option, checksHostName ? 2 : 0)
@@ -52,19 +50,16 @@
         }
     }
 
-    /// Where this system keeps the certificates it trusts.
-    ///
-    /// A statically linked libcurl has no default, so the usual places are searched, as Foundation does.
+    /// Where this system keeps the certificates it trusts. A statically linked libcurl has no default, so the usual places are searched, as
+    /// Foundation does.
     enum SystemTrust: Hashable, Sendable {
         /// Certificates under the hashes of their subjects. Only what a connection needs is read: 2 ms instead of 42 ms
         /// and 57 KB instead of 870 KB for each connection with a bundle (libcurl 7.88, OpenSSL 3).
         case directory(String)
-        /// All certificates in one file.
         case file(String)
         /// The default that libcurl was built with.
         case builtIn
 
-        /// Searched once.
         static let found = search(environment: ProcessInfo.processInfo.environment)
 
         private static let directories = ["/etc/ssl/certs", "/etc/pki/tls/certs"]

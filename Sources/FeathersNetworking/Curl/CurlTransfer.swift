@@ -24,9 +24,7 @@
         private var sendings = 0
         /// Whether libcurl asks before it sends.
         private var asksBeforeSending = false
-        /// Whether the host's name is being looked up, or could not be found.
         private(set) var isResolving = false
-        /// Why a callback ended the transfer.
         private var failure: HTTPClientError?
 
         /// nil where libcurl has no memory for a handle.
@@ -46,7 +44,6 @@
             detail.deallocate()
         }
 
-        /// What stays the same for every exchange.
         private func configure(_ configuration: CurlHTTPClient.Configuration) {
             ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, detail)
             ccurl_set_pointer(easy, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
@@ -118,10 +115,8 @@
             return min(exchange?.deadline ?? stalled, stalled)
         }
 
-        /// Whether libcurl may send the request another time.
         private var isRepeatable: Bool { exchange?.request.isRepeatable ?? false }
 
-        /// Whether any byte of the request left.
         var isSent: Bool {
             var bytes = 0
             return ccurl_get_long(easy, CURLINFO_REQUEST_SIZE, &bytes) != CURLE_OK || bytes > 0
@@ -157,9 +152,7 @@
             let headers = HTTPHeaders(received: head.fields)
             return .success(HTTPResponse(status: head.status, headers: headers, body: body, url: exchange.request.url))
         }
-    }
 
-    extension CurlTransfer {
         private func installCallbacks() {
             let context = Unmanaged.passUnretained(self).toOpaque()
             for option in [
@@ -179,9 +172,7 @@
             ccurl_set_read_function(easy) { bytes, size, count, context in
                 CurlTransfer.at(context).fill(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
             }
-            ccurl_set_seek_function(easy) { context, offset, origin in
-                CurlTransfer.at(context).rewind(to: offset, from: origin) ? 0 : 1
-            }
+            ccurl_set_seek_function(easy) { context, offset, origin in CurlTransfer.at(context).rewind(to: offset, from: origin) ? 0 : 1 }
             ccurl_set_resolver_start_function(easy) { _, _, context in
                 CurlTransfer.at(context).isResolving = true
                 return 0
@@ -213,10 +204,7 @@
             }
         }
 
-        private func receivedBody(_ piece: UnsafeRawBufferPointer) -> Bool {
-            if exchange?.streams != nil { return streamed(piece) }
-            return collected(piece)
-        }
+        private func receivedBody(_ piece: UnsafeRawBufferPointer) -> Bool { exchange?.streams != nil ? streamed(piece) : collected(piece) }
 
         private func collected(_ piece: UnsafeRawBufferPointer) -> Bool {
             let maximum = exchange?.request.maximumResponseBytes ?? 0
@@ -256,12 +244,13 @@
             progress.sent = 0
             return true
         }
-    }
 
-    extension CurlTransfer {
         /// Takes a piece of a response that is watched: into the file where it is a success, else into memory.
         private func streamed(_ piece: UnsafeRawBufferPointer) -> Bool {
-            if progress.received == 0, head.contentEncoding == nil { progress.totalToReceive = head.contentLength }
+            if progress.received == 0 {
+                let headers = HTTPHeaders(received: head.fields)
+                if headers["Content-Encoding"] == nil { progress.totalToReceive = headers["Content-Length"].flatMap(Int64.init) }
+            }
             if let download = exchange?.streams?.download, (200..<300).contains(head.status) {
                 do {
                     try download.write(piece)
@@ -276,7 +265,6 @@
             return true
         }
 
-        /// Hands the next piece of a streaming body to libcurl.
         private func fill(_ buffer: UnsafeMutableRawBufferPointer, from reader: HTTPBodyReader) -> Int {
             do {
                 let count = try reader.read(into: buffer)
@@ -292,13 +280,7 @@
         private func moved(_ change: (inout TransferProgress) -> Void) {
             change(&progress)
             if lastMove != nil { lastMove = .now }
-            exchange?.streams?.report(progress)
+            exchange?.streams?.progress?(progress)
         }
-    }
-
-    extension HTTPHeadReader {
-        fileprivate var contentEncoding: String? { HTTPHeaders(received: fields)["Content-Encoding"] }
-
-        fileprivate var contentLength: Int64? { HTTPHeaders(received: fields)["Content-Length"].flatMap(Int64.init) }
     }
 #endif

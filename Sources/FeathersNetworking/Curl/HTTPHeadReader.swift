@@ -1,15 +1,9 @@
-/// Reads the heads of a response line by line: status, fields, limits.
-///
-/// libcurl passes interim responses (1xx), the response itself and the trailers after its body to one callback. Fields of interim
-/// responses and trailers are left out.
+/// Reads the heads of a response line by line: status, fields, limits. libcurl passes interim responses (1xx), the response itself and the
+/// trailers after its body to one callback. Fields of interim responses and trailers are left out.
 struct HTTPHeadReader {
-    enum Failure: Error {
-        case malformedStatusLine, malformedField, tooLarge
-    }
+    enum Failure: Error { case malformedStatusLine, malformedField, tooLarge }
 
-    private enum Phase {
-        case statusLine, fields, complete
-    }
+    private enum Phase { case statusLine, fields, complete }
 
     /// As much as libcurl itself accepts since 8.3, interim responses and trailers included.
     static let maximumBytes = 300 * 1024
@@ -20,10 +14,8 @@ struct HTTPHeadReader {
     private var phase = Phase.statusLine
     private var bytes = 0
 
-    /// Whether the head of the final response has been read.
     var isComplete: Bool { phase == .complete }
 
-    /// Takes the next line, with or without its line break.
     mutating func read(_ line: UnsafeRawBufferPointer) throws(Failure) {
         bytes += line.count
         guard bytes <= Self.maximumBytes else { throw .tooLarge }
@@ -73,11 +65,6 @@ struct HTTPHeadReader {
         return line
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-    }
-
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
-    }
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 }

@@ -11,14 +11,10 @@
         /// Below this there is no `curl_multi_wakeup`, hence no prompt cancellation.
         private static let oldestVersion: UInt32 = 0x07_44_00
 
-        /// The version of libcurl as 0xXXYYZZ, or why it cannot be used.
-        ///
-        /// Asking initializes libcurl, once: before 7.84 `curl_global_init` is not thread-safe, so this must come before any use, and
-        /// a static's initializer runs exactly once.
+        /// The version of libcurl as 0xXXYYZZ, or why it cannot be used. Asking initializes libcurl, once: before 7.84 `curl_global_init`
+        /// is not thread-safe, so this must come before any use, and a static's initializer runs exactly once.
         static let version: Result<UInt32, Unusable> = {
-            guard ccurl_is_complete() else {
-                return .failure(Unusable(description: "This program holds no libcurl, or one before 7.68"))
-            }
+            guard ccurl_is_complete() else { return .failure(Unusable(description: "This program holds no libcurl, or one before 7.68")) }
             guard curl_global_init(CURL_GLOBAL_ALL) == CURLE_OK else {
                 return .failure(Unusable(description: "libcurl could not be initialized"))
             }
@@ -30,13 +26,15 @@
             return .success(info.version_num)
         }()
 
-        /// libcurl's own words for a code.
-        static func words(for code: CURLcode) -> String {
-            String(cString: curl_easy_strerror(code))
-        }
+        static func words(for code: CURLcode) -> String { String(cString: curl_easy_strerror(code)) }
     }
 
-    /// libcurl's own description of a failure.
+    /// A multi handle that other threads may wake.
+    ///
+    /// Unchecked: `curl_multi_wakeup` is the one call libcurl allows from every thread. It is made under the lock that the thread which drives
+    /// the handle takes before it frees it; everything else is done by that thread.
+    struct WakeableMulti: @unchecked Sendable { let multi: UnsafeMutableRawPointer }
+
     struct CurlError: Error, Sendable, CustomStringConvertible {
         /// libcurl's number, such as 7 for `CURLE_COULDNT_CONNECT`.
         var code: Int
@@ -47,7 +45,6 @@
     }
 
     extension HTTPClientError {
-        /// Translates an error of libcurl.
         /// - Parameters:
         ///   - detail: what libcurl noted about this very transfer.
         ///   - isSent: whether any byte of the request left; it alone decides about ``delivery``.
@@ -59,24 +56,18 @@
 
         private static func meaning(of code: CURLcode, _ detail: String) -> (Kind, String) {
             switch code {
-            case CURLE_URL_MALFORMAT:
-                (.invalidURL, "The URL cannot be requested")
-            case CURLE_COULDNT_RESOLVE_HOST:
-                (.hostNotFound, "The host was not found")
-            case CURLE_COULDNT_RESOLVE_PROXY:
-                (.hostNotFound, "The proxy was not found")
+            case CURLE_URL_MALFORMAT: (.invalidURL, "The URL cannot be requested")
+            case CURLE_COULDNT_RESOLVE_HOST: (.hostNotFound, "The host was not found")
+            case CURLE_COULDNT_RESOLVE_PROXY: (.hostNotFound, "The proxy was not found")
             case CURLE_RECV_ERROR where isAboutTunnel(detail), CURLE_COULDNT_CONNECT where isAboutTunnel(detail):
                 (.cannotConnect, "The proxy did not connect to the server: \(detail)")
             case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE:
                 (.cannotConnect, "Could not connect to the server")
-            case CURLE_PROXY:
-                (.cannotConnect, "The proxy did not connect to the server")
-            case CURLE_OPERATION_TIMEDOUT:
-                (.timeout, "No complete answer came in time")
+            case CURLE_PROXY: (.cannotConnect, "The proxy did not connect to the server")
+            case CURLE_OPERATION_TIMEDOUT: (.timeout, "No complete answer came in time")
             case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
                 (.tls, "The server's certificate was refused: \(detail)")
-            case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE:
-                (.tls, "The trusted certificates could not be read")
+            case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: (.tls, "The trusted certificates could not be read")
             case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND,
                 CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_SHUTDOWN_FAILED:
                 (.tls, "The secure connection could not be made: \(detail)")
@@ -85,20 +76,16 @@
                 // The URL's scheme was checked before: what is unsupported is the response's protocol. Before 8.3, a head over the limit is
                 // "out of memory".
                 (.badResponse, "The answer could not be read as HTTP")
-            case CURLE_RECV_ERROR where isAboutFraming(detail):
-                (.badResponse, "The answer could not be read as HTTP")
+            case CURLE_RECV_ERROR where isAboutFraming(detail): (.badResponse, "The answer could not be read as HTTP")
             case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_HTTP2_STREAM,
                 CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR, CURLE_UNRECOVERABLE_POLL:
                 (.connectionLost, "The connection was lost before the answer was complete")
-            default:
-                (.other, "The request failed")
+            default: (.other, "The request failed")
             }
         }
 
         /// Whether a proxy refused: `CONNECT tunnel failed, response 407`, before 7.87 `Received HTTP code 407 from proxy after CONNECT`.
-        private static func isAboutTunnel(_ detail: String) -> Bool {
-            detail.contains("CONNECT")
-        }
+        private static func isAboutTunnel(_ detail: String) -> Bool { detail.contains("CONNECT") }
 
         /// libcurl has one code for a connection that broke and for framing that cannot be followed.
         private static func isAboutFraming(_ detail: String) -> Bool {
@@ -106,7 +93,6 @@
             return words.contains("chunk") || words.contains("header") || words.contains("content-length")
         }
 
-        /// What our own reading of the head found.
         init(head failure: HTTPHeadReader.Failure, host: String?) {
             let what =
                 switch failure {

@@ -1,9 +1,8 @@
 import FeathersSupport
 import Foundation
 
-/// A file that is being downloaded: written beside its destination, moved there when complete, removed otherwise.
-///
-/// The receiving thread writes; the caller commits or discards, at any moment.
+/// A file that is being downloaded: written beside its destination, moved there when complete, removed otherwise. The receiving thread
+/// writes; the caller commits or discards, at any moment.
 final class DownloadFile: Sendable {
     private enum Phase: Sendable {
         case open(Int32)
@@ -27,9 +26,7 @@ final class DownloadFile: Sendable {
         phase = Locked(.open(descriptor))
     }
 
-    deinit {
-        discard()
-    }
+    deinit { discard() }
 
     /// Appends bytes; does nothing once discarded.
     func write(_ bytes: UnsafeRawBufferPointer) throws(HTTPClientError) {
@@ -41,7 +38,6 @@ final class DownloadFile: Sendable {
         if let failure { throw Self.unwritable(destination, "cannot be written: \(String(cString: strerror(failure)))") }
     }
 
-    /// Closes the file and moves it to its place.
     func commit() throws(HTTPClientError) {
         guard let descriptor = end() else { return }
         guard close(descriptor) == 0, rename(temporary, destination.path) == 0 else {
@@ -66,7 +62,6 @@ final class DownloadFile: Sendable {
         }
     }
 
-    /// The error number of a failure.
     private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
         var rest = bytes
         while !rest.isEmpty {

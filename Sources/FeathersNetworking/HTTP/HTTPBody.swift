@@ -15,29 +15,18 @@ public struct HTTPBody: Sendable {
     public init() {}
 
     /// Creates a body of these bytes.
-    public init(_ bytes: [UInt8]) {
-        append(bytes)
-    }
+    public init(_ bytes: [UInt8]) { append(bytes) }
 
     /// Creates a body of a file's content.
-    public init(file: URL) {
-        append(file: file)
-    }
+    public init(file: URL) { append(file: file) }
 
     /// Adds bytes at the end.
-    public mutating func append(_ bytes: [UInt8]) {
-        if !bytes.isEmpty { pieces.append(.bytes(bytes)) }
-    }
+    public mutating func append(_ bytes: [UInt8]) { if !bytes.isEmpty { pieces.append(.bytes(bytes)) } }
 
     /// Adds a file's content at the end.
-    public mutating func append(file: URL) {
-        pieces.append(.file(file))
-    }
+    public mutating func append(file: URL) { pieces.append(.file(file)) }
 
-    /// Whether nothing has to be read from files.
-    package var isInMemory: Bool {
-        pieces.allSatisfy { if case .bytes = $0 { true } else { false } }
-    }
+    package var isInMemory: Bool { pieces.allSatisfy { if case .bytes = $0 { true } else { false } } }
 
     /// The whole body in memory, for what is small and for clients that cannot stream.
     /// - Throws: ``HTTPClientError/Kind/unreadableFile`` naming the file.
@@ -63,7 +52,6 @@ final class HTTPBodyReader {
         let count: Int64
     }
 
-    /// How many bytes the body has.
     let count: Int64
     private let parts: [Part]
     private var current = 0
@@ -84,9 +72,7 @@ final class HTTPBodyReader {
         count = parts.reduce(0) { $0 + $1.count }
     }
 
-    deinit {
-        closeFile()
-    }
+    deinit { closeFile() }
 
     /// Fills as much of the buffer as the body has left; 0 at its end.
     /// - Throws: ``HTTPClientError/Kind/unreadableFile`` where a file cannot be read, or has become shorter than it was.
@@ -115,7 +101,6 @@ final class HTTPBodyReader {
         return 0
     }
 
-    /// Starts over.
     func rewind() {
         closeFile()
         current = 0
@@ -153,9 +138,8 @@ final class HTTPBodyReader {
     }
 }
 
-/// A streaming body as one file, for clients that upload nothing else: the file itself where it is one, else a temporary one.
-///
-/// The temporary one is removed with the value's last owner.
+/// A streaming body as one file, for clients that upload nothing else: the file itself where it is one, else a temporary one. The temporary
+/// one is removed with the value's last owner.
 final class BodyFile: Sendable {
     let url: URL
     let count: Int64
@@ -165,7 +149,7 @@ final class BodyFile: Sendable {
     init(_ body: HTTPBody) throws(HTTPClientError) {
         let reader = try HTTPBodyReader(body)
         count = reader.count
-        if let file = body.onlyFile {
+        if body.pieces.count == 1, case .file(let file) = body.pieces[0] {
             url = file
             isTemporary = false
             return
@@ -175,19 +159,9 @@ final class BodyFile: Sendable {
         let file = try DownloadFile(url)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
         defer { buffer.deallocate() }
-        while case let read = try reader.read(into: buffer), read > 0 {
-            try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
-        }
+        while case let read = try reader.read(into: buffer), read > 0 { try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<read])) }
         try file.commit()
     }
 
-    deinit {
-        if isTemporary { unlink(url.path) }
-    }
-}
-
-extension HTTPBody {
-    fileprivate var onlyFile: URL? {
-        if pieces.count == 1, case .file(let url) = pieces[0] { url } else { nil }
-    }
+    deinit { if isTemporary { unlink(url.path) } }
 }

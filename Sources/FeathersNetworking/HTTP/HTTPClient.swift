@@ -19,20 +19,7 @@ public protocol HTTPClient: Sendable {
 extension HTTPClient {
     /// Does nothing.
     public func cancelAll() {}
-}
 
-/// An HTTP client that also streams bodies from and to files.
-///
-/// Other clients get bodies in memory instead, whatever their size.
-public protocol StreamingHTTPClient: HTTPClient {
-    /// Sends a request, follows redirects as the request allows, and returns the response whatever its status.
-    ///
-    /// Cancelling the calling task ends the transfer at once, removes what was received, and leaves the client usable.
-    /// - Throws: ``HTTPClientError`` when no complete response came or a file failed, `CancellationError` when cancelled.
-    func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse
-}
-
-extension HTTPClient {
     /// Executes a transfer: streaming where the client can, else in memory, with progress at the beginning and at the end.
     package func transfer(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
         if let client = self as? any StreamingHTTPClient { return try await client.execute(transfer) }
@@ -51,6 +38,17 @@ extension HTTPClient {
         transfer.progress?(TransferProgress(sent: count, totalToSend: count, received: received, totalToReceive: received))
         return response
     }
+}
+
+/// An HTTP client that also streams bodies from and to files.
+///
+/// Other clients get bodies in memory instead, whatever their size.
+public protocol StreamingHTTPClient: HTTPClient {
+    /// Sends a request, follows redirects as the request allows, and returns the response whatever its status.
+    ///
+    /// Cancelling the calling task ends the transfer at once, removes what was received, and leaves the client usable.
+    /// - Throws: ``HTTPClientError`` when no complete response came or a file failed, `CancellationError` when cancelled.
+    func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse
 }
 
 /// The HTTP client for this platform.

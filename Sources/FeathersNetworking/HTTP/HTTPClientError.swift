@@ -59,7 +59,7 @@ public struct HTTPClientError: Error, Sendable {
     /// - Parameters:
     ///   - kind: what went wrong.
     ///   - message: what happened, for a human; no header values, bodies or queries.
-    ///   - host: the host that was asked, with its port where the URL names one.
+    ///   - host: the host that the request was for.
     ///   - delivery: whether the server can have seen the request; nil takes what the kind implies.
     ///   - cause: the error underneath.
     public init(_ kind: Kind, _ message: String, host: String? = nil, delivery: Delivery? = nil, cause: (any Error)? = nil) {

@@ -11,14 +11,10 @@ public struct HTTPHeaders: Sendable {
     public init() {}
 
     /// Fields received from a server, which need no check: they are never sent.
-    package init(received fields: [Field]) {
-        self.fields = fields
-    }
+    package init(received fields: [Field]) { self.fields = fields }
 
     /// The value of the first field with this name, or nil.
-    public subscript(name: String) -> String? {
-        fields.first { Self.same($0.name, name) }?.value
-    }
+    public subscript(name: String) -> String? { fields.first { Self.same($0.name, name) }?.value }
 
     /// Sets a field, in place of every field of that name.
     /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/invalidHeader`` that names the field, never its value, where the name is
@@ -37,34 +33,8 @@ public struct HTTPHeaders: Sendable {
     }
 
     /// Removes every field of this name.
-    public mutating func remove(_ name: String) {
-        fields.removeAll { Self.same($0.name, name) }
-    }
+    public mutating func remove(_ name: String) { fields.removeAll { Self.same($0.name, name) } }
 
-    private static func same(_ left: String, _ right: String) -> Bool {
-        let (left, right) = (left.utf8, right.utf8)
-        return left.count == right.count && zip(left, right).allSatisfy { lowercased($0) == lowercased($1) }
-    }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
-        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
-    }
-}
-
-extension HTTPHeaders: RandomAccessCollection {
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { fields.count }
-    public subscript(position: Int) -> Field { fields[position] }
-}
-
-extension HTTPHeaders: CustomStringConvertible {
-    /// The names only: values may be secrets.
-    public var description: String {
-        "[" + fields.map(\.name).joined(separator: ", ") + "]"
-    }
-}
-
-extension HTTPHeaders {
     /// Sets fields, in place of those of their names.
     package mutating func merge(_ headers: [String: String]) throws(HTTPClientError) {
         // Sorted, so that two spellings of one name give the same result in every run.
@@ -72,10 +42,8 @@ extension HTTPHeaders {
             try set(name, to: value)
         }
     }
-}
 
-extension HTTPHeaders {
-    static func check(_ name: String, _ value: String) throws(HTTPClientError) {
+    private static func check(_ name: String, _ value: String) throws(HTTPClientError) {
         guard HTTPFieldSyntax.isToken(name) else {
             throw HTTPClientError(.invalidHeader, "The header name \(HTTPFieldSyntax.printable(name)) is no valid field name")
         }
@@ -87,13 +55,29 @@ extension HTTPHeaders {
             throw HTTPClientError(.invalidHeader, "The header \(name) frames the message and is set by the HTTP client itself")
         }
     }
+
+    private static func same(_ left: String, _ right: String) -> Bool {
+        let (left, right) = (left.utf8, right.utf8)
+        return left.count == right.count && zip(left, right).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 { byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte }
+}
+
+extension HTTPHeaders: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { fields.count }
+    public subscript(position: Int) -> Field { fields[position] }
+}
+
+extension HTTPHeaders: CustomStringConvertible {
+    /// The names only: values may be secrets.
+    public var description: String { "[" + fields.map(\.name).joined(separator: ", ") + "]" }
 }
 
 /// The syntax of header fields (RFC 9110, sections 5.5 and 5.6.2).
 package enum HTTPFieldSyntax {
-    static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
-    }
+    static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isTokenByte) }
 
     package static func isFieldValue(_ text: String) -> Bool {
         // Bytes over 0x7F are obs-text: legal, and what a UTF-8 value becomes.
@@ -108,11 +92,7 @@ package enum HTTPFieldSyntax {
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "'"),
-            UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"), UInt8(ascii: "_"),
-            UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-            true
-        default: false
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
     }
 }

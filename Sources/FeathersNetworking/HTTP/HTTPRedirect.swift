@@ -2,11 +2,9 @@ import Foundation
 
 /// The rules for redirects, the same for every client (Fetch standard, "HTTP-redirect fetch").
 package enum HTTPRedirect {
-    /// The request that follows a response, or nil where the response is the final one.
-    ///
-    /// 303, and 301 and 302 to a POST, continue as a GET without body, as every browser does; 307 and 308 repeat the request.
-    /// When the origin changes, only fields are kept that do not identify the sender: a server must not be able to collect another one's tokens,
-    /// which may be in any field.
+    /// The request that follows a response, or nil where the response is the final one. 303, and 301 and 302 to a POST, continue as a GET
+    /// without body, as every browser does; 307 and 308 repeat the request. When the origin changes, only fields are kept that do not
+    /// identify the sender: a server must not be able to collect another one's tokens, which may be in any field.
     /// - Throws: ``HTTPClientError/Kind/invalidRedirect`` where the target cannot be requested.
     package static func request(after response: HTTPResponse, to request: HTTPRequest) throws(HTTPClientError) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status), let location = response.headers["Location"] else { return nil }
@@ -41,14 +39,11 @@ package enum HTTPRedirect {
         default: false
         }
     }
-}
 
-extension HTTPRedirect {
     /// Executes a request and follows redirects as it allows, one deadline over all.
     /// - Parameter exchange: sends one request and returns its response by the deadline.
     package static func following(
-        _ request: HTTPRequest,
-        _ exchange: (HTTPRequest, ContinuousClock.Instant?) async throws -> HTTPResponse
+        _ request: HTTPRequest, _ exchange: (HTTPRequest, ContinuousClock.Instant?) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         let deadline = request.timeout.map { ContinuousClock.now.advanced(by: $0) }
         var request = request

@@ -4,25 +4,18 @@ public import Foundation
 public struct HTTPRequest: Sendable {
     /// The method, sent as it is written here: `GET`, `PATCH`.
     public var method: String
-
     /// The absolute `http` or `https` URL. Path and query are sent as they are written here: already percent-encoded.
     public var url: URL
-
     /// The header fields, in the order they were set.
     public var headers: HTTPHeaders
-
     /// The body's bytes; nil sends no body.
     public var body: [UInt8]?
-
     /// How long the whole exchange may take, redirects included; nil leaves it to the client.
     public var timeout: Duration?
-
     /// How redirects are handled.
     public var redirects: HTTPRedirectPolicy
-
     /// How many bytes the response's body may have after decompression.
     public var maximumResponseBytes: Int
-
     /// Whether the client may send the request again by itself where a kept connection turns out to be dead.
     ///
     /// The default is true for idempotent methods (RFC 9110, section 9.2.2). `URLSession` decides for itself.
@@ -33,13 +26,8 @@ public struct HTTPRequest: Sendable {
 
     /// Creates a request; only the URL has no default.
     public init(
-        method: String = "GET",
-        url: URL,
-        headers: HTTPHeaders = HTTPHeaders(),
-        body: [UInt8]? = nil,
-        timeout: Duration? = nil,
-        redirects: HTTPRedirectPolicy = .follow(maximum: 20),
-        maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes
+        method: String = "GET", url: URL, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8]? = nil, timeout: Duration? = nil,
+        redirects: HTTPRedirectPolicy = .follow(maximum: 20), maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes
     ) {
         self.method = method
         self.url = url

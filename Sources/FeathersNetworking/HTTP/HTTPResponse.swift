@@ -4,13 +4,10 @@ public import Foundation
 public struct HTTPResponse: Sendable {
     /// The status code, for example 404.
     public var status: Int
-
     /// The header fields. Their order, and fields sent twice, depend on the implementation.
     public var headers: HTTPHeaders
-
     /// The body after decompression; empty where there was none.
     public var body: [UInt8]
-
     /// The URL that gave this response: not the request's own where redirects were followed.
     public var url: URL
 
@@ -24,12 +21,10 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse {
-    /// Whether the status is one of 200 to 299.
     package var isSuccess: Bool { (200..<300).contains(status) }
 
-    /// How long the server asks to wait (`Retry-After`, RFC 9110, section 10.2.3); nil where it does not, or says it in no way that HTTP knows.
-    ///
-    /// A date is compared with the response's own `Date`, so that our clock need not agree with the server's.
+    /// How long the server asks to wait (`Retry-After`, RFC 9110, section 10.2.3); nil where it does not, or says it in no way that HTTP
+    /// knows. A date is compared with the response's own `Date`, so that our clock need not agree with the server's.
     /// - Parameter now: our time, where the response has none.
     package func retryAfter(at now: Date = Date()) -> Duration? {
         guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }

@@ -4,28 +4,18 @@ public import Foundation
 public struct HTTPTransfer: Sendable {
     /// The request; its own body is ignored.
     public var request: HTTPRequest
-
     /// What is sent; nil for no body.
     public var body: HTTPBody?
-
     /// The file that receives the body of a successful response (200 to 299), replacing an existing one. The response's body is empty then.
     ///
     /// It is written beside its place and moved there when complete. A partial file is never visible there, and a failure leaves nothing behind.
     public var destination: URL?
-
     /// How long the transfer may stall; nil for no limit. ``HTTPRequest/timeout`` limits the whole transfer.
     public var stallTimeout: Duration?
-
     /// Reports every step. Called often, and on the network's own thread: it must return at once.
     public var progress: (@Sendable (TransferProgress) -> Void)?
 
-    /// Creates a transfer.
-    /// - Parameters:
-    ///   - request: the request; its own body is ignored.
-    ///   - body: what is sent; nil for no body.
-    ///   - destination: the file that receives the body of a successful response; nil to keep it in memory.
-    ///   - stallTimeout: how long the transfer may stall; nil for no limit.
-    ///   - progress: reports every step.
+    /// Creates a transfer. Without a destination, the response's body stays in memory.
     public init(
         _ request: HTTPRequest, body: HTTPBody? = nil, destination: URL? = nil, stallTimeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -67,12 +57,11 @@ public struct TransferProgress: Hashable, Sendable {
 
 /// The streams of one exchange: a transfer without its request. Every redirect has its own.
 final class HTTPStreams: Sendable {
-    /// What is sent; nil for no body.
     let body: HTTPBody?
     /// What a successful response is written to; nil where answers stay in memory.
     let download: DownloadFile?
     let stallTimeout: Duration?
-    private let progress: (@Sendable (TransferProgress) -> Void)?
+    let progress: (@Sendable (TransferProgress) -> Void)?
 
     /// - Throws: ``HTTPClientError/Kind/unwritableFile``.
     init(_ transfer: HTTPTransfer, sendsBody: Bool) throws(HTTPClientError) {
@@ -80,10 +69,6 @@ final class HTTPStreams: Sendable {
         download = try transfer.destination.map { (url) throws(HTTPClientError) in try DownloadFile(url) }
         stallTimeout = transfer.stallTimeout
         progress = transfer.progress
-    }
-
-    func report(_ step: TransferProgress) {
-        progress?(step)
     }
 }
 

@@ -20,18 +20,14 @@ struct DeadlineTimer: @unchecked Sendable {
         source.schedule(deadline: .now() + ContinuousClock.now.duration(to: deadline).clamped.seconds)
     }
 
-    func cancel() {
-        source.cancel()
-    }
+    func cancel() { source.cancel() }
 }
 
 extension Duration {
     /// Within what timers can be set to: nothing negative, at most a week.
-    var clamped: Duration {
-        min(max(self, .zero), .seconds(7 * 24 * 3600))
-    }
+    var clamped: Duration { min(max(self, .zero), .seconds(7 * 24 * 3600)) }
 
-    var seconds: Double {
+    package var seconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) * 1e-18
     }

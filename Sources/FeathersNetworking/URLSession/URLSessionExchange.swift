@@ -6,10 +6,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// One request in flight: collects the response and resumes the caller exactly once.
-///
-/// The response, the deadline, cancellation and the closing client race to end it. The first to take the continuation out of the lock wins; the
-/// others find nothing to do.
+/// One request in flight: collects the response and resumes the caller exactly once. The response, the deadline, cancellation and the
+/// closing client race to end it. The first to take the continuation out of the lock wins; the others find nothing to do.
 final class URLSessionExchange: Sendable {
     private enum Phase {
         case new
@@ -28,7 +26,6 @@ final class URLSessionExchange: Sendable {
         var isEnding = false
     }
 
-    /// When the exchange has to be over.
     let deadline: ContinuousClock.Instant?
     /// The file that is sent; nil where the body is in memory or there is none.
     let upload: BodyFile?
@@ -74,7 +71,7 @@ final class URLSessionExchange: Sendable {
             do {
                 try data.withUnsafeBytes { try download.write($0) }
             } catch {
-                return abandon(error)
+                return fail(error)
             }
         } else {
             collect(data)
@@ -87,9 +84,7 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    func sent(_ count: Int64) {
-        report { $0.sent = count }
-    }
+    func sent(_ count: Int64) { report { $0.sent = count } }
 
     private func report(_ change: @Sendable (inout TransferProgress) -> Void) {
         guard let streams else { return }
@@ -100,7 +95,7 @@ final class URLSessionExchange: Sendable {
             phase = .running(running)
             return running.progress
         }
-        if let progress { streams.report(progress) }
+        if let progress { streams.progress?(progress) }
     }
 
     private func collect(_ data: Data) {
@@ -140,20 +135,10 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Ends the exchange with an error of our own.
-    func fail(_ error: HTTPClientError) {
-        abandon(error)
-    }
-
-    func cancel() {
-        abandon(CancellationError())
-    }
-
-    private func abandon(_ error: any Error) {
+    /// Ends the exchange with an error of our own, or with `CancellationError`.
+    func fail(_ error: any Error) {
         guard let running = end(.endedEarly(error)) else { return }
-        if !running.isEnding {
-            URLSessionCancellations.cancel(running.task)
-        }
+        if !running.isEnding { URLSessionCancellations.cancel(running.task) }
         running.continuation.resume(throwing: error)
     }
 
@@ -167,21 +152,17 @@ final class URLSessionExchange: Sendable {
             case .new:
                 phase = early
                 return nil
-            case .ended, .endedEarly:
-                return nil
+            case .ended, .endedEarly: return nil
             }
         }
     }
 }
 
-/// Cancels tasks one after another, on a queue of its own.
-///
-/// Foundation's `cancel()` on Linux waits for a queue that all sessions share. Called from a cancellation handler, it may deadlock with the thread that is
-/// about to resume the same task; called from that queue, it would wait for itself.
+/// Cancels tasks one after another, on a queue of its own. Foundation's `cancel()` on Linux waits for a queue that all sessions share.
+/// Called from a cancellation handler, it may deadlock with the thread that is about to resume the same task; called from that queue, it
+/// would wait for itself.
 enum URLSessionCancellations {
     private static let queue = DispatchQueue(label: "feathers.http.cancellations")
 
-    static func cancel(_ task: URLSessionTask) {
-        queue.async { task.cancel() }
-    }
+    static func cancel(_ task: URLSessionTask) { queue.async { task.cancel() } }
 }

@@ -10,7 +10,6 @@ final class URLSessionExchanges: Sendable {
     private struct State {
         var running: [Int: URLSessionExchange] = [:]
         var isClosed = false
-        /// How often all exchanges were ended.
         var generation = 0
         /// How many callers are making a task right now.
         var makers = 0
@@ -30,19 +29,11 @@ final class URLSessionExchanges: Sendable {
     /// Names the exchanges that the next ``cancelAll()`` ends: those that are registered with this number.
     var generation: Int { state.withLock { $0.generation } }
 
-    deinit {
-        state.withLock { $0.timer }?.cancel()
-    }
+    deinit { state.withLock { $0.timer }?.cancel() }
 
-    /// The exchange a task belongs to.
-    subscript(task: URLSessionTask) -> URLSessionExchange? {
-        state.withLock { $0.running[task.taskIdentifier] }
-    }
+    subscript(task: URLSessionTask) -> URLSessionExchange? { state.withLock { $0.running[task.taskIdentifier] } }
 
-    /// The exchange a task belonged to until now.
-    func remove(_ task: URLSessionTask) -> URLSessionExchange? {
-        state.withLock { $0.running.removeValue(forKey: task.taskIdentifier) }
-    }
+    func remove(_ task: URLSessionTask) -> URLSessionExchange? { state.withLock { $0.running.removeValue(forKey: task.taskIdentifier) } }
 
     /// Makes the task of an exchange and registers it before it is resumed, so that no report can come too early.
     /// - Returns: the task, not yet resumed.
@@ -79,7 +70,7 @@ final class URLSessionExchanges: Sendable {
             // Each stays registered until its task has ended: until then the session may ask for it.
             return Array(state.running.values)
         }
-        for exchange in cancelled { exchange.fail(.allCancelled(host: exchange.host)) }
+        for exchange in cancelled { exchange.fail(HTTPClientError.allCancelled(host: exchange.host)) }
     }
 
     /// Ends the session and what is in flight; later exchanges are refused.
@@ -90,7 +81,7 @@ final class URLSessionExchanges: Sendable {
             return (Array(state.running.values), state.makers == 0)
         }
         // Each is cancelled by itself where that is safe; `invalidateAndCancel` would not check.
-        for exchange in abandoned { exchange.fail(.clientClosed(host: exchange.host)) }
+        for exchange in abandoned { exchange.fail(HTTPClientError.clientClosed(host: exchange.host)) }
         // Otherwise the last caller that is making a task does it.
         if mayInvalidate { session.finishTasksAndInvalidate() }
     }

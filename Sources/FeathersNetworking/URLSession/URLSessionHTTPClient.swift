@@ -55,29 +55,20 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
     }
 
     /// Ends the session: exchanges in flight fail with ``HTTPClientError/Kind/closed``, and so does every later one.
-    public func close() {
-        exchanges.close(session)
-    }
+    public func close() { exchanges.close(session) }
 
-    public func cancelAll() {
-        exchanges.cancelAll()
-    }
+    public func cancelAll() { exchanges.cancelAll() }
 
     public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
         let generation = exchanges.generation
-        return try await HTTPRedirect.following(request) { request, deadline in
-            try await exchange(request, deadline: deadline, nil, generation)
-        }
+        return try await HTTPRedirect.following(request) { try await exchange($0, deadline: $1, nil, generation) }
     }
 
     public func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
         let generation = exchanges.generation
-        return try await transfer.following { request, streams, deadline in
-            try await exchange(request, deadline: deadline, streams, generation)
-        }
+        return try await transfer.following { try await exchange($0, deadline: $2, $1, generation) }
     }
 
-    /// One request and its response, redirects not followed.
     private func exchange(
         _ request: HTTPRequest, deadline: ContinuousClock.Instant?, _ streams: HTTPStreams?, _ generation: Int
     ) async throws -> HTTPResponse {
@@ -100,7 +91,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
                 }
             }
         } onCancel: {
-            exchange.cancel()
+            exchange.fail(CancellationError())
         }
     }
 }
@@ -111,12 +102,8 @@ extension URLRequest {
         try request.checkSendable()
         self.init(url: request.url)
         httpMethod = request.method
-        for field in request.headers {
-            setValue(field.value, forHTTPHeaderField: field.name)
-        }
-        if let body = request.body {
-            httpBody = Data(body)
-        }
+        for field in request.headers { setValue(field.value, forHTTPHeaderField: field.name) }
+        if let body = request.body { httpBody = Data(body) }
         if let timeout = request.timeout {
             // URLSession's timer restarts with every byte; ours is the deadline, so this one only has to stay out of its way.
             timeoutInterval = timeout.clamped.seconds + 5

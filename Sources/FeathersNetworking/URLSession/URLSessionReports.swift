@@ -9,9 +9,7 @@ import Foundation
 final class URLSessionReports: NSObject, URLSessionDataDelegate {
     private let exchanges: URLSessionExchanges
 
-    init(_ exchanges: URLSessionExchanges) {
-        self.exchanges = exchanges
-    }
+    init(_ exchanges: URLSessionExchanges) { self.exchanges = exchanges }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         exchanges[dataTask]?.received(data, of: dataTask.response)
@@ -30,10 +28,7 @@ final class URLSessionReports: NSObject, URLSessionDataDelegate {
 
     /// Redirects are followed by the client itself: URLSession's own rules differ between platforms and keep `Authorization` across origins.
     func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
@@ -46,9 +41,7 @@ final class URLSessionReports: NSObject, URLSessionDataDelegate {
 
     /// Leaves challenges to the configuration: server trust is evaluated as usual, and without credentials a 401 is simply the response.
     func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
@@ -77,8 +70,6 @@ final class URLSessionReports: NSObject, URLSessionDataDelegate {
     ///
     /// Unchecked: it adds no state to `OperationQueue`, which is thread-safe.
     final class DirectOperationQueue: OperationQueue, @unchecked Sendable {
-        override func addOperation(_ block: @escaping @Sendable () -> Void) {
-            block()
-        }
+        override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
     }
 #endif

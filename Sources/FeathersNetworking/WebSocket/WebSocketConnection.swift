@@ -44,11 +44,7 @@ public struct WebSocketClosure: Sendable {
     /// What went wrong; nil where the connection ended by a closing handshake.
     public var error: WebSocketError?
 
-    /// Creates a closure.
-    /// - Parameters:
-    ///   - code: the peer's close code, or 1005 or 1006 where there was none.
-    ///   - reason: the peer's reason.
-    ///   - error: what went wrong; nil after a closing handshake.
+    /// Creates a closure, for a connection of your own.
     public init(code: UInt16, reason: String = "", error: WebSocketError? = nil) {
         self.code = code
         self.reason = reason

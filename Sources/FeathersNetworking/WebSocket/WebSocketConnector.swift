@@ -18,12 +18,7 @@ public struct WebSocketRequest: Sendable {
     /// The largest message accepted, in bytes; a larger one closes the connection with 1009.
     public var maximumMessageSize: Int
 
-    /// Creates a request.
-    /// - Parameters:
-    ///   - url: a `ws` or `wss` URL.
-    ///   - headers: additional header fields of the opening handshake.
-    ///   - timeout: how long opening may take.
-    ///   - maximumMessageSize: the largest message accepted, in bytes.
+    /// Creates a request; only the URL has no default.
     public init(url: URL, headers: HTTPHeaders = HTTPHeaders(), timeout: Duration = .seconds(20), maximumMessageSize: Int = 64 << 20) {
         self.url = url
         self.headers = headers

@@ -44,14 +44,13 @@ extension FeathersApp {
                 "An endpoint needs a REST transport, and this app has none: set 'endpointTransport', or name one with 'over:'")
         }
         let codec = params.coding ?? endpoint.coding ?? coding
-        let blueprint = EndpointBlueprint(endpoint)
-        let builder = EndpointRequestBuilder(endpoint: blueprint, transport: transport.builder)
+        let builder = EndpointRequestBuilder(endpoint: endpoint, transport: transport.builder)
         var params = endpoint.params(with: params)
         params.carriesCredentials = try builder.carriesCredentials(for: params)
         params[EndpointCallKey.self] = EndpointCall(method: endpoint.method, carriesCredentials: params.carriesCredentials)
         let name = EndpointAddress.name(of: endpoint.path)
-        let request = ServiceRequest(path: name, method: EndpointService.method, data: try endpoint.data(codec), params: params)
-        let service = EndpointService(endpoint: blueprint, transport: transport, progress: progress)
+        let request = ServiceRequest(path: name, method: .endpointRequest, data: try endpoint.data(codec), params: params)
+        let service = EndpointService(endpoint: endpoint, transport: transport, progress: progress)
         let result = try await using(transport) { try await respond(to: request, by: service) }
         // Without one, a hook has set the result.
         let answer = try result[ReceivedResponse.self] ?? HTTPResponse(status: 200, url: builder.url(for: params))
@@ -85,9 +84,7 @@ extension Endpoint {
     }
 }
 
-private enum EndpointTransportKey: AppSetting {
-    typealias Value = RESTTransport
-}
+private enum EndpointTransportKey: AppSetting { typealias Value = RESTTransport }
 
 extension FeathersApp {
     /// Sends an endpoint's request while `body` watches how far it is.
@@ -103,9 +100,9 @@ extension FeathersApp {
     ///
     /// A transfer takes as long as it needs, unless endpoint or params set a timeout; where nothing moves for the transport's timeout it fails.
     /// - Parameters:
-    ///   - endpoint: the request, and how its HTTP response is read.
-    ///   - transport: over which the request goes, as for ``request(_:over:params:)``.
-    ///   - params: what hooks are to find, as for ``request(_:over:params:)``.
+    ///   - endpoint: what is requested.
+    ///   - transport: the REST transport to send it over; nil for the app's.
+    ///   - params: header fields, timeout and coding of this request.
     ///   - body: runs beside the transfer.
     /// - Throws: what ``request(_:over:params:)`` throws, and what `body` throws.
     @concurrent @discardableResult

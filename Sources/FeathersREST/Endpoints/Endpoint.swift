@@ -15,40 +15,29 @@ public import Foundation
 public struct Endpoint<Response: Sendable>: Sendable {
     /// The HTTP method.
     public var method: HTTPMethod
-
     /// The path below the base URL, or an absolute URL, which has a scheme: `https://cdn.example.com/logo.png`.
     ///
     /// A `?` or `#` in a path is refused, as it would become part of a name; an absolute URL may have a query, to which ``query`` is added.
     /// Segments such as `:id` are filled from ``route``, encoded. A slash at the end is kept.
     public var path: String
-
     /// Values for the `:placeholders` of the path.
     public var route: [String: String]
-
     /// The query, written as a service's is.
     public var query: Query
-
     /// Plain items behind the query: what Feathers' syntax cannot say, such as a name that occurs twice.
     public var queryItems: [URLQueryItem] = []
-
     /// Header fields; they win over the transport's own.
     public var headers: [String: String]
-
     /// What is sent.
     public var body: EndpointBody?
-
     /// How long the whole may take; nil for the transport's timeout. Files have no such limit of their own, see ``FeathersApp/transfer(_:over:params:progress:)``.
     public var timeout: Duration?
-
     /// Where the path starts, in place of the transport's base URL.
     public var baseURL: URL?
-
     /// Where the app's header fields and tokens may go.
     public var credentials: EndpointCredentials = .sameOrigin
-
     /// How the body and the response are coded; nil for the app's way.
     public var coding: (any JSONCodec)?
-
     /// Looks at every HTTP response before status and content type are checked; what it throws is the call's error.
     public var validate: (@Sendable (HTTPResponse) throws -> Void)?
 

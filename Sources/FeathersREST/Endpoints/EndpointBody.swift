@@ -14,14 +14,10 @@ public struct EndpointBody: Sendable {
     let content: Content
 
     /// A value as JSON, encoded as the call's, the endpoint's or the app's coding options say.
-    public static func json(_ value: some Encodable & Sendable) -> EndpointBody {
-        EndpointBody(content: .json { try $0.encode(value) })
-    }
+    public static func json(_ value: some Encodable & Sendable) -> EndpointBody { EndpointBody(content: .json { try $0.encode(value) }) }
 
     /// JSON as it is: the form for literals with values of several kinds.
-    public static func json(_ value: JSONValue) -> EndpointBody {
-        EndpointBody(content: .json { _ in value })
-    }
+    public static func json(_ value: JSONValue) -> EndpointBody { EndpointBody(content: .json { _ in value }) }
 
     /// Bytes of any type.
     public static func data(_ data: Data, contentType: HTTPContentType = .binary) -> EndpointBody {

@@ -22,9 +22,7 @@ enum EndpointAnswerKind: Sendable {
     /// A file; hooks see null.
     case file(URL)
 
-    var accept: String {
-        if case .json = self { "application/json" } else { "*/*" }
-    }
+    var accept: String { if case .json = self { "application/json" } else { "*/*" } }
 }
 
 extension EndpointReading where Response: Decodable {
@@ -35,9 +33,7 @@ extension EndpointReading where Response: Decodable {
             if Response.self == Data.self { return known(.bytes) { Data(try bytes($0, $1)) } }
             if Response.self == [UInt8].self { return known(.bytes) { try bytes($0, $1) } }
         }
-        return EndpointReading(kind: .json) { result, _, codec in
-            try result.decode(Response.self, at: rootKeys, codec)
-        }
+        return EndpointReading(kind: .json) { result, _, codec in try result.decode(Response.self, at: rootKeys, codec) }
     }
 
     /// A reading whose value is known to be of the response's type.
@@ -82,30 +78,5 @@ extension EndpointReading<DownloadedFile> {
 
 extension JSONValue {
     fileprivate var asText: String { isNull ? "" : string ?? description }
-
-    fileprivate func asBytes() throws -> [UInt8] {
-        try string.map { Array($0.utf8) } ?? serialized()
-    }
-}
-
-/// Decides whether a response counts as a success: the endpoint's own function first, then the status, then the content type.
-struct EndpointValidation {
-    private let endpoint: EndpointBlueprint
-
-    init(_ endpoint: EndpointBlueprint) {
-        self.endpoint = endpoint
-    }
-
-    /// - Throws: what the endpoint's own function throws, the server's ``FeathersError``, or one that names the two content types.
-    func check(_ response: HTTPResponse, accept: String?) throws {
-        try endpoint.validate?(response)
-        guard response.isSuccess else { throw RESTAnswer.error(of: response) }
-        // Our own Accept is only a hint: decoding shows whether the response is JSON. One that was set explicitly is meant.
-        guard let accept, accept != endpoint.kind.accept, !response.body.isEmpty, let type = response.headers["Content-Type"],
-            let mediaType = MediaType(type), !mediaType.isAccepted(by: accept)
-        else { return }
-        var error = FeathersError(.generalError, "The server answered with '\(type)' where '\(accept)' was asked for")
-        error.answer = FeathersError.Answer(status: response.status, body: response.body)
-        throw error
-    }
+    fileprivate func asBytes() throws -> [UInt8] { try string.map { Array($0.utf8) } ?? serialized() }
 }

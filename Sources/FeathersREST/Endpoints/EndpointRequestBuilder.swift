@@ -2,34 +2,9 @@ import FeathersCore
 import FeathersNetworking
 import Foundation
 
-/// An endpoint without the type of its response: what sending it needs.
-struct EndpointBlueprint: Sendable {
-    let method: HTTPMethod
-    let path: String
-    let baseURL: URL?
-    let queryItems: [URLQueryItem]
-    let headers: [String: String]
-    let body: EndpointBody?
-    let credentials: EndpointCredentials
-    let validate: (@Sendable (HTTPResponse) throws -> Void)?
-    let kind: EndpointAnswerKind
-
-    init(_ endpoint: Endpoint<some Any>) {
-        method = endpoint.method
-        path = endpoint.path
-        baseURL = endpoint.baseURL
-        queryItems = endpoint.queryItems
-        headers = endpoint.headers
-        body = endpoint.body
-        credentials = endpoint.credentials
-        validate = endpoint.validate
-        kind = endpoint.reading.kind
-    }
-}
-
 /// Translates an endpoint's call, as hooks left it, to an HTTP request and its body.
-struct EndpointRequestBuilder {
-    let endpoint: EndpointBlueprint
+struct EndpointRequestBuilder<Response: Sendable> {
+    let endpoint: Endpoint<Response>
     let transport: RESTRequestBuilder
 
     func url(for params: Params) throws -> URL {
@@ -50,14 +25,13 @@ struct EndpointRequestBuilder {
         }
     }
 
-    /// The request without its body, and the body.
     func request(data: JSONValue?, params: Params) throws -> (HTTPRequest, HTTPBody?) {
         let (body, contentType) = try body(data)
         let url = try url(for: params)
         let carriesCredentials = try carriesCredentials(for: params)
         var headers = HTTPHeaders()
         do {
-            try headers.set("Accept", to: endpoint.kind.accept)
+            try headers.set("Accept", to: endpoint.reading.kind.accept)
             if carriesCredentials { try headers.merge(transport.headers) }
             if let contentType { try headers.set("Content-Type", to: contentType.rawValue) }
             try headers.merge(carriesCredentials ? params.headers : endpoint.headers)
@@ -76,8 +50,7 @@ struct EndpointRequestBuilder {
         if !params.query.isEmpty { parts.append(try params.query.queryString(transport.queryOptions)) }
         if !endpoint.queryItems.isEmpty { parts.append(endpoint.queryItems.formEncoded) }
         let text = parts.filter { !$0.isEmpty }.joined(separator: "&")
-        if text.isEmpty { return "" }
-        return (hasQuery ? "&" : "?") + text
+        return text.isEmpty ? "" : (hasQuery ? "&" : "?") + text
     }
 
     private func body(_ data: JSONValue?) throws -> (HTTPBody?, HTTPContentType?) {
@@ -104,7 +77,7 @@ struct EndpointAddress {
     let isHome: Bool
 
     /// - Throws: ``FeathersError/Code/badRequest`` that says what is wrong with the path or the base URL.
-    init(_ endpoint: EndpointBlueprint, route: [String: String], base: RESTBaseURL) throws(FeathersError) {
+    init(_ endpoint: Endpoint<some Sendable>, route: [String: String], base: RESTBaseURL) throws(FeathersError) {
         if Self.isAbsolute(endpoint.path) {
             text = try Self.absolute(endpoint.path)
         } else {

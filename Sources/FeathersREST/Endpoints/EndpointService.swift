@@ -1,37 +1,29 @@
 public import FeathersCore
-public import FeathersNetworking
-public import Foundation
+import FeathersNetworking
+import Foundation
 
 /// The method of an endpoint's call: sends the request and reads the response.
-struct EndpointService: ServiceProtocol {
-    /// What hooks see as the method of every endpoint's call.
-    static let method: ServiceMethod = "request"
-
-    let endpoint: EndpointBlueprint
+struct EndpointService<Response: Sendable>: ServiceProtocol {
+    let endpoint: Endpoint<Response>
     let transport: RESTTransport
     let progress: (@Sendable (TransferProgress) -> Void)?
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         var received = try await received(request)
-        var response: ServiceResponse
-        if case .json = endpoint.kind {
-            response = try RESTAnswer.response(of: received, keepsText: true)
-        } else {
-            response = ServiceResponse(read(received))
-        }
+        var response =
+            switch endpoint.reading.kind {
+            case .json: try RESTAnswer.response(of: received, keepsText: true)
+            case .text: ServiceResponse(.string(String(decoding: received.body, as: UTF8.self)))
+            case .bytes, .nothing, .file: ServiceResponse(.null)
+            }
         response[HTTPHead.self] = HTTPHead(received)
-        if case .bytes = endpoint.kind {} else { received.body = [] }
+        if case .bytes = endpoint.reading.kind {} else { received.body = [] }
         response[ReceivedResponse.self] = received
         return response
     }
 
-    /// The body of an HTTP response that is not read as JSON.
-    private func read(_ response: HTTPResponse) -> JSONValue {
-        if case .text = endpoint.kind { .string(String(decoding: response.body, as: UTF8.self)) } else { .null }
-    }
-
     private func received(_ request: ServiceRequest) async throws -> HTTPResponse {
-        guard request.method == Self.method else { throw FeathersError.unsupported(request.method) }
+        guard request.method == .endpointRequest else { throw FeathersError.unsupported(request.method) }
         let builder = EndpointRequestBuilder(endpoint: endpoint, transport: transport.builder)
         let (httpRequest, body) = try builder.request(data: request.data, params: request.params)
         let response: HTTPResponse
@@ -40,13 +32,27 @@ struct EndpointService: ServiceProtocol {
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }
-        try EndpointValidation(endpoint).check(response, accept: httpRequest.headers["Accept"])
+        try check(response, accept: httpRequest.headers["Accept"])
         return response
+    }
+
+    /// Decides whether a response counts as a success: the endpoint's own function first, then the status, then the content type.
+    /// - Throws: what the endpoint's own function throws, the server's ``FeathersError``, or one that names the two content types.
+    private func check(_ response: HTTPResponse, accept: String?) throws {
+        try endpoint.validate?(response)
+        guard response.isSuccess else { throw RESTAnswer.error(of: response) }
+        // Our own Accept is only a hint: decoding shows whether the response is JSON. One that was set explicitly is meant.
+        guard let accept, accept != endpoint.reading.kind.accept, !response.body.isEmpty, let type = response.headers["Content-Type"],
+            let mediaType = MediaType(type), !mediaType.isAccepted(by: accept)
+        else { return }
+        var error = FeathersError(.generalError, "The server answered with '\(type)' where '\(accept)' was asked for")
+        error.answer = FeathersError.Answer(status: response.status, body: response.body)
+        throw error
     }
 
     /// Streams what comes from files or goes into one, and what reports progress; the rest is faster in memory.
     private func send(_ request: HTTPRequest, _ body: HTTPBody?) async throws -> HTTPResponse {
-        let destination: URL? = if case .file(let url) = endpoint.kind { url } else { nil }
+        let destination: URL? = if case .file(let url) = endpoint.reading.kind { url } else { nil }
         var request = request
         if body?.isInMemory != false, destination == nil, progress == nil {
             request.body = try body?.bytes()
@@ -59,6 +65,11 @@ struct EndpointService: ServiceProtocol {
                 // How long a file takes is unknown: the transport's timeout limits how long nothing may move.
                 stallTimeout: transport.builder.timeout, progress: progress))
     }
+}
+
+extension ServiceMethod {
+    /// What hooks see as the method of every endpoint's call.
+    static let endpointRequest: ServiceMethod = "request"
 }
 
 /// What hooks can learn of an endpoint's call, besides what every call has: `context.endpoint`.
@@ -79,6 +90,4 @@ extension HookContext {
     public var endpoint: EndpointCall? { params[EndpointCallKey.self] }
 }
 
-enum EndpointCallKey: ParamsKey {
-    typealias Value = EndpointCall
-}
+enum EndpointCallKey: ParamsKey { typealias Value = EndpointCall }

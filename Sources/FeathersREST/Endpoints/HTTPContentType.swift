@@ -4,13 +4,9 @@ public import Foundation
 public struct HTTPContentType: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
-    public init(stringLiteral value: String) {
-        self.rawValue = value
-    }
+    public init(stringLiteral value: String) { self.rawValue = value }
 
     public var description: String { rawValue }
 
@@ -33,9 +29,7 @@ public struct HTTPContentType: RawRepresentable, Hashable, Sendable, Expressible
     public static let binary: HTTPContentType = "application/octet-stream"
 
     /// What a file is by its name's extension; ``binary`` where that says nothing.
-    public init(of file: URL) {
-        self = Self.byExtension[file.pathExtension.lowercased()] ?? .binary
-    }
+    public init(of file: URL) { self = Self.byExtension[file.pathExtension.lowercased()] ?? .binary }
 
     private static let byExtension: [String: HTTPContentType] = [
         "json": .json, "xml": .xml, "yaml": .yaml, "yml": .yaml, "txt": .plainText, "html": .html, "htm": .html, "csv": .csv, "pdf": .pdf,

@@ -37,9 +37,7 @@ public struct MultipartPart: Sendable {
     ///   - url: the file's place.
     ///   - filename: what the server is told the file is called; nil for its own name.
     ///   - contentType: nil takes what the name's extension says.
-    public static func file(
-        _ name: String, at url: URL, filename: String? = nil, contentType: HTTPContentType? = nil
-    ) -> MultipartPart {
+    public static func file(_ name: String, at url: URL, filename: String? = nil, contentType: HTTPContentType? = nil) -> MultipartPart {
         MultipartPart(
             name: name, filename: filename ?? url.lastPathComponent, contentType: contentType ?? HTTPContentType(of: url),
             content: .file(url))
@@ -57,9 +55,7 @@ struct MultipartForm {
         boundary = "feathers-" + (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined(separator: "-")
     }
 
-    var contentType: HTTPContentType {
-        HTTPContentType(rawValue: "multipart/form-data; boundary=\(boundary)")
-    }
+    var contentType: HTTPContentType { HTTPContentType(rawValue: "multipart/form-data; boundary=\(boundary)") }
 
     /// - Throws: ``FeathersError/Code/badRequest`` naming the part whose content type cannot be sent.
     func body() throws(FeathersError) -> HTTPBody {
@@ -90,7 +86,5 @@ struct MultipartForm {
     }
 
     /// Names as browsers write them (HTML standard, "multipart/form-data encoding algorithm"): UTF-8, with quotes and line breaks percent-encoded.
-    private static func escaped(_ name: String) -> String {
-        name.escaping(["\"": "%22", "\r": "%0D", "\n": "%0A"])
-    }
+    private static func escaped(_ name: String) -> String { name.escaping(["\"": "%22", "\r": "%0D", "\n": "%0A"]) }
 }

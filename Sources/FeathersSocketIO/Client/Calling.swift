@@ -3,7 +3,6 @@ import FeathersNetworking
 import FeathersSupport
 import Synchronization
 
-/// A call on its way into the table.
 struct OutgoingCall: Sendable {
     var id: Int
     var frame: EngineFrame
@@ -59,12 +58,8 @@ extension SocketIOClient {
             id: id, frame: frame, madeAt: now, deadline: (request.params.timeout ?? options.callTimeout).map { now + $0 },
             isVolatile: connection != nil || request.params.isVolatile, connection: connection,
             lane: request.params.concernsConnection ? .session : .ordinary)
-        guard let deadline = call.deadline, !isRunning else { return try await wait(for: call, request) }
+        guard let deadline = call.deadline, !state.withLock({ $0.life.isRunning }) else { return try await wait(for: call, request) }
         return try await waitKeepingTime(for: call, request, until: deadline)
-    }
-
-    private var isRunning: Bool {
-        state.withLock { if case .running = $0.life { true } else { false } }
     }
 
     /// Waits as `wait` does, while the client is not running and its timer therefore does not watch the deadline.
@@ -152,23 +147,20 @@ extension SocketIOClient {
         return .waits
     }
 
-    /// Returns why a call may not be written to the connection, or nil if it may.
-    ///
-    /// Every call passes through here, under the lock, at the moment its frame is taken to be written: at once or from its lane.
+    /// Returns why a call may not be written to the connection, or nil if it may. Every call passes through here, under the lock, at the
+    /// moment its frame is taken to be written: at once or from its lane.
     private func refusal(of frame: EngineFrame, _ waiter: Waiter, limit: Int) -> FeathersError? {
         guard frame.size <= limit else { return .tooLarge(frame.size, limit: limit) }
         // A later sign-in is written under this lock too: what was asked for before it does not follow it.
         return waiter.request.isCurrent ? nil : .senderChanged(waiter.request)
     }
 
-    /// Takes all calls of a lane to be written.
     func takeLane(_ lane: CallTable<Waiter>.Lane, over connection: SocketIOConnection, _ state: inout State) -> Departure {
         let limit = min(state.maxPayload, options.maximumMessageSize)
         let taken = state.calls.takeQueue(lane) { refusal(of: $0.frame, $0.waiter, limit: limit) }
         return Departure(outcome: handOver(taken.frames, connection, &state), refused: taken.refused)
     }
 
-    /// Sends the calls that were taken and fails those that were refused.
     func complete(_ departure: Departure) {
         if case .drain(let connection, let frames) = departure.outcome { drain(connection, frames) }
         for (call, why) in departure.refused { call.waiter.resume(throwing: why) }
@@ -180,7 +172,6 @@ extension SocketIOClient {
         for call in calls { call.waiter.resume(throwing: FeathersError.senderChanged(call.waiter.request)) }
     }
 
-    /// Fails all calls, sent or not.
     func endCalls() {
         let calls = state.withLock { $0.calls.takeAll() }
         for call in calls {
@@ -200,7 +191,6 @@ extension SocketIOClient {
 
     // MARK: - Frames
 
-    /// Sends frames that belong to no call, in their order among the frames of calls.
     func send(_ frames: [EngineFrame], over connection: SocketIOConnection) {
         let outcome: Outcome = state.withLock { state in
             guard state.isCurrent(connection) else { return .waits }
@@ -219,7 +209,6 @@ extension SocketIOClient {
         return .drain(connection, frames)
     }
 
-    /// Hands frames to the connection until none are left.
     private func drain(_ connection: SocketIOConnection, _ first: [EngineFrame]) {
         var frames = first
         while !frames.isEmpty {
@@ -244,18 +233,13 @@ extension SocketIOClient {
                 if next.isEmpty { state.current?.isDraining = false }
                 return next
             }
-            for waiter in dropped {
-                waiter.resume(throwing: FeathersError.notConnected("More waits to be sent than the connection keeps"))
-            }
+            for waiter in dropped { waiter.resume(throwing: FeathersError.notConnected("More waits to be sent than the connection keeps")) }
         }
     }
 }
 
 extension FeathersError {
-    /// There is no connection to send the call over.
-    static func notConnected(_ why: String) -> FeathersError {
-        FeathersError(.unavailable, why, execution: .neverSent)
-    }
+    static func notConnected(_ why: String) -> FeathersError { FeathersError(.unavailable, why, execution: .neverSent) }
 
     /// The call is larger than the server, or this transport, accepts.
     static func tooLarge(_ size: Int, limit: Int) -> FeathersError {

@@ -185,13 +185,10 @@ extension SocketIOClient {
         connection.ended.resolve(end)
     }
 
-    /// Leaves the namespace, then the connection.
     func sayGoodbye(to connection: SocketIOConnection) {
         let isJoined = state.withLock { $0.isCurrent(connection) && $0.session.isJoined }
         // A packet without data can always be written.
-        if isJoined, let frame = try? SocketPacket(.disconnect, namespace: options.namespace).frame() {
-            send([frame], over: connection)
-        }
+        if isJoined, let frame = try? SocketPacket(.disconnect, namespace: options.namespace).frame() { send([frame], over: connection) }
         lose(connection, Disconnection(.clientDisconnect, saysGoodbye: true))
     }
 

@@ -133,9 +133,7 @@ extension SocketIOClient {
 
     private func acknowledge(_ id: Int, with answer: [JSONValue], over connection: SocketIOConnection) {
         let packet = SocketPacket(.ack, namespace: options.namespace, id: id, data: .array(answer))
-        guard let frame = try? packet.frame() else {
-            return report(.notSent, "An acknowledgement holds a number JSON cannot express")
-        }
+        guard let frame = try? packet.frame() else { return report(.notSent, "An acknowledgement holds a number JSON cannot express") }
         let limit = min(options.maximumMessageSize, connection.engine.handshake.maxPayload)
         guard frame.size <= limit else { return report(.notSent, "An acknowledgement has more than \(limit) bytes") }
         send([frame], over: connection)

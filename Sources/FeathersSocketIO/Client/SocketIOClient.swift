@@ -3,12 +3,10 @@ import FeathersNetworking
 import FeathersSupport
 import Synchronization
 
-/// The state that a transport shares with its running connection: the calls, the session, the current connection.
-///
-/// State machines decide under one lock. Continuations, frames and events follow after it is released. One thread at a time hands frames to the
-/// connection, which keeps their order, see `drain`.
+/// The state that a transport shares with its running connection: the calls, the session, the current connection. State machines decide
+/// under one lock. Continuations, frames and events follow after it is released. One thread at a time hands frames to the connection, which
+/// keeps their order, see `drain`.
 final class SocketIOClient: Sendable {
-    /// Waits for the result of a call.
     struct Waiter: Sendable {
         let continuation: CheckedContinuation<ServiceResponse, any Error>
         let request: ServiceRequest
@@ -24,27 +22,24 @@ final class SocketIOClient: Sendable {
         case running
         /// The connection ended and does not come back by itself.
         case closed(DisconnectReason)
+
+        var isRunning: Bool { if case .running = self { true } else { false } }
     }
 
-    /// The signals of one run.
     struct Run: Sendable {
         /// The result of the current attempt to connect; settled while a connection is open.
         var outcome = Promise<Void>()
-        /// Settled when the run is to end.
         let stop = Promise<Void>()
-        /// Settled when the run has ended.
         let ended = Promise<Void>()
         /// Ends the wait for the next attempt.
         var retry: Promise<Void>?
     }
 
-    /// How far a connection has come.
     enum Stage: Sendable, Hashable {
         /// The server has until this moment to answer CONNECT.
         case joining(until: Duration)
         /// The namespace is joined. Session calls go out while plugins prepare the connection.
         case preparing
-        /// All calls go out.
         case open
     }
 
@@ -60,7 +55,6 @@ final class SocketIOClient: Sendable {
         var refused: [Int] = []
     }
 
-    /// What the timer sleeps until.
     struct Alarm: Sendable {
         /// The earliest deadline; nil if there is none.
         var moment: Duration?
@@ -79,9 +73,7 @@ final class SocketIOClient: Sendable {
         var sink: EventSink?
         var setups: [ConnectionSetup] = []
 
-        /// The most bytes the server accepts at once.
         var maxPayload: Int { current?.heartbeat.handshake.maxPayload ?? .max }
-
         func isCurrent(_ connection: SocketIOConnection) -> Bool { current?.connection === connection }
 
         /// The connection that a call may go out over now; nil if it has to wait.
@@ -109,9 +101,7 @@ final class SocketIOClient: Sendable {
         state = Locked(State(session: session, calls: CallTable(queueLimit: limit)))
     }
 
-    var load: TransportLoad {
-        state.withLock { TransportLoad(waiting: $0.calls.queued, unanswered: $0.calls.count - $0.calls.queued) }
-    }
+    var load: TransportLoad { state.withLock { TransportLoad(waiting: $0.calls.queued, unanswered: $0.calls.count - $0.calls.queued) } }
 
     func report(_ kind: SocketIODiagnostic.Kind, _ description: @autoclosure () -> String) {
         options.onDiagnostic?(SocketIODiagnostic(kind: kind, description: description()))
@@ -123,7 +113,7 @@ final class SocketIOClient: Sendable {
     /// - Returns: whether the caller is the first, and the outcome of the first attempt to connect, or of the current one.
     func start() -> (isFirst: Bool, outcome: Promise<Void>) {
         state.withLock { state in
-            if case .running = state.life { return (false, state.run.outcome) }
+            if state.life.isRunning { return (false, state.run.outcome) }
             state.life = .running
             state.run = Run()
             return (true, state.run.outcome)
@@ -211,10 +201,7 @@ final class SocketIOClient: Sendable {
 
     /// Ends the connection, or the attempt to make one, and returns when it has ended. Does nothing if nothing is running.
     func stop() async {
-        let (isRunning, run) = state.withLock { state in
-            let isRunning = if case .running = state.life { true } else { false }
-            return (isRunning, state.run)
-        }
+        let (isRunning, run) = state.withLock { ($0.life.isRunning, $0.run) }
         guard isRunning else { return }
         // Settled before looking for a connection: one that opens later sees the signal, one that opened earlier is found here.
         run.stop.resolve(())
@@ -225,10 +212,7 @@ final class SocketIOClient: Sendable {
         try? await run.ended.value()
     }
 
-    /// Ends a wait for the next attempt.
-    func retryNow() {
-        state.withLock { $0.run.retry }?.resolve(())
-    }
+    func retryNow() { state.withLock { $0.run.retry }?.resolve(()) }
 
     // MARK: - Time
 

@@ -1,11 +1,9 @@
 /// An open Engine.IO session over one of its transports: packets in, frames out, both in order.
 protocol EngineConnection: Sendable {
-    /// What the server said when the session was opened.
     var handshake: EngineHandshake { get }
 
-    /// Delivers packets until the session ends or the task is cancelled; called once.
-    ///
-    /// `handler` is called by one thread at a time, in the order of arrival, and never after this method returns. It must not block.
+    /// Delivers packets until the session ends or the task is cancelled; called once. `handler` is called by one thread at a time, in the
+    /// order of arrival, and never after this method returns. It must not block.
     /// - Returns: how the session ended.
     func run(_ handler: @escaping @Sendable (EnginePacket) -> Void) async -> EngineClosure
 
@@ -17,14 +15,12 @@ protocol EngineConnection: Sendable {
     func close()
 }
 
-/// How a session ended.
 struct EngineClosure: Sendable {
     enum Reason: Sendable, Hashable {
         /// By ``EngineConnection/close()``.
         case closed
         /// The other side closed without a message.
         case lost
-        /// Something went wrong; the text says what.
         case failed(String)
         /// The server sent something other than Engine.IO.
         case invalid(String)
@@ -35,12 +31,9 @@ struct EngineClosure: Sendable {
     var unsent: [Int] = []
 }
 
-/// Why frames were not queued.
 struct EngineSendError: Error, Hashable {
     enum Reason: Sendable, Hashable {
-        /// The session is closing or closed.
         case closed
-        /// The connection's queue is full.
         case queueFull
     }
 

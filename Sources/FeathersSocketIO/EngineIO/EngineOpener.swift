@@ -10,7 +10,6 @@ struct EngineOpener: Sendable {
     let connector: (any WebSocketConnector)?
     /// Makes the client that polls. Each session gets its own, since a shared one would reuse the dead connections of a lost session.
     let makeClient: @Sendable () -> any HTTPClient
-    /// How many bytes a message may have.
     let limit: Int
     let timebase: RelativeClock
 
@@ -104,7 +103,6 @@ struct EngineAddress: Sendable {
         query = url.query(percentEncoded: true).map { $0 + "&" } ?? ""
     }
 
-    /// The host and port, for messages.
     var place: String { String(origin.drop { $0 != "/" }.dropFirst(2)) }
 
     func url(transport: String, sid: String? = nil) throws(FeathersError) -> URL {
@@ -120,7 +118,6 @@ struct EngineAddress: Sendable {
 /// Why a session could not be opened, in one sentence.
 struct EngineOpeningError: Error, Sendable, CustomStringConvertible {
     let description: String
-    /// Whether it took too long.
     let isTimeout: Bool
 
     init(_ description: String, isTimeout: Bool = false) {

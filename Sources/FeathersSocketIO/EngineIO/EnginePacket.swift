@@ -36,7 +36,6 @@ enum EnginePacket: Sendable, Hashable {
         }
     }
 
-    /// The packet as it is sent.
     var frame: EngineFrame {
         switch self {
         case .open(let text): EngineFrame(text: "0" + text)
@@ -72,7 +71,6 @@ struct EngineFrame: Sendable, Hashable {
         self.call = call
     }
 
-    /// How many bytes the frame has on a WebSocket.
     var size: Int {
         switch content {
         case .text(let text): text.utf8.count
@@ -111,7 +109,6 @@ enum EnginePayload {
         }
     }
 
-    /// Writes a body.
     static func body(of frames: some Sequence<EngineFrame>) -> [UInt8] {
         var body: [UInt8] = []
         var isFirst = true
@@ -137,9 +134,7 @@ enum EnginePayload {
             }
             return .binary(Array(bytes))
         }
-        guard let text = String(validating: piece, as: UTF8.self) else {
-            throw EngineCodecError(reason: .invalidUTF8, offset: offset)
-        }
+        guard let text = String(validating: piece, as: UTF8.self) else { throw EngineCodecError(reason: .invalidUTF8, offset: offset) }
         do {
             return try EnginePacket(decoding: text)
         } catch {
@@ -151,14 +146,8 @@ enum EnginePayload {
 /// Why bytes are not an Engine.IO packet, and where.
 struct EngineCodecError: Error, Hashable, CustomStringConvertible {
     enum Reason: Hashable, Sendable {
-        /// The type is missing.
-        case empty
-        /// The type is not one of `0` to `6`.
+        case empty, invalidUTF8, invalidBase64
         case unknownType(UInt8)
-        case invalidUTF8
-        /// What follows `b` is not Base64.
-        case invalidBase64
-        /// A packet is larger than accepted.
         case tooLarge(limit: Int)
     }
 

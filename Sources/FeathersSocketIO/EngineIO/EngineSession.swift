@@ -1,9 +1,8 @@
 import FeathersCore
 
-/// The client's side of an Engine.IO session once it is open: heartbeats and the end.
-///
-/// Times come from a clock that continues while the machine sleeps. A session that ended meanwhile is therefore known to have ended as soon as
-/// the machine wakes, not a timer's length later.
+/// The client's side of an Engine.IO session once it is open: heartbeats and the end. Times come from a clock that continues while the
+/// machine sleeps. A session that ended meanwhile is therefore known to have ended as soon as the machine wakes, not a timer's length
+/// later.
 struct EngineSession: Sendable {
     enum Action: Sendable, Hashable {
         case nothing
@@ -14,7 +13,6 @@ struct EngineSession: Sendable {
     enum Reason: Sendable, Hashable {
         /// The server was silent for longer than `pingInterval` and `pingTimeout` together.
         case pingTimeout
-        /// The server sent `close`.
         case closedByServer
         /// The server sent a packet that it may not send now.
         case unexpected(String)
@@ -47,7 +45,6 @@ struct EngineSession: Sendable {
         }
     }
 
-    /// Checks whether the heartbeat is overdue.
     mutating func timePassed(now: Duration) -> Action {
         guard !isClosed, isExpired(at: now) else { return .nothing }
         return close(.pingTimeout)
@@ -63,27 +60,16 @@ struct EngineSession: Sendable {
 struct EngineHandshake: Sendable, Hashable {
     /// The session's id, a secret of client and server.
     var sid: String
-    /// The transports the session may move to.
-    var upgrades: [String]
-    /// How often the server pings.
+    var upgrades: [String] = []
     var pingInterval: Duration
     /// How long an answer may take.
     var pingTimeout: Duration
-    /// The most bytes the server accepts at once.
     var maxPayload: Int
 
-    /// How long the server may be silent.
     var silence: Duration { pingInterval + pingTimeout }
+}
 
-    init(sid: String, upgrades: [String] = [], pingInterval: Duration, pingTimeout: Duration, maxPayload: Int) {
-        self.sid = sid
-        self.upgrades = upgrades
-        self.pingInterval = pingInterval
-        self.pingTimeout = pingTimeout
-        self.maxPayload = maxPayload
-    }
-
-    /// Reads the text of an `open` packet.
+extension EngineHandshake {
     init(parsing text: String) throws(EngineHandshakeError) {
         let json: JSONValue
         do {
@@ -109,13 +95,10 @@ struct EngineHandshake: Sendable, Hashable {
     }
 }
 
-/// Why a handshake is invalid.
 struct EngineHandshakeError: Error, Hashable, CustomStringConvertible {
     /// The member that is missing or invalid; nil if the text is not JSON.
     let member: String?
 
     /// Never the handshake itself: it holds the session's id.
-    var description: String {
-        member.map { "The server's handshake has no valid '\($0)'" } ?? "The server's handshake is not JSON"
-    }
+    var description: String { member.map { "The server's handshake has no valid '\($0)'" } ?? "The server's handshake is not JSON" }
 }

@@ -4,7 +4,6 @@ import FeathersSupport
 
 /// An Engine.IO session over HTTP long-polling: at most one GET waits and at most one POST is in flight.
 final class PollingConnection: EngineConnection {
-    /// How polling ended.
     enum End: Sendable {
         case closed(EngineClosure)
         /// Polling is paused so that a WebSocket can take over. What was not posted is handed on.
@@ -24,7 +23,6 @@ final class PollingConnection: EngineConnection {
     let handshake: EngineHandshake
     private let requests: PollingRequests
     private let state: Locked<State>
-    /// The packets that arrived together with the handshake.
     private let early: [EnginePacket]
     private let sendings: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
@@ -96,13 +94,9 @@ final class PollingConnection: EngineConnection {
         if isFirst { wake.yield() }
     }
 
-    /// A WebSocket is being probed until the promise is settled.
-    ///
-    /// A server that has answered the probe releases the waiting poll with a `noop`, maybe before the answer is read here. Another poll
-    /// would then wait for as long as the server likes, and the upgrade with it.
-    func expectProbe(_ probe: Promise<Void>) {
-        state.withLock { $0.probe = probe }
-    }
+    /// A WebSocket is being probed until the promise is settled. A server that has answered the probe releases the waiting poll with a
+    /// `noop`, maybe before the answer is read here. Another poll would then wait for as long as the server likes, and the upgrade with it.
+    func expectProbe(_ probe: Promise<Void>) { state.withLock { $0.probe = probe } }
 
     /// Lets the GET and the POST in flight end and starts no others.
     func pause() {
@@ -117,7 +111,6 @@ final class PollingConnection: EngineConnection {
         }
     }
 
-    /// Sends one GET after the other.
     private func poll(_ handler: @Sendable (EnginePacket) -> Void) async {
         while !Task.isCancelled, state.withLock({ !$0.isPausing && $0.closure == nil }) {
             do {
@@ -134,7 +127,6 @@ final class PollingConnection: EngineConnection {
         }
     }
 
-    /// Posts what is queued, one POST after the other.
     private func post() async {
         for await _ in sendings {
             while let batch = takeBatch() {
@@ -158,10 +150,8 @@ final class PollingConnection: EngineConnection {
     }
 
     private func failed(_ error: any Error) {
-        switch error {
-        case let error as PollingError: end(error.isInvalid ? .invalid(error.message) : .failed(error.message))
-        default: end(.closed)
-        }
+        guard let error = error as? PollingError else { return end(.closed) }
+        end(error.isInvalid ? .invalid(error.message) : .failed(error.message))
     }
 }
 
@@ -173,15 +163,10 @@ struct PollingQueue: Sendable {
     private var frames: [EngineFrame] = []
     private let maxPayload: Int
 
-    init(maxPayload: Int) {
-        self.maxPayload = maxPayload
-    }
+    init(maxPayload: Int) { self.maxPayload = maxPayload }
 
     var isEmpty: Bool { frames.isEmpty }
-
-    mutating func append(contentsOf new: [EngineFrame]) {
-        frames += new
-    }
+    mutating func append(contentsOf new: [EngineFrame]) { frames += new }
 
     /// Takes the frames of one body: as many as fit. A frame that exceeds the limit by itself goes alone.
     mutating func takeBatch() -> [EngineFrame] {
@@ -197,12 +182,8 @@ struct PollingQueue: Sendable {
         return Array(frames.prefix(count))
     }
 
-    /// Puts a batch back that was never sent.
-    mutating func putBack(_ batch: [EngineFrame]) {
-        frames.insert(contentsOf: batch, at: 0)
-    }
+    mutating func putBack(_ batch: [EngineFrame]) { frames.insert(contentsOf: batch, at: 0) }
 
-    /// Takes everything.
     mutating func takeAll() -> [EngineFrame] {
         defer { frames = [] }
         return frames

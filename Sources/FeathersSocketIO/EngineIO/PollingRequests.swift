@@ -2,12 +2,10 @@ import FeathersCore
 import FeathersNetworking
 import Foundation
 
-/// The requests of a polling session.
 struct PollingRequests: Sendable {
     let address: EngineAddress
     let headers: HTTPHeaders
     let client: any HTTPClient
-    /// How many bytes a response may have.
     let limit: Int
 
     /// Waits for packets. Opens a session if there is none.
@@ -48,7 +46,6 @@ struct PollingRequests: Sendable {
     }
 }
 
-/// Why a request of a polling session failed.
 struct PollingError: Error, CustomStringConvertible {
     let message: String
     /// Whether the request cannot have reached the server.

@@ -12,7 +12,6 @@ final class UpgradingConnection: EngineConnection {
     }
 
     private let polling: PollingConnection
-    /// Opens a WebSocket for this session.
     private let openWebSocket: @Sendable () async throws -> WebSocketEngineConnection
     private let state = Locked(State())
     private let probeTimeout: @Sendable () async throws -> Void
@@ -28,8 +27,6 @@ final class UpgradingConnection: EngineConnection {
     }
 
     var handshake: EngineHandshake { polling.handshake }
-
-    /// Whether the session has moved.
     var isUpgraded: Bool { state.withLock { $0.machine.isUpgraded } }
 
     func run(_ handler: @escaping @Sendable (EnginePacket) -> Void) async -> EngineClosure {

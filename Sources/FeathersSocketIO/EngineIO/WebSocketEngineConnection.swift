@@ -17,18 +17,14 @@ final class WebSocketEngineConnection: EngineConnection {
         var isClosedByUs = false
     }
 
-    /// How many packets may arrive before the handshake is read.
     private static let maximumEarlyPackets = 64
 
     private let socket: any WebSocketConnection
     private let state = Locked(State())
     private let end = Promise<EngineClosure>()
 
-    private init(_ socket: any WebSocketConnection) {
-        self.socket = socket
-    }
+    private init(_ socket: any WebSocketConnection) { self.socket = socket }
 
-    /// Starts to read from an open WebSocket.
     static func start(_ socket: any WebSocketConnection) -> WebSocketEngineConnection {
         let connection = WebSocketEngineConnection(socket)
         socket.start { connection.received($0) }
@@ -54,10 +50,7 @@ final class WebSocketEngineConnection: EngineConnection {
         }
     }
 
-    /// Takes over a session that was opened by polling.
-    func adopt(_ handshake: EngineHandshake) {
-        state.withLock { $0.handshake = handshake }
-    }
+    func adopt(_ handshake: EngineHandshake) { state.withLock { $0.handshake = handshake } }
 
     /// The next packet, before ``run(_:)`` is called.
     func nextPacket() async throws -> EnginePacket {

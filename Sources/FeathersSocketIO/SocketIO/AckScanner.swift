@@ -55,7 +55,6 @@ extension JSONValue {
 }
 
 extension Slice<UnsafeBufferPointer<UInt8>> {
-    /// Drops a prefix; returns false if the slice begins otherwise.
     fileprivate mutating func skip(_ text: String) -> Bool {
         guard starts(with: text.utf8) else { return false }
         self = dropFirst(text.utf8.count)

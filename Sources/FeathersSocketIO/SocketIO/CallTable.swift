@@ -1,6 +1,5 @@
-/// The calls that wait to be sent or to be acknowledged.
-///
-/// Every call leaves the table exactly once: by its acknowledgement, its deadline, its cancellation, or the end of its connection.
+/// The calls that wait to be sent or to be acknowledged. Every call leaves the table exactly once: by its acknowledgement, its deadline,
+/// its cancellation, or the end of its connection.
 struct CallTable<Waiter> {
     /// Where a call waits until it is sent.
     enum Lane: Int, Sendable, CaseIterable {
@@ -13,7 +12,6 @@ struct CallTable<Waiter> {
     private struct Queue: Sendable {
         /// The calls in their order; entries outlive cancelled calls.
         var ids: [Int] = []
-        /// How many of them still wait.
         var count = 0
     }
 
@@ -35,16 +33,12 @@ struct CallTable<Waiter> {
     private let queueLimit: Int
 
     /// - Parameter queueLimit: how many calls may wait in each lane.
-    init(queueLimit: Int = .max) {
-        self.queueLimit = queueLimit
-    }
+    init(queueLimit: Int = .max) { self.queueLimit = queueLimit }
 
     var count: Int { calls.count }
     var queued: Int { queues.reduce(0) { $0 + $1.count } }
-    /// The earliest deadline; nil if no call has one.
     var nextDeadline: Duration? { deadlines.first }
 
-    /// Adds a call that is sent now.
     mutating func addSent(
         _ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, isVolatile: Bool = false, lane: Lane = .ordinary
     ) {
@@ -53,9 +47,7 @@ struct CallTable<Waiter> {
 
     /// Adds a call that is sent later.
     /// - Returns: false if the lane is full; then nothing is added.
-    mutating func addQueued(
-        _ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, lane: Lane = .ordinary
-    ) -> Bool {
+    mutating func addQueued(_ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, lane: Lane = .ordinary) -> Bool {
         guard queues[lane.rawValue].count < queueLimit else { return false }
         add(id, Call(waiter: waiter, deadline: deadline, unsent: frame, frame: frame, lane: lane))
         queues[lane.rawValue].ids.append(id)
@@ -100,10 +92,7 @@ struct CallTable<Waiter> {
         return matches.compactMap { cancelled($0.key) }
     }
 
-    /// The waiter of a call that was sent.
-    func waiter(for id: Int) -> Waiter? {
-        calls[id].flatMap { $0.unsent == nil ? $0.waiter : nil }
-    }
+    func waiter(for id: Int) -> Waiter? { calls[id].flatMap { $0.unsent == nil ? $0.waiter : nil } }
 
     /// Takes the call a server has acknowledged; nil if the id is unknown or was never sent.
     mutating func acknowledged(_ id: Int) -> Waiter? {
@@ -111,7 +100,6 @@ struct CallTable<Waiter> {
         return calls.remove(at: index).value.waiter
     }
 
-    /// Takes a call that its caller cancelled.
     mutating func cancelled(_ id: Int) -> Call? {
         guard let call = calls.removeValue(forKey: id) else { return nil }
         if call.unsent != nil { removedFromQueue(call.lane) }
@@ -136,13 +124,11 @@ struct CallTable<Waiter> {
         return lost.map(\.value)
     }
 
-    /// Takes every call.
     mutating func takeAll() -> [Call] {
         defer { (calls, queues, deadlines) = ([:], Lane.allCases.map { _ in Queue() }, DeadlineHeap()) }
         return calls.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Takes the calls whose deadline has passed.
     mutating func expired(at now: Duration) -> [Call] {
         var expired: [Call] = []
         while let (deadline, id) = deadlines.removeFirst(notAfter: now) {

@@ -38,13 +38,10 @@ struct SocketPacket: Sendable, Hashable {
     ]
 
     /// Whether a name is reserved. The length is checked first, since it rules out most service events and costs less than a hash.
-    static func isReserved(_ name: String) -> Bool {
-        name.utf8.count <= "removeListener".utf8.count && reservedNames.contains(name)
-    }
+    static func isReserved(_ name: String) -> Bool { name.utf8.count <= "removeListener".utf8.count && reservedNames.contains(name) }
 
-    /// Writes the packet as an Engine.IO message: `4<type>[<namespace>,][<id>][<JSON>]`.
-    ///
-    /// Calls are JSON, so nothing is ever sent with attachments.
+    /// Writes the packet as an Engine.IO message: `4<type>[<namespace>,][<id>][<JSON>]`. Calls are JSON, so nothing is ever sent with
+    /// attachments.
     /// - Throws: `JSONSerializationError` if a number is NaN or infinite.
     func frame(call: Int? = nil) throws(JSONSerializationError) -> EngineFrame {
         var text: [UInt8] = [UInt8(ascii: "4"), UInt8(ascii: "0") + kind.rawValue]
@@ -61,27 +58,12 @@ struct SocketPacket: Sendable, Hashable {
 /// Why text or bytes are not a Socket.IO packet, and where.
 struct SocketPacketError: Error, Hashable, CustomStringConvertible {
     enum Reason: Hashable, Sendable {
-        /// The type is missing.
-        case empty
-        /// The type is not one of `0` to `6`.
+        case empty, illegalAttachmentCount, illegalID, textInsteadOfAttachment, unexpectedAttachment, illegalPlaceholder
         case unknownType(UInt8)
-        /// The number of attachments is missing, not a number, or not followed by `-`.
-        case illegalAttachmentCount
         case tooManyAttachments(limit: Int)
-        /// The ack id does not fit into an `Int`.
-        case illegalID
         case invalidJSON(JSONParsingError.Reason)
-        /// The payload does not suit the type.
         case invalidPayload(SocketPacket.Kind)
-        /// The event has a name that is reserved for client libraries.
         case reservedName(String)
-        /// A text arrived where an attachment was expected.
-        case textInsteadOfAttachment
-        /// Bytes arrived that no packet announced.
-        case unexpectedAttachment
-        /// A placeholder names an attachment that does not exist.
-        case illegalPlaceholder
-        /// A packet and its attachments are larger than accepted.
         case tooLarge(limit: Int)
     }
 
@@ -95,9 +77,7 @@ struct SocketPacketError: Error, Hashable, CustomStringConvertible {
     }
 
     /// The reason and the offset; never the packet, which may hold secrets.
-    var description: String {
-        "Invalid Socket.IO packet at byte \(offset): \(reason.explanation)"
-    }
+    var description: String { "Invalid Socket.IO packet at byte \(offset): \(reason.explanation)" }
 }
 
 extension SocketPacketError.Reason {

@@ -1,14 +1,12 @@
 import FeathersCore
 import Foundation
 
-/// Assembles packets: a text, and the attachments that follow it.
-///
-/// JSON has no bytes. An attachment becomes its Base64 text, which a model's `Data` property decodes from.
+/// Assembles packets: a text, and the attachments that follow it. JSON has no bytes. An attachment becomes its Base64 text, which a model's
+/// `Data` property decodes from.
 struct SocketPacketDecoder: Sendable {
     struct Limits: Sendable, Hashable {
         /// How many attachments a packet may have; 10 as in socket.io-parser.
         var attachments = 10
-        /// How many bytes a packet may have with its attachments.
         var bytes = 64 << 20
     }
 
@@ -22,9 +20,7 @@ struct SocketPacketDecoder: Sendable {
     private let limits: Limits
     private var unfinished: Unfinished?
 
-    init(limits: Limits = Limits()) {
-        self.limits = limits
-    }
+    init(limits: Limits = Limits()) { self.limits = limits }
 
     /// Whether a text of this size may arrive now.
     func permits(textOf size: Int) -> Bool { unfinished == nil && size <= limits.bytes }
@@ -84,7 +80,6 @@ struct SocketPacketParser {
     private var cursor = 0
     private let maximumAttachments: Int
 
-    /// - Parameter maximumAttachments: how many attachments a packet may announce.
     static func parse(
         _ text: String, maximumAttachments: Int = .max
     ) throws(SocketPacketError) -> (packet: SocketPacket, attachments: Int) {
@@ -98,11 +93,6 @@ struct SocketPacketParser {
             }
         }
         return try result.get()
-    }
-
-    private init(bytes: UnsafeBufferPointer<UInt8>, maximumAttachments: Int) {
-        self.bytes = bytes
-        self.maximumAttachments = maximumAttachments
     }
 
     private mutating func parse() throws(SocketPacketError) -> (packet: SocketPacket, attachments: Int) {
@@ -132,9 +122,7 @@ struct SocketPacketParser {
         guard cursor > start, cursor < bytes.count, bytes[cursor] == UInt8(ascii: "-") else {
             throw SocketPacketError(.illegalAttachmentCount, at: start)
         }
-        guard count <= maximumAttachments else {
-            throw SocketPacketError(.tooManyAttachments(limit: maximumAttachments), at: start)
-        }
+        guard count <= maximumAttachments else { throw SocketPacketError(.tooManyAttachments(limit: maximumAttachments), at: start) }
         cursor += 1
         return count
     }

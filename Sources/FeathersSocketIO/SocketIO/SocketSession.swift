@@ -5,12 +5,10 @@ struct SocketSession: Sendable {
     enum Action: Sendable, Hashable {
         case nothing
         case connected(recovered: Bool, early: [SocketPacket])
-        /// The server refused, with a message and data of its own.
         case refused(message: String, data: JSONValue?)
         case event(arguments: [JSONValue], id: Int?)
         case acknowledged(id: Int, arguments: [JSONValue])
         case disconnectedByServer
-        /// The packet violates the protocol.
         case violated(String)
     }
 
@@ -20,7 +18,6 @@ struct SocketSession: Sendable {
     static let maximumEarlyEvents = 256
 
     let namespace: String
-    /// Whether to ask the server to recover a lost session.
     private let recovers: Bool
     private var state = State.offline
     private var pid: String?
@@ -36,9 +33,7 @@ struct SocketSession: Sendable {
 
     var isJoined: Bool { state == .joined }
 
-    /// The connection is open; joins the namespace.
-    ///
-    /// To recover a session, its id and the last offset go first, as in the reference client.
+    /// The connection is open; joins the namespace. To recover a session, its id and the last offset go first, as in the reference client.
     mutating func engineOpened(auth: JSONObject?) -> SocketPacket {
         state = .joining
         var data = JSONObject()

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersNetworking
 
 #if canImport(Network)
     import Dispatch
@@ -57,16 +58,12 @@ struct Backoff: Sendable {
     private var failures = 0
     private var connectedAt: Duration?
 
-    init(policy: ReconnectionPolicy) {
-        self.policy = policy
-    }
+    init(policy: ReconnectionPolicy) { self.policy = policy }
 
     /// The number of the next attempt, counted from 1 since the last stable connection.
     var attempt: Int { failures + 1 }
 
-    mutating func connected(now: Duration) {
-        connectedAt = now
-    }
+    mutating func connected(now: Duration) { connectedAt = now }
 
     /// Whether no attempt follows such an end, regardless of how many there were.
     func isFinal(_ reason: DisconnectReason) -> Bool { !policy.retries(after: reason) }
@@ -104,12 +101,6 @@ extension ReconnectionPolicy {
         case .refused: retriesAfterRefusal
         case .pingTimeout, .transportClose, .transportError, .parseError: true
         }
-    }
-}
-
-extension Duration {
-    fileprivate var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
     }
 }
 

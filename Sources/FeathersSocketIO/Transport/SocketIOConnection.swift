@@ -5,11 +5,9 @@ import FeathersSupport
 /// One connection of a client, from the moment it opens to its end.
 final class SocketIOConnection: Sendable {
     let engine: any EngineConnection
-    /// What plugins do on this connection.
     let setups: [ConnectionSetup]
     /// Resolved when the namespace is joined, with whether the session was recovered. Fails with the connection.
     let joined = Promise<Bool>()
-    /// Resolved when the connection has ended.
     let ended = Promise<Disconnection>()
     /// Used by the connection's thread only.
     let decoder: Locked<SocketPacketDecoder>
@@ -36,7 +34,6 @@ struct Disconnection: Sendable {
 }
 
 extension DisconnectReason {
-    /// The reason in a sentence.
     var explanation: String {
         switch self {
         case .serverDisconnect: "The server ended the connection"

@@ -29,9 +29,7 @@ public final class SocketIOTransport: RealTimeTransport {
         client = SocketIOClient(opener: opener, options: options, timebase: timebase)
     }
 
-    deinit {
-        task.withLock { $0 }?.cancel()
-    }
+    deinit { task.withLock { $0 }?.cancel() }
 
     /// Sends a request and waits for its acknowledgement.
     ///
@@ -40,19 +38,11 @@ public final class SocketIOTransport: RealTimeTransport {
     /// - Throws: the server's ``FeathersError``. ``FeathersError/Code/timeout`` or ``FeathersError/Code/unavailable`` if no answer
     ///   came; `execution` says whether the call was sent. Code 413 if it is larger than the server accepts,
     ///   ``FeathersError/Code/badRequest`` if it cannot be written. `CancellationError` when cancelled.
-    public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
-        try await client.call(request)
-    }
+    public func send(_ request: ServiceRequest) async throws -> ServiceResponse { try await client.call(request) }
 
     public func endCalls() { client.endCalls() }
-
-    public func deliver(to sink: EventSink) {
-        client.state.withLock { $0.sink = sink }
-    }
-
-    public func addConnectionSetup(_ setup: ConnectionSetup) {
-        client.state.withLock { $0.setups.append(setup) }
-    }
+    public func deliver(to sink: EventSink) { client.state.withLock { $0.sink = sink } }
+    public func addConnectionSetup(_ setup: ConnectionSetup) { client.state.withLock { $0.setups.append(setup) } }
 
     /// Connects, and connects again as the policy says, until the task is cancelled or the connection is closed permanently.
     ///
@@ -60,9 +50,7 @@ public final class SocketIOTransport: RealTimeTransport {
     /// - Throws: ``FeathersError`` saying why the connection is closed permanently;
     ///   ``FeathersError/Code/conflict`` if the transport is running already.
     public func run() async throws {
-        guard client.start().isFirst else {
-            throw FeathersError(.conflict, "The transport is running already", execution: .neverSent)
-        }
+        guard client.start().isFirst else { throw FeathersError(.conflict, "The transport is running already", execution: .neverSent) }
         try await client.run(stopsAtFirstFailure: false)
     }
 
@@ -83,26 +71,19 @@ public final class SocketIOTransport: RealTimeTransport {
     }
 
     /// Disconnects from the server and returns when the connection has ended; does nothing if there is none.
-    public func disconnect() async {
-        await client.stop()
-    }
+    public func disconnect() async { await client.stop() }
 
     public var status: ConnectionStatus { client.status.current }
-
     public func statusUpdates() -> AsyncStream<ConnectionStatus> { client.status.updates() }
 
     /// Every event the server sends from now on, including the events of services.
     ///
     /// If the server asks for an acknowledgement, the reader can answer, see ``SocketIOEvent/acknowledgement``.
     /// - Parameter limit: how many events wait for a slow reader before the oldest are dropped.
-    public func events(buffering limit: Int = 1024) -> AsyncStream<SocketIOEvent> {
-        client.observers.stream(buffering: limit)
-    }
+    public func events(buffering limit: Int = 1024) -> AsyncStream<SocketIOEvent> { client.observers.stream(buffering: limit) }
 
     /// Ends the delay before the next attempt to connect, for apps that know the network is back.
-    public func retryNow() {
-        client.retryNow()
-    }
+    public func retryNow() { client.retryNow() }
 
     public var load: TransportLoad { client.load }
 

@@ -24,10 +24,7 @@ package final class DirectoryLock: Sendable {
     private let line = Locked(Line())
     private let queue = DispatchQueue(label: "feathers.directory-lock")
 
-    /// Touches no file yet.
-    /// - Parameters:
-    ///   - path: the directory, which is made when it is first needed.
-    ///   - name: the file that stands for the lock.
+    /// Touches no file yet: the directory is made when it is first needed.
     package init(path: String, name: String, clock: RelativeClock = RelativeClock(ContinuousClock())) {
         (self.path, self.name, self.clock) = (path, name, clock)
     }
@@ -76,9 +73,7 @@ package final class DirectoryLock: Sendable {
         }
     }
 
-    private func nextWaiter() -> Promise<Held>? {
-        line.withLock { $0.waiters.isEmpty ? nil : $0.waiters.removeFirst() }
-    }
+    private func nextWaiter() -> Promise<Held>? { line.withLock { $0.waiters.isEmpty ? nil : $0.waiters.removeFirst() } }
 
     /// - Returns: nil where another holds the lock.
     private func take(waits: Bool) throws -> Held? {

@@ -6,10 +6,7 @@ import Dispatch
 package final class DiskExecutor: SerialExecutor {
     private let queue: DispatchQueue
 
-    /// - Parameter label: the queue's name in debuggers.
-    package init(label: String) {
-        queue = DispatchQueue(label: label)
-    }
+    package init(label: String) { queue = DispatchQueue(label: label) }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

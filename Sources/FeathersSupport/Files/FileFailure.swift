@@ -14,9 +14,7 @@ package struct FileFailure: Error, Equatable, CustomStringConvertible {
     package let path: String
     package let reason: Reason
 
-    package init(_ path: String, _ reason: Reason) {
-        (self.path, self.reason) = (path, reason)
-    }
+    package init(_ path: String, _ reason: Reason) { (self.path, self.reason) = (path, reason) }
 
     /// The failure of the last system call of this thread.
     static func last(_ path: @autoclosure () -> String) -> FileFailure {

@@ -27,14 +27,10 @@ package final class OpenFile: Sendable {
     deinit { close(descriptor) }
 
     /// The size, in bytes.
-    package var size: Int {
-        get throws { Int(clamping: try status().st_size) }
-    }
+    package var size: Int { get throws { Int(clamping: try status().st_size) } }
 
     /// Whether the file no longer has a name.
-    package var isRemoved: Bool {
-        get throws { try status().st_nlink == 0 }
-    }
+    package var isRemoved: Bool { get throws { try status().st_nlink == 0 } }
 
     /// Reads from the beginning, no more than so many bytes.
     package func read(upTo limit: Int) throws -> [UInt8] {
@@ -115,9 +111,7 @@ package final class OpenFile: Sendable {
     }
 
     /// Gives the lock back before the file is closed.
-    package func unlock() {
-        _ = flock(descriptor, LOCK_UN)
-    }
+    package func unlock() { _ = flock(descriptor, LOCK_UN) }
 
     private func status() throws -> stat {
         var status = stat()
@@ -138,8 +132,6 @@ extension stat {
 
     /// Refuses what belongs to another user. The superuser may change every file anyway.
     func requireTrustedOwner(_ path: String) throws {
-        guard st_uid == geteuid() || st_uid == 0 else {
-            throw FileFailure(path, .refused("it belongs to another user (\(st_uid))"))
-        }
+        guard st_uid == geteuid() || st_uid == 0 else { throw FileFailure(path, .refused("it belongs to another user (\(st_uid))")) }
     }
 }

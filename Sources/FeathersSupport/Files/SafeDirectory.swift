@@ -161,9 +161,7 @@ package final class SafeDirectory: Sendable {
     }
 
     /// Waits until the present names of the files survive a power failure.
-    package func synchronize() throws {
-        try Self.synchronize(descriptor, path)
-    }
+    package func synchronize() throws { try Self.synchronize(descriptor, path) }
 
     /// Takes the lock that a file stands for. The file is made where it is missing.
     /// - Parameter waits: whether to block this thread until the lock is free.

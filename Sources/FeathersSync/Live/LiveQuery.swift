@@ -20,10 +20,7 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
 
     /// The same results, each with what has changed since the one before.
     public var snapshots: LiveSnapshots<Element> { LiveSnapshots(source: source) }
-
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(snapshots: snapshots.makeAsyncIterator())
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(snapshots: snapshots.makeAsyncIterator()) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         var snapshots: LiveSnapshots<Element>.AsyncIterator
@@ -40,9 +37,7 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
 public struct LiveSnapshots<Record: Sendable>: AsyncSequence, Sendable {
     let source: LiveSource<Record>
 
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(reader: LiveReader(source))
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: LiveReader(source)) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         var reader: LiveReader<Record>
@@ -94,16 +89,12 @@ extension TypedService {
         LiveQuery(
             source: LiveSource(
                 service: untyped, query: params.query.joined(with: query), params: params.withoutQuery, id: id, clock: clock, read: page
-            ) {
-                try decodeRecord($0, params)
-            })
+            ) { try decodeRecord($0, params) })
     }
 
     /// The current result of a typed query, updated by the service's events; see ``UntypedService/live(_:params:id:clock:)``.
     /// - Throws: ``FeathersError/Code/badRequest`` naming the property whose name on the server is not known.
     public func live(
         _ query: TypedQuery<Model>, params: Params = Params(), id: String = "id", clock: any Clock<Duration> = ContinuousClock()
-    ) throws -> LiveQuery<Model> {
-        try live(written(query, params), params: params, id: id, clock: clock)
-    }
+    ) throws -> LiveQuery<Model> { try live(written(query, params), params: params, id: id, clock: clock) }
 }

@@ -21,9 +21,7 @@ public final class LiveQueryModel<Element: Sendable> {
     @ObservationIgnored private let query: LiveQuery<Element>
 
     /// A model of a live query. It does nothing until you call ``run()``.
-    public init(_ query: LiveQuery<Element>) {
-        self.query = query
-    }
+    public init(_ query: LiveQuery<Element>) { self.query = query }
 
     /// Keeps the records current until the task is cancelled or the query fails. You can run it again afterwards.
     public func run() async {

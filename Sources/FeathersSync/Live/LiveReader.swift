@@ -3,17 +3,19 @@ import FeathersCore
 /// Reads a live query: fetches, listens, and fetches again where necessary, one after the other in its reader's task.
 struct LiveReader<Record: Sendable> {
     private let source: LiveSource<Record>
-    private var deliveries: LiveSource<Record>.Deliveries
+    private var deliveries: AsyncStream<EventDelivery<ServiceEvent>>.AsyncIterator
     /// Nil where the query cannot be evaluated on this side.
     private var window: LiveWindow?
     private var refusal: FeathersError?
     private var shown = LiveElements<Record>()
+    /// The sign-in in which the result was fetched.
+    private var sender: RequestSender?
     private var isOver = false
 
     init(_ source: LiveSource<Record>) {
         self.source = source
         // Listens before the first fetch, so that no event is missed between the two.
-        deliveries = source.deliveries()
+        deliveries = source.service.deliveries().makeAsyncIterator()
         do {
             window = LiveWindow(try LiveQueryPlan(source.query, id: source.id))
         } catch {
@@ -21,8 +23,7 @@ struct LiveReader<Record: Sendable> {
         }
     }
 
-    /// The next snapshot that differs from the one before. The first one arrives as soon as the result is fetched.
-    /// - Throws: ``FeathersError`` when the result cannot be fetched or a record does not decode, `CancellationError`.
+    /// See ``LiveSnapshots/AsyncIterator/next(isolation:)``.
     mutating func next(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
         guard !isOver else { return nil }
         do {
@@ -46,25 +47,30 @@ struct LiveReader<Record: Sendable> {
         defer { self.window = window }
         while true {
             if window.needsFetch, let page = try await fetch(window.plan, isolation: actor) { try window.fetched(page) }
-            if let snapshot = try snapshot(of: window) { return snapshot }
+            if isCurrent, let snapshot = try snapshot(of: window) { return snapshot }
             // Looks at the result again only after a visible change, or when a fetch is needed.
             var isSettled = true
             while isSettled {
                 guard let delivery = await deliveries.next(isolation: actor) else { return nil }
                 switch delivery {
                 case .event(let event):
+                    // What the user before was told. The gap that says so is on its way.
+                    guard isCurrent else { continue }
                     isSettled = !window.received(event) && !window.needsFetch
                 case .gap(let gap):
                     window.missedEvents()
                     isSettled = false
                     // The next user must not see the records of the one before, not even until their own are fetched.
-                    guard case .identityChanged = gap.reason, shown.marks != nil else { continue }
+                    if case .identityChanged = gap.reason {} else if isCurrent { continue }
                     window.clear()
-                    if let snapshot = try snapshot(of: window) { return snapshot }
+                    if shown.marks != nil, let snapshot = try snapshot(of: window) { return snapshot }
                 }
             }
         }
     }
+
+    /// Whether the user for whom the result was fetched is still signed in.
+    private var isCurrent: Bool { sender?.isCurrent ?? true }
 
     private mutating func snapshot(of window: LiveWindow) throws -> LiveSnapshot<Record>? {
         let (source, previous) = (source, shown.marks ?? [])
@@ -74,13 +80,15 @@ struct LiveReader<Record: Sendable> {
 
     /// Fetches the result. Once a result was shown, repeats while the server cannot be reached.
     /// - Returns: The result; nil when there is nothing to show until the signed-in user changes again.
-    private func fetch(_ plan: LiveQueryPlan, isolation actor: isolated (any Actor)?) async throws -> Paginated<JSONValue>? {
+    private mutating func fetch(_ plan: LiveQueryPlan, isolation actor: isolated (any Actor)?) async throws -> Paginated<JSONValue>? {
         var pause = Duration.milliseconds(500)
         var params = source.params
         // A kept answer would be taken for the result, and events are applied to it.
         params.readsFromServer = true
+        _ = await source.service.app.resolvedIdentity()
         while true {
             let sender = source.service.app.currentSender
+            self.sender = sender
             do {
                 return try source.read(await source.service.find(plan.request, params: params))
             } catch let error as FeathersError where !sender.isCurrent && error.code == .notAuthenticated {
@@ -97,16 +105,7 @@ struct LiveReader<Record: Sendable> {
     }
 }
 
-extension LiveSource {
-    fileprivate typealias Deliveries = AsyncStream<EventDelivery<ServiceEvent>>.AsyncIterator
-
-    /// The service's events and gaps, from now on.
-    fileprivate func deliveries() -> Deliveries { service.deliveries().makeAsyncIterator() }
-}
-
 extension FeathersError {
     /// Whether the same request may succeed later without anything else being done.
-    fileprivate var isTransient: Bool {
-        [.unavailable, .timeout, .badGateway, .tooManyRequests].contains(code)
-    }
+    fileprivate var isTransient: Bool { [.unavailable, .timeout, .badGateway, .tooManyRequests].contains(code) }
 }

@@ -143,9 +143,7 @@ struct LiveWindow: Sendable {
         return Entry(key: key, record: record, version: lastVersion)
     }
 
-    private func index(of key: LiveKey) -> Int? {
-        keys.contains(key) ? entries.firstIndex { $0.key == key } : nil
-    }
+    private func index(of key: LiveKey) -> Int? { keys.contains(key) ? entries.firstIndex { $0.key == key } : nil }
 }
 
 /// A live query prepared: what to request from the server, and how to match and place the records that events bring.
@@ -183,9 +181,7 @@ struct LiveQueryPlan: Sendable {
     }
 
     /// The identity of a record; nil where it has no id.
-    func key(of record: JSONValue) -> LiveKey? {
-        record[id].flatMap { ServiceID($0) }.map { LiveKey(description: $0.description) }
-    }
+    func key(of record: JSONValue) -> LiveKey? { record[id].flatMap { ServiceID($0) }.map { LiveKey(description: $0.description) } }
 
     /// The properties that the query selects.
     func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }

@@ -66,15 +66,19 @@ public final class Outbox: Sendable {
     /// Closes the file, so that another outbox can use it. Later writes are refused.
     ///
     /// Shut down the app first: an answer that arrives later cannot be recorded.
-    public func close() async {
-        await journal.close()
-    }
+    public func close() async { await journal.close() }
 
     /// The current state of the outbox.
     public var state: OutboxState { OutboxState(contents.withLock { $0.queue }) }
 
-    /// The current state of the outbox, then its state after each change.
-    public func stateUpdates() -> OutboxStates { OutboxStates(outbox: self) }
+    /// The current state of the outbox, then its state after each change. A slow reader gets the newest state, not every one.
+    public func stateUpdates() -> AsyncStream<OutboxState> {
+        let changes = subscribers.stream(buffering: 1, first: ())
+        return AsyncStream {
+            for await _ in changes { return self.state }
+            return nil
+        }
+    }
 
     /// Waits for the result of a write that is in the outbox, including those of an earlier process.
     /// - Throws: ``FeathersError/Code/notFound`` when the write is not in the outbox, the failure it was discarded with, or `CancellationError`.
@@ -86,16 +90,12 @@ public final class Outbox: Sendable {
     /// Tries the server again at once after it could not be reached or required a sign-in.
     ///
     /// For apps that notice by themselves that the network is back, or that sign in by other means than this package's.
-    public func resume() {
-        change { $0.queue.changeGate { $0.resume() } }
-    }
+    public func resume() { change { $0.queue.changeGate { $0.resume() } } }
 
     /// Sends until the task is cancelled. Returns at once if the outbox is already sending.
     ///
     /// ``FeathersApp/useOutbox(_:)`` runs it while the app is running. If your app calls ``FeathersApp/connect()`` instead, run it yourself.
-    public func run(in app: FeathersApp) async {
-        await OutboxSender(outbox: self, app: app).run()
-    }
+    public func run(in app: FeathersApp) async { await OutboxSender(outbox: self, app: app).run() }
 
     /// Changes the state without notifying anyone.
     func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result { contents.withLock(body) }
@@ -108,9 +108,6 @@ public final class Outbox: Sendable {
         wake?.yield()
         return result
     }
-
-    /// Yields at once, then after each change.
-    func changes() -> AsyncStream<Void> { subscribers.stream(buffering: 1, first: ()) }
 }
 
 // MARK: - Adding
@@ -212,9 +209,7 @@ extension Outbox {
 }
 
 extension FeathersError {
-    init(notInOutbox id: UUID) {
-        self.init(.notFound, "No write \(id.text) is in the outbox", execution: .neverSent)
-    }
+    init(notInOutbox id: UUID) { self.init(.notFound, "No write \(id.text) is in the outbox", execution: .neverSent) }
 
     fileprivate static var discarded: FeathersError {
         FeathersError(.gone, "The write was given up before it was sent", execution: .neverSent)

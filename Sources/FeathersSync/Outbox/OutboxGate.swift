@@ -3,9 +3,7 @@ struct OutboxGate: Sendable {
     /// Whether an app runs the outbox.
     private(set) var isStarted = false
     /// Whether there is a connection; always true for a transport without one.
-    var isConnected = true {
-        didSet { if isConnected, !oldValue { (failures, closedUntil) = (0, nil) } }
-    }
+    var isConnected = true { didSet { if isConnected, !oldValue { (failures, closedUntil) = (0, nil) } } }
     /// Whether the server requires a sign-in.
     private(set) var needsSignIn = false
     /// How many sign-ins there have been.
@@ -29,9 +27,7 @@ struct OutboxGate: Sendable {
     }
 
     /// The server has answered.
-    mutating func reached() {
-        (failures, closedUntil) = (0, nil)
-    }
+    mutating func reached() { (failures, closedUntil) = (0, nil) }
 
     /// No answer came: the next write is sent alone.
     mutating func suspect() { failures = max(failures, 1) }

@@ -25,14 +25,10 @@ public struct OutboxOptions: Sendable {
     public var clock: any Clock<Duration> = ContinuousClock()
 
     /// Options as `configure` sets them.
-    public init(_ configure: (inout OutboxOptions) -> Void = { _ in }) {
-        configure(&self)
-    }
+    public init(_ configure: (inout OutboxOptions) -> Void = { _ in }) { configure(&self) }
 
     /// The options of one service.
-    func service(at path: String) -> OutboxServiceOptions {
-        services[path] ?? OutboxServiceOptions(isKeyed: isKeyed, keyPlaces: keyPlaces)
-    }
+    func service(at path: String) -> OutboxServiceOptions { services[path] ?? OutboxServiceOptions(isKeyed: isKeyed, keyPlaces: keyPlaces) }
 }
 
 /// How the writes of one service are sent.
@@ -46,10 +42,7 @@ public struct OutboxServiceOptions: Sendable, Hashable {
     /// - Parameters:
     ///   - isKeyed: Whether the service executes a write once, no matter how often it arrives with the same key.
     ///   - keyPlaces: Where the key is sent.
-    public init(isKeyed: Bool, keyPlaces: [IdempotencyKeyPlace] = [.header()]) {
-        self.isKeyed = isKeyed
-        self.keyPlaces = keyPlaces
-    }
+    public init(isKeyed: Bool, keyPlaces: [IdempotencyKeyPlace] = [.header()]) { (self.isKeyed, self.keyPlaces) = (isKeyed, keyPlaces) }
 
     /// Whether the server recognizes a repetition of this write.
     func recognizesRepetition(of write: OutboxWrite) -> Bool {
@@ -109,18 +102,11 @@ public struct OutboxRetry: Sendable, Hashable {
     ///   - maximumDelay: The upper bound of every delay, unless the server asks for a longer one.
     ///   - multiplier: The factor by which each delay is longer than the one before.
     ///   - jitter: The random part of a delay, from 0 to 1.
-    public init(
-        initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(60), multiplier: Double = 2, jitter: Double = 0.5
-    ) {
-        self.initialDelay = initialDelay
-        self.maximumDelay = maximumDelay
-        self.multiplier = multiplier
-        self.jitter = jitter
+    public init(initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(60), multiplier: Double = 2, jitter: Double = 0.5) {
+        (self.initialDelay, self.maximumDelay, self.multiplier, self.jitter) = (initialDelay, maximumDelay, multiplier, jitter)
     }
 
-    /// - Parameters:
-    ///   - failures: How many attempts in a row have failed, from 1.
-    ///   - random: A number from 0 up to 1, evenly distributed.
+    /// - Parameter failures: How many attempts in a row have failed, from 1.
     func delay(after failures: Int, random: Double) -> Duration {
         // Stops at the maximum, since the power would soon overflow.
         var nominal = max(initialDelay, .zero)

@@ -166,8 +166,7 @@ extension OutboxQueue {
         guard case .sending(let signIns)? = endAttempt(id, mayHaveExecuted: verdict.mayHaveExecuted) else { return nil }
         var moment: Duration?
         switch verdict.course {
-        case .waitForServer:
-            moment = gate.missed(at: now, retry, random: random)
+        case .waitForServer: moment = gate.missed(at: now, retry, random: random)
         case .waitForSignIn:
             gate.reached()
             gate.refused(signIns: signIns)
@@ -268,9 +267,7 @@ struct ReadyLanes: Sendable {
     }
 
     /// Removes a lane from anywhere in the line. Its old position is skipped later.
-    mutating func remove(_ lane: String) {
-        members.remove(lane)
-    }
+    mutating func remove(_ lane: String) { members.remove(lane) }
 
     mutating func popFirst() -> String? {
         while taken < lanes.count {

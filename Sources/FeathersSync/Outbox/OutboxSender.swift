@@ -44,9 +44,7 @@ struct OutboxSender: Sendable {
     }
 
     private func followConnection() async {
-        for await status in app.connectionStatusUpdates() {
-            outbox.change { $0.queue.changeGate { $0.isConnected = status.isConnected } }
-        }
+        for await status in app.connectionStatusUpdates() { outbox.change { $0.queue.changeGate { $0.isConnected = status.isConnected } } }
     }
 
     private func ask(about failure: OutboxFailure) async {
@@ -103,8 +101,7 @@ extension OutboxSender {
             // If it cannot be recorded, the outcome is unknown after a restart.
             try? await journal.append(.failed(id, reason, error, mayHaveExecuted: failure.mayHaveExecuted))
             outbox.change { $0.queue.ask(failure) }
-        case .interrupted:
-            outbox.change { $0.queue.interrupt(id, isKeyed: isKeyed) }
+        case .interrupted: outbox.change { $0.queue.interrupt(id, isKeyed: isKeyed) }
         }
     }
 
@@ -169,9 +166,7 @@ extension ConnectionStatus {
 
 extension FeathersError {
     /// An attempt that ended before anything was sent.
-    fileprivate static var notBegun: FeathersError {
-        FeathersError(.unavailable, "The attempt was not begun", execution: .neverSent)
-    }
+    fileprivate static var notBegun: FeathersError { FeathersError(.unavailable, "The attempt was not begun", execution: .neverSent) }
 
     /// A failure that says nothing about the call: a hook's own error, or a cancellation from elsewhere.
     fileprivate init(unexplained error: any Error) {

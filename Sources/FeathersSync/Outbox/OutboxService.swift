@@ -74,9 +74,7 @@ public struct OutboxTypedService<Model: Codable & Sendable>: Sendable {
 
     /// Creates a record from a model or from any other encodable value.
     @discardableResult
-    public func create(
-        _ data: some Encodable, _ query: Query = Query(), route: [String: String] = [:]
-    ) async throws -> QueuedWrite<Model> {
+    public func create(_ data: some Encodable, _ query: Query = Query(), route: [String: String] = [:]) async throws -> QueuedWrite<Model> {
         model(try await service.untyped.outbox.create(encode(data), query, route: route))
     }
 
@@ -100,21 +98,15 @@ public struct OutboxTypedService<Model: Codable & Sendable>: Sendable {
     @discardableResult
     public func patch(
         _ id: some ServiceIDConvertible, with data: JSONValue, _ query: Query = Query(), route: [String: String] = [:]
-    ) async throws -> QueuedWrite<Model> {
-        model(try await service.untyped.outbox.patch(id, with: data, query, route: route))
-    }
+    ) async throws -> QueuedWrite<Model> { model(try await service.untyped.outbox.patch(id, with: data, query, route: route)) }
 
     /// Removes a record, after the earlier writes to it.
     @discardableResult
     public func remove(
         _ id: some ServiceIDConvertible, _ query: Query = Query(), route: [String: String] = [:]
-    ) async throws -> QueuedWrite<Model> {
-        model(try await service.untyped.outbox.remove(id, query, route: route))
-    }
+    ) async throws -> QueuedWrite<Model> { model(try await service.untyped.outbox.remove(id, query, route: route)) }
 
-    private func encode(_ data: some Encodable) throws -> JSONValue {
-        try service.codec(for: Params()).encode(data)
-    }
+    private func encode(_ data: some Encodable) throws -> JSONValue { try service.codec(for: Params()).encode(data) }
 
     private func model(_ write: QueuedWrite<JSONValue>) -> QueuedWrite<Model> {
         let service = service

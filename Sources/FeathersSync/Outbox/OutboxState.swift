@@ -65,23 +65,3 @@ public struct OutboxEntry: Sendable, Identifiable {
     /// Why a decision is needed, if one is.
     public var failure: OutboxFailure?
 }
-
-/// The state of an outbox, then its state after each change.
-///
-/// A reader that is slower than the changes gets the newest state, not every one.
-public struct OutboxStates: AsyncSequence, Sendable {
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        var changes: AsyncStream<Void>.Iterator
-        let outbox: Outbox
-
-        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> OutboxState? {
-            await changes.next(isolation: actor) == nil ? nil : outbox.state
-        }
-    }
-
-    let outbox: Outbox
-
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(changes: outbox.changes().makeAsyncIterator(), outbox: outbox)
-    }
-}

@@ -39,9 +39,7 @@ public struct QueuedWrite<Value: Sendable>: Sendable, Identifiable {
 
     /// Waits until the server has answered, which can take days.
     /// - Throws: The failure it was discarded with, or `CancellationError` when cancelled, which leaves the write in the outbox.
-    public func result() async throws -> Value {
-        try read(await outcome.value())
-    }
+    public func result() async throws -> Value { try read(await outcome.value()) }
 
     /// The same write with another way to read its result.
     func map<Other>(_ read: @escaping @Sendable (JSONValue) throws -> Other) -> QueuedWrite<Other> {

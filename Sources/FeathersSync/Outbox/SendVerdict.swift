@@ -17,7 +17,6 @@ struct SendVerdict: Sendable, Equatable {
     /// Whether this attempt may have been executed.
     let mayHaveExecuted: Bool
 
-    /// - Parameter isKeyed: Whether the server executes a write once, no matter how often it arrives with its key.
     init(_ error: FeathersError, isKeyed: Bool) {
         switch error.execution {
         case .neverSent:

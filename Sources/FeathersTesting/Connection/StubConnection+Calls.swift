@@ -73,7 +73,10 @@ extension StubConnection {
     private func arrive(_ request: ServiceRequest) async throws -> StubLine.Arrival {
         try request.checkSender()
         switch line.update({ $0.admit(request) }) {
-        case .goes(let link): return StubLine.Arrival(taken: book.take(request), link: link)
+        case .goes(let link):
+            // Again, as late as possible: a log-out may have overtaken it.
+            try request.checkSender()
+            return StubLine.Arrival(taken: book.take(request), link: link)
         case .fails(let reason): throw FeathersError.notConnected(reason)
         case .waits(let id):
             do {

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// The connection of a stub transport: opens, prepares and ends it as a real one would be.
 final class StubConnection: Sendable {
@@ -13,12 +14,7 @@ final class StubConnection: Sendable {
     init(
         book: StubRegistry<ServiceRequest, JSONValue>, callTimeout: Duration?, clock: any Clock<Duration>,
         pushes: @escaping @Sendable (StubRegistry<ServiceRequest, JSONValue>.Taken) -> Bool
-    ) {
-        self.book = book
-        self.callTimeout = callTimeout
-        self.clock = clock
-        self.pushes = pushes
-    }
+    ) { (self.book, self.callTimeout, self.clock, self.pushes) = (book, callTimeout, clock, pushes) }
 
     /// Takes the right to run; whoever has it must call ``run(stopsAtFirstFailure:)``.
     /// - Returns: whether nobody had it, and how many connections had stood and ended until now.
@@ -102,9 +98,7 @@ final class StubConnection: Sendable {
                 for setup in setups {
                     // What an earlier plugin has set stands.
                     for (name, value) in try await setup.headers()
-                    where !headers.keys.contains(where: { $0.lowercased() == name.lowercased() }) {
-                        headers[name] = value
-                    }
+                    where !headers.keys.contains(where: { $0.lowercased() == name.lowercased() }) { headers[name] = value }
                 }
                 return headers
             }
@@ -156,6 +150,35 @@ final class StubConnection: Sendable {
         guard releaseCalls(over: link, recovered: recovered) else { return }
         await withTaskGroup(of: Void.self) { group in
             for setup in setups { group.addTask { await setup.accompany(send) } }
+        }
+    }
+}
+
+extension StubConnection {
+    /// Waits for the connection that ``start()`` has begun, or that somebody else has.
+    func waitForConnection(stood: Int, ended: Int) async throws {
+        try await line.wait { $0.isStanding || $0.standingCount > stood || $0.endCount > ended || !$0.isRunning }
+        let current = line.current
+        guard current.isStanding || current.standingCount > stood else { throw current.end.error }
+    }
+
+    /// Ends the connection, or the attempt to get one, and returns when it has ended; does nothing where nothing runs.
+    func stop() async {
+        line.update { if $0.isRunning { $0.life = .running(isStopping: true) } }
+        // Whoever is cancelled while waiting has still ended the connection.
+        try? await line.wait { !$0.isRunning }
+    }
+
+    /// The statuses from the present one on, each reader at its own pace.
+    func statusUpdates() -> AsyncStream<ConnectionStatus> {
+        let next = Locked(line.current.statuses.count - 1)
+        return AsyncStream { [line] in
+            let index = next.withLock { next in
+                defer { next += 1 }
+                return next
+            }
+            guard (try? await line.wait(until: { $0.statuses.count > index })) != nil else { return nil }
+            return line.current.statuses[index]
         }
     }
 }

@@ -25,9 +25,7 @@ extension Stub where Request == HTTPRequest, Response == HTTPResponse {
     public static func encoding(
         _ model: some Encodable & Sendable, with encoder: JSONValueEncoder = JSONValueEncoder(), status: Int = 200,
         headers: [String: String] = [:]
-    ) -> Self {
-        Self { try .answer(to: $0, status, headers, type: Self.jsonType) { try encoder.encode(model).serialized() } }
-    }
+    ) -> Self { Self { try .answer(to: $0, status, headers, type: Self.jsonType) { try encoder.encode(model).serialized() } } }
 
     /// Answers with a file, read for every request; `application/json` where its name ends so.
     ///
@@ -43,9 +41,7 @@ extension Stub where Request == HTTPRequest, Response == HTTPResponse {
     }
 
     /// Hands requests to another client.
-    static func passing(to client: any HTTPClient) -> Self {
-        Self { try await client.execute($0) }
-    }
+    static func passing(to client: any HTTPClient) -> Self { Self { try await client.execute($0) } }
 
     /// Refuses what nothing is registered for.
     static var strict: Self {
@@ -65,5 +61,37 @@ extension HTTPResponse {
         var fields = headers.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
         if let type, !fields.contains(where: { $0.name.lowercased() == "content-type" }) { fields.append(("Content-Type", type)) }
         return HTTPResponse(status: status, headers: HTTPHeaders(received: fields), body: try body(), url: request.url)
+    }
+}
+
+extension StubHost where Request == HTTPRequest, Response == HTTPResponse {
+    /// Answers requests with a stub.
+    /// - Parameters:
+    ///   - location: a path (`/messages`) or a URL (`https://api.example.com/messages`), percent-encoded, of every query unless it has one.
+    ///   - method: the HTTP method it answers, `GET`; nil for every method that has no stub of its own.
+    ///   - stub: what answers.
+    @discardableResult
+    public func stub(_ location: String, _ method: String? = nil, with stub: HTTPStub) -> StubRegistration {
+        book.change { $0.add(stub, for: .requests(to: location, method)) }
+    }
+
+    /// Answers the requests of a method with a stub, wherever they go.
+    @discardableResult
+    public func stub(method: String, with stub: HTTPStub) -> StubRegistration {
+        book.change { $0.add(stub, for: .requests(to: nil, method)) }
+    }
+
+    /// Takes back the stub that was registered for exactly this.
+    public func removeStub(_ location: String, _ method: String? = nil) {
+        book.change { $0.remove(StubSelector<HTTPRequest>.identity(of: location, method)) }
+    }
+
+    /// The requests to a place that have come so far.
+    /// - Parameters:
+    ///   - location: a path or a URL, as stubs are registered for.
+    ///   - method: the HTTP method that counts; nil for all.
+    public func calls(to location: String, _ method: String? = nil) -> [RecordedCall<HTTPRequest, HTTPResponse>] {
+        let selector = StubSelector<HTTPRequest>.requests(to: location, method)
+        return book.calls.filter { selector.matches($0.request) }
     }
 }

@@ -26,16 +26,12 @@ public final class StubHTTPClient: HTTPClient, StubHost {
 
     /// A strict stub: a request for which nothing is registered fails with an `HTTPClientError` that names method and path.
     /// - Parameter clock: what the timeouts of requests are measured on.
-    public convenience init(clock: any Clock<Duration> = ContinuousClock()) {
-        self.init(fallback: .strict, clock: clock)
-    }
+    public convenience init(clock: any Clock<Duration> = ContinuousClock()) { self.init(fallback: .strict, clock: clock) }
 
     /// A stub that answers with what `answer` returns or throws, unless a stub is registered.
     public convenience init(
         clock: any Clock<Duration> = ContinuousClock(), _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
-    ) {
-        self.init(fallback: Stub(answer), clock: clock)
-    }
+    ) { self.init(fallback: Stub(answer), clock: clock) }
 
     /// A stub that hands on to another client whatever no stub is registered for.
     public convenience init(passingThrough client: any HTTPClient, clock: any Clock<Duration> = ContinuousClock()) {

@@ -9,14 +9,10 @@ extension StubRealTimeTransport {
     ///   - name: the event's name.
     ///   - path: the path of the service.
     ///   - data: what comes with it: the record, for FeathersJS' own events.
-    public func emit(_ name: EventName, of path: String, _ data: JSONValue) {
-        emit(ServiceEvent(path: path, name: name, data: data))
-    }
+    public func emit(_ name: EventName, of path: String, _ data: JSONValue) { emit(ServiceEvent(path: path, name: name, data: data)) }
 
     /// Pushes an event to the app, as ``emit(_:of:_:)`` does.
-    public func emit(_ event: ServiceEvent) {
-        connection.emit(event)
-    }
+    public func emit(_ event: ServiceEvent) { connection.emit(event) }
 
     /// Ends the connection, and keeps the server away until ``restore(recovered:)``.
     ///
@@ -32,9 +28,7 @@ extension StubRealTimeTransport {
 
     /// Lets the server take connections again; one that was lost is made at once.
     /// - Parameter recovered: whether the next connection replays the events missed meanwhile, rather than begin with a gap.
-    public func restore(recovered: Bool = false) {
-        connection.line.update { $0.server = .accepting(recovered: recovered) }
-    }
+    public func restore(recovered: Bool = false) { connection.line.update { $0.server = .accepting(recovered: recovered) } }
 
     /// Refuses connections with an error, as a server does whose middleware wants a token. One that stands is left alone.
     /// - Parameter attempts: how many attempts are refused; nil for all of them until ``restore(recovered:)``.
@@ -50,9 +44,7 @@ extension StubRealTimeTransport {
 
     /// Waits until so many calls wait for a connection.
     /// - Throws: `CancellationError` when the task is cancelled.
-    public func waitForWaitingCalls(_ count: Int) async throws {
-        try await connection.line.wait { $0.queue.count >= count }
-    }
+    public func waitForWaitingCalls(_ count: Int) async throws { try await connection.line.wait { $0.queue.count >= count } }
 
     /// Waits until the connection is, or has been since this was called, as the condition says.
     /// - Throws: `CancellationError` when the task is cancelled.

@@ -27,9 +27,7 @@ public final class StubTransport: Transport, StubHost {
 
     /// A strict stub: a call for which nothing is registered throws `FeathersError.Code.notImplemented`, naming method and path.
     /// - Parameter clock: what the timeouts of calls are measured on.
-    public convenience init(clock: any Clock<Duration> = ContinuousClock()) {
-        self.init(fallback: .strict, clock: clock)
-    }
+    public convenience init(clock: any Clock<Duration> = ContinuousClock()) { self.init(fallback: .strict, clock: clock) }
 
     /// A stub that answers with what `answer` returns or throws, unless a stub is registered.
     public convenience init(clock: any Clock<Duration> = ContinuousClock(), _ answer: @escaping Answer) {

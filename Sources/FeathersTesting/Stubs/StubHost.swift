@@ -17,21 +17,15 @@ extension StubHost {
     ///
     /// Conditions are tried from the latest on until one holds; each may be asked about every call.
     @discardableResult
-    public func stub(
-        where condition: @escaping @Sendable (Request) -> Bool, with stub: Stub<Request, Response>
-    ) -> StubRegistration {
+    public func stub(where condition: @escaping @Sendable (Request) -> Bool, with stub: Stub<Request, Response>) -> StubRegistration {
         book.change { $0.add(stub, for: .condition(condition)) }
     }
 
     /// Takes a stub back; calls that have come already are not touched.
-    public func removeStub(_ registration: StubRegistration) {
-        book.change { $0.remove(registration) }
-    }
+    public func removeStub(_ registration: StubRegistration) { book.change { $0.remove(registration) } }
 
     /// Takes every stub back.
-    public func removeAllStubs() {
-        book.change { $0.removeAll() }
-    }
+    public func removeAllStubs() { book.change { $0.removeAll() } }
 
     /// The calls that have come so far, in order, with what became of them.
     public var calls: [RecordedCall<Request, Response>] { book.calls }

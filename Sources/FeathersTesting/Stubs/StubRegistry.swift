@@ -19,15 +19,10 @@ public final class StubRegistry<Request: Sendable, Response: Sendable>: Sendable
     /// Answers what nothing is registered for.
     private let fallback: Stub<Request, Response>
 
-    init(fallback: Stub<Request, Response>) {
-        self.fallback = fallback
-    }
+    init(fallback: Stub<Request, Response>) { self.fallback = fallback }
 
     var calls: [RecordedCall<Request, Response>] { recorded.current }
-
-    func change<Result: Sendable>(_ change: (inout StubRules<Request, Response>) -> Result) -> Result {
-        rules.withLock(change)
-    }
+    func change<Result: Sendable>(_ change: (inout StubRules<Request, Response>) -> Result) -> Result { rules.withLock(change) }
 
     /// Records a call and finds its stub. Conditions and choices run here, once, outside of any lock.
     func take(_ request: Request) -> Taken {
@@ -40,9 +35,7 @@ public final class StubRegistry<Request: Sendable, Response: Sendable>: Sendable
     }
 
     /// Writes down what became of a call.
-    func finish(_ number: Int, _ outcome: Result<Response, any Error>) {
-        recorded.update { $0[number].outcome = outcome }
-    }
+    func finish(_ number: Int, _ outcome: Result<Response, any Error>) { recorded.update { $0[number].outcome = outcome } }
 
     /// Does what is to be done for a call and writes down what became of it.
     func perform(_ taken: Taken, _ run: (@escaping Stub<Request, Response>.Work) async throws -> Response) async throws -> Response {
@@ -58,5 +51,22 @@ public final class StubRegistry<Request: Sendable, Response: Sendable>: Sendable
 
     func wait(until condition: @escaping @Sendable ([RecordedCall<Request, Response>]) -> Bool) async throws {
         try await recorded.wait(until: condition)
+    }
+}
+
+/// A call that came to a stub transport or stub HTTP client, and what became of it.
+public struct RecordedCall<Request: Sendable, Response: Sendable>: Sendable {
+    /// The call as it came.
+    public let request: Request
+
+    /// What answered it, or why it failed; nil while it is under way.
+    public internal(set) var outcome: Result<Response, any Error>?
+
+    /// The answer, where there is one.
+    public var response: Response? { try? outcome?.get() }
+
+    /// The failure, where the call failed.
+    public var error: (any Error)? {
+        if case .failure(let error) = outcome { error } else { nil }
     }
 }

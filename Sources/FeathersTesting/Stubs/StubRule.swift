@@ -37,17 +37,9 @@ struct StubRules<Request: Sendable, Response: Sendable>: Sendable {
         return registration
     }
 
-    mutating func remove(_ registration: StubRegistration) {
-        rules.removeAll { $0.registration == registration }
-    }
-
-    mutating func remove(_ identity: [String?]) {
-        rules.removeAll { $0.selector.identity == identity }
-    }
-
-    mutating func removeAll() {
-        rules = []
-    }
+    mutating func remove(_ registration: StubRegistration) { rules.removeAll { $0.registration == registration } }
+    mutating func remove(_ identity: [String?]) { rules.removeAll { $0.selector.identity == identity } }
+    mutating func removeAll() { rules = [] }
 
     /// The stubs with their selectors, the first that matches is the one that answers.
     var inOrder: [(selector: StubSelector<Request>, stub: Stub<Request, Response>)] {

@@ -21,13 +21,8 @@ public final class ManualClock: Clock {
 
     private struct State {
         var now = Instant(offset: .zero)
-        var deadlines: [Sleeper: Instant] = [:]
-    }
-
-    /// Tells one sleep from another.
-    private final class Sleeper: Hashable, Sendable {
-        static func == (left: Sleeper, right: Sleeper) -> Bool { left === right }
-        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+        var deadlines: [Int: Instant] = [:]
+        var lastSleeper = 0
     }
 
     private let state = ObservedState(State())
@@ -43,17 +38,18 @@ public final class ManualClock: Clock {
     /// Suspends until the clock has been advanced to `deadline`.
     /// - Throws: `CancellationError` when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let sleeper = Sleeper()
-        state.update { if $0.now < deadline { $0.deadlines[sleeper] = deadline } }
+        let sleeper = state.update { state in
+            state.lastSleeper += 1
+            if state.now < deadline { state.deadlines[state.lastSleeper] = deadline }
+            return state.lastSleeper
+        }
         defer { state.update { $0.deadlines[sleeper] = nil } }
         try await state.wait { $0.deadlines[sleeper] == nil }
     }
 
     /// Suspends until at least so many tasks sleep on the clock.
     /// - Throws: `CancellationError` when the task is cancelled.
-    public func waitForSleepers(_ count: Int) async throws {
-        try await state.wait { $0.deadlines.count >= count }
-    }
+    public func waitForSleepers(_ count: Int) async throws { try await state.wait { $0.deadlines.count >= count } }
 
     /// Moves the clock on and wakes whoever slept until then.
     public func advance(by duration: Duration) {

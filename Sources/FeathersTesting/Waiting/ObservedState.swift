@@ -16,9 +16,7 @@ final class ObservedState<State: Sendable>: Sendable {
 
     private let contents: Locked<Contents>
 
-    init(_ state: State) {
-        contents = Locked(Contents(state: state))
-    }
+    init(_ state: State) { contents = Locked(Contents(state: state)) }
 
     var current: State { contents.withLock { $0.state } }
 

@@ -27,7 +27,9 @@ struct BatchQueue<Key: Hashable & Sendable, Member: Sendable>: Sendable {
         var members: [(id: Int, member: Member)] = []
     }
 
+    /// How many members a batch can have.
     private let limit: Int
+    /// How long it accepts more members.
     private let window: Duration
     private var batches: [Int: Batch] = [:]
     /// The batches that accept more members, by what their members have in common.
@@ -36,12 +38,7 @@ struct BatchQueue<Key: Hashable & Sendable, Member: Sendable>: Sendable {
     private var memberships: [Int: Int] = [:]
     private var lastNumber = 0
 
-    /// - Parameters:
-    ///   - limit: How many members a batch can have.
-    ///   - window: How long it accepts more members.
-    init(limit: Int, window: Duration) {
-        (self.limit, self.window) = (limit, window)
-    }
+    init(limit: Int, window: Duration) { (self.limit, self.window) = (limit, window) }
 
     var isEmpty: Bool { batches.isEmpty && open.isEmpty && memberships.isEmpty }
 
@@ -111,9 +108,7 @@ struct BatchedCall: Sendable {
 /// The wire format of `feathers-batch`: calls as over Socket.IO, results as from JavaScript's `Promise.allSettled`.
 enum BatchWireForm {
     /// The data of the `create` call at the batch service.
-    static func data(of calls: [JSONValue]) -> JSONValue {
-        ["calls": .array(calls)]
-    }
+    static func data(of calls: [JSONValue]) -> JSONValue { ["calls": .array(calls)] }
 
     /// The results, in the order of the calls.
     /// - Throws: ``FeathersError/Code/generalError`` when the answer does not have one result for each call.

@@ -26,24 +26,15 @@ extension Hooks {
         over path: String = "batch", services: [String]? = nil, methods: Set<ServiceMethod> = [.find, .get],
         window: Duration = .milliseconds(10), limit: Int = 50, clock: any Clock<Duration> = ContinuousClock()
     ) -> Hooks {
-        batching(over: path, services: services, methods: methods, window: window, limit: limit, clock: clock) { _ in }
-    }
-
-    /// - Parameter onJoining: Called with the number of callers that wait for others to send their batches, each time one more does.
-    package static func batching(
-        over path: String = "batch", services: [String]? = nil, methods: Set<ServiceMethod> = [.find, .get],
-        window: Duration = .milliseconds(10), limit: Int = 50, clock: any Clock<Duration> = ContinuousClock(),
-        onJoining: @escaping @Sendable (Int) -> Void
-    ) -> Hooks {
         var hooks = Hooks()
-        let batcher = CallBatcher(path: path, services: services, limit: limit, window: window, clock: clock, onJoining: onJoining)
+        let batcher = CallBatcher(path: path, services: services, limit: limit, window: window, clock: clock)
         for method in methods { hooks.middleware[.method(method)] = [batcher] }
         return hooks
     }
 }
 
 /// Sends calls that are made at the same time as one call of the batch service.
-private final class CallBatcher: Middleware {
+final class CallBatcher: Middleware {
     /// What a caller has to do.
     enum Turn: Sendable {
         /// Collect this batch and send it.
@@ -52,12 +43,11 @@ private final class CallBatcher: Middleware {
         case landed(Result<ServiceResponse, any Error>)
         /// Make the call again, since its batch was abandoned.
         case again
-        case cancelled
     }
 
     struct State: Sendable {
         var queue: BatchQueue<BatchKey, BatchedCall>
-        var waiters: [Int: CheckedContinuation<Turn, Never>] = [:]
+        var waiters: [Int: Promise<Turn>] = [:]
         /// Settled when the batch is full.
         var fillings: [Int: Promise<Void>] = [:]
         var lastID = 0
@@ -67,12 +57,13 @@ private final class CallBatcher: Middleware {
     private let path: String
     private let services: Set<String>?
     private let timebase: RelativeClock
+    /// Called with the number of callers that wait for others to send their batches, each time one more does.
     private let onJoining: @Sendable (Int) -> Void
     private let state: Locked<State>
 
     init(
         path: String, services: [String]?, limit: Int, window: Duration, clock: any Clock<Duration>,
-        onJoining: @escaping @Sendable (Int) -> Void
+        onJoining: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         self.path = FeathersApp.stripSlashes(path)
         self.services = services.map { Set($0.map(FeathersApp.stripSlashes)) }
@@ -102,53 +93,45 @@ private final class CallBatcher: Middleware {
                 state.lastID += 1
                 return state.lastID
             }
-            switch await turn(id, call, key) {
+            switch try await turn(id, call, key) {
             case .collect(let number): return try await collect(number, id, request, since: start, by: next)
             case .landed(let result): return try result.get()
             case .again: continue
-            case .cancelled: throw CancellationError()
             }
         }
     }
 
-    private func turn(_ id: Int, _ call: BatchedCall, _ key: BatchKey) async -> Turn {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { waiter in
-                let now = timebase.now
-                let (joining, filling, waiting) = state.withLock { state in
-                    let joining = state.queue.join(id, call, key, at: now)
-                    if case .opened(let number) = joining {
-                        state.fillings[number] = Promise()
-                        return (joining, nil as Promise<Void>?, 0)
-                    }
-                    state.waiters[id] = waiter
-                    guard case .filled(let number) = joining else { return (joining, nil, state.waiters.count) }
-                    return (joining, state.fillings[number], state.waiters.count)
-                }
-                if case .opened(let number) = joining { return waiter.resume(returning: .collect(number)) }
-                filling?.resolve(())
-                onJoining(waiting)
-                // A cancellation before the registration found no waiter to resume.
-                if Task.isCancelled { cancel(id) }
+    private func turn(_ id: Int, _ call: BatchedCall, _ key: BatchKey) async throws -> Turn {
+        let now = timebase.now
+        let waiter = Promise<Turn>()
+        let (joining, filling, waiting) = state.withLock { state in
+            let joining = state.queue.join(id, call, key, at: now)
+            if case .opened(let number) = joining {
+                state.fillings[number] = Promise()
+                return (joining, nil as Promise<Void>?, 0)
             }
-        } onCancel: {
-            cancel(id)
+            state.waiters[id] = waiter
+            guard case .filled(let number) = joining else { return (joining, nil, state.waiters.count) }
+            return (joining, state.fillings[number], state.waiters.count)
+        }
+        if case .opened(let number) = joining { return .collect(number) }
+        filling?.resolve(())
+        onJoining(waiting)
+        do {
+            return try await waiter.value()
+        } catch {
+            // Leaves the batch if it has not been sent. The collector's part may have come at the last moment.
+            let isGone = state.withLock { state in
+                guard state.waiters.removeValue(forKey: id) != nil else { return false }
+                _ = state.queue.leave(id)
+                return true
+            }
+            if !isGone, !waiter.fail(error), case .collect(let number)? = waiter.current { handOver(number, id) }
+            throw error
         }
     }
 
-    /// Stops waiting, and leaves the batch if it has not been sent.
-    private func cancel(_ id: Int) {
-        let waiter = state.withLock { state in
-            guard let waiter = state.waiters.removeValue(forKey: id) else { return nil as CheckedContinuation<Turn, Never>? }
-            _ = state.queue.leave(id)
-            return waiter
-        }
-        waiter?.resume(returning: .cancelled)
-    }
-
-    private func settle(_ id: Int, _ turn: Turn) {
-        state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: turn)
-    }
+    private func settle(_ id: Int, _ turn: Turn) { state.withLock { $0.waiters.removeValue(forKey: id) }?.resolve(turn) }
 }
 
 // MARK: - Collecting, done by the caller that opened the batch
@@ -204,25 +187,18 @@ extension CallBatcher {
         try Task.checkCancellation()
         let (moment, filling) = state.withLock { ($0.queue.closingMoment(of: number), $0.fillings[number]) }
         guard let moment, let filling else { return }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.timebase.sleep(until: moment) }
-            group.addTask { try await filling.value() }
-            defer { group.cancelAll() }
-            try await group.next()
-        }
+        try await timebase.sleep(until: moment, or: filling)
         try Task.checkCancellation()
     }
 
+    /// Makes the next member the collector. One that gives up at the same moment passes it on.
     private func handOver(_ number: Int, _ id: Int) {
-        let successor = state.withLock { state in
-            switch state.queue.leave(id) {
-            case .handedOver(let next): return state.waiters.removeValue(forKey: next)
-            case .left, .none:
-                state.fillings[number] = nil
-                return nil
-            }
+        let successor: (id: Int, waiter: Promise<Turn>?)? = state.withLock { state in
+            if case .handedOver(let next) = state.queue.leave(id) { return (next, state.waiters.removeValue(forKey: next)) }
+            state.fillings[number] = nil
+            return nil
         }
-        successor?.resume(returning: .collect(number))
+        if let successor, successor.waiter?.resolve(.collect(number)) == false { handOver(number, successor.id) }
     }
 }
 
@@ -231,7 +207,5 @@ private struct BatchedService: ServiceProtocol {
     let next: any ServiceProtocol
     let site: MiddlewareSite
 
-    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        try await batcher.respond(to: request, by: next, site)
-    }
+    func respond(to request: ServiceRequest) async throws -> ServiceResponse { try await batcher.respond(to: request, by: next, site) }
 }

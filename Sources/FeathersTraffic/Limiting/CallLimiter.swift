@@ -25,44 +25,34 @@ extension Hooks {
         to limit: Int, waiting capacity: Int = 1000, longestWait: Duration? = .seconds(60), for scope: HookScope = .all,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> Hooks {
-        limiting(to: limit, waiting: capacity, longestWait: longestWait, for: scope, clock: clock) { _ in }
-    }
-
-    /// - Parameter onWaiting: Called with the number of calls that wait, each time one more does.
-    package static func limiting(
-        to limit: Int, waiting capacity: Int = 1000, longestWait: Duration? = .seconds(60), for scope: HookScope = .all,
-        clock: any Clock<Duration> = ContinuousClock(), onWaiting: @escaping @Sendable (Int) -> Void
-    ) -> Hooks {
         var hooks = Hooks()
-        hooks.middleware[scope] = [
-            CallLimiter(limit: limit, capacity: capacity, longestWait: longestWait, clock: clock, onWaiting: onWaiting)
-        ]
+        hooks.middleware[scope] = [CallLimiter(limit: limit, capacity: capacity, longestWait: longestWait, clock: clock)]
         return hooks
     }
 }
 
 /// Limits how many calls are in flight at the same time, and lets the others wait in order.
-private final class CallLimiter: Middleware {
-    private typealias Waiter = CheckedContinuation<Void, any Error>
-
+final class CallLimiter: Middleware {
     private struct State: Sendable {
-        var queue: TurnQueue<Waiter>
+        var queue: TurnQueue<Promise<Void>>
         var lastID = 0
     }
 
     /// The limiters whose turn the current task holds. A call that a local service makes during its turn must not wait for that turn to end.
-    @TaskLocal private static var held: Set<ObjectIdentifier> = []
+    @TaskLocal fileprivate static var held: Set<ObjectIdentifier> = []
 
     let order = MiddlewareOrder.limiting
     private let limit: Int
     private let capacity: Int
     private let longestWait: Duration?
     private let timebase: RelativeClock
+    /// Called with the number of calls that wait, each time one more does.
     private let onWaiting: @Sendable (Int) -> Void
     private let state: Locked<State>
 
     init(
-        limit: Int, capacity: Int, longestWait: Duration?, clock: any Clock<Duration>, onWaiting: @escaping @Sendable (Int) -> Void
+        limit: Int, capacity: Int, longestWait: Duration?, clock: any Clock<Duration>,
+        onWaiting: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         (self.limit, self.capacity, self.longestWait) = (max(limit, 1), max(capacity, 0), longestWait)
         self.onWaiting = onWaiting
@@ -74,88 +64,49 @@ private final class CallLimiter: Middleware {
         LimitedService(limiter: self, next: next, isLocal: !(site.implementation is TransportService))
     }
 
-    func respond(to request: ServiceRequest, by next: any ServiceProtocol, isLocal: Bool) async throws -> ServiceResponse {
-        // Calls of a connection that is being set up never wait: others may hold their turn until it is signed in.
-        guard !request.params.concernsConnection, !isLocal || !Self.held.contains(ObjectIdentifier(self)) else {
-            return try await next.respond(to: request)
-        }
-        var request = request
-        switch state.withLock({ $0.queue.enterAtOnce() }) {
-        case .goes: break
-        case .waits: try await waitForTurn(of: &request)
-        case .isFull: throw isFull("'\(request.method)' on service '\(request.path)'")
-        }
-        defer { leave() }
-        guard isLocal else { return try await next.respond(to: request) }
-        return try await Self.$held.withValue(Self.held.union([ObjectIdentifier(self)])) { [request] in
-            try await next.respond(to: request)
-        }
-    }
-
-    /// Waits, and deducts the time from the request's timeout.
-    private func waitForTurn(of request: inout ServiceRequest) async throws {
-        try Task.checkCancellation()
-        let start = timebase.now
-        let id = state.withLock { state in
+    /// Takes a turn, and deducts the time spent waiting for it from the request's timeout.
+    func takeTurn(for request: inout ServiceRequest) async throws {
+        let (entry, line) = state.withLock { state in
+            let entry = state.queue.enterAtOnce()
+            // Most calls go at once, and need no promise.
+            guard entry == .waits else { return (entry, nil as (id: Int, waiter: Promise<Void>, count: Int)?) }
             state.lastID += 1
-            return state.lastID
+            let waiter = Promise<Void>()
+            return (state.queue.enter(state.lastID, waiter), (state.lastID, waiter, state.queue.waiting))
         }
-        let what = "'\(request.method)' on service '\(request.path)'"
-        if let limit = request.params.timeout ?? longestWait {
-            try await withThrowingTaskGroup(of: Bool.self) { group in
-                group.addTask {
-                    try await self.wait(id, what)
-                    return true
-                }
-                group.addTask {
-                    if (try? await self.timebase.sleep(until: start + limit)) != nil { self.giveUp(id, self.tooLate(what, limit)) }
-                    return false
-                }
-                defer { group.cancelAll() }
-                // A turn that was obtained must not be lost to a simultaneous timeout, so only the wait itself decides how it ended.
-                while try await group.next() == false {}
-            }
-        } else {
-            try await wait(id, what)
+        if entry == .isFull { throw isFull(request) }
+        guard let (id, waiter, count) = line else { return }
+        onWaiting(count)
+        let start = timebase.now
+        do {
+            let limit = request.params.timeout ?? longestWait
+            let error = tooLate(request, limit)
+            try await timebase.run(atMost: limit, orThrow: error) { try await waiter.value() }
+        } catch {
+            _ = state.withLock { $0.queue.giveUp(id) }
+            // The turn may have come at the last moment.
+            if !waiter.fail(error) { leave() }
+            throw error
         }
         request.params.deductTimeout(since: start, on: timebase)
     }
 
-    private func wait(_ id: Int, _ what: String) async throws {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                let (entry, waiting) = state.withLock { ($0.queue.enter(id, waiter), $0.queue.waiting) }
-                switch entry {
-                case .goes: waiter.resume()
-                case .isFull: waiter.resume(throwing: isFull(what))
-                case .waits:
-                    onWaiting(waiting)
-                    // A cancellation before the registration found no waiter to resume.
-                    if Task.isCancelled { giveUp(id, CancellationError()) }
-                }
-            }
-        } onCancel: {
-            giveUp(id, CancellationError())
-        }
+    /// Gives the turn to the next that still waits.
+    func leave() {
+        while let waiter = state.withLock({ $0.queue.leave() }), !waiter.resolve(()) {}
     }
 
-    private func giveUp(_ id: Int, _ error: any Error) {
-        state.withLock { $0.queue.giveUp(id) }?.resume(throwing: error)
+    private func isFull(_ request: ServiceRequest) -> FeathersError {
+        let reason = "\(limit) calls are under way, and \(capacity) wait already, which is as many as may"
+        return FeathersError(
+            .tooManyRequests, "'\(request.method)' on service '\(request.path)' was not made: \(reason)", execution: .neverSent)
     }
 
-    private func leave() {
-        state.withLock { $0.queue.leave() }?.resume()
-    }
-
-    private func isFull(_ what: String) -> FeathersError {
-        FeathersError(
-            .tooManyRequests, "\(what) was not made: \(limit) calls are under way, and \(capacity) wait already, which is as many as may",
+    private func tooLate(_ request: ServiceRequest, _ limit: Duration?) -> FeathersError {
+        let reason = "no more than \(self.limit) calls go at once"
+        return FeathersError(
+            .timeout, "'\(request.method)' on service '\(request.path)' waited \(limit ?? .zero) for its turn: \(reason)",
             execution: .neverSent)
-    }
-
-    private func tooLate(_ what: String, _ limit: Duration) -> FeathersError {
-        FeathersError(
-            .timeout, "\(what) waited \(limit) for its turn: no more than \(self.limit) calls go at once", execution: .neverSent)
     }
 }
 
@@ -165,7 +116,18 @@ private struct LimitedService: ServiceProtocol {
     let isLocal: Bool
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        try await limiter.respond(to: request, by: next, isLocal: isLocal)
+        let held = CallLimiter.held
+        // Calls of a connection that is being set up never wait: others may hold their turn until it is signed in.
+        guard !request.params.concernsConnection, !isLocal || !held.contains(ObjectIdentifier(limiter)) else {
+            return try await next.respond(to: request)
+        }
+        var request = request
+        try await limiter.takeTurn(for: &request)
+        defer { limiter.leave() }
+        guard isLocal else { return try await next.respond(to: request) }
+        return try await CallLimiter.$held.withValue(held.union([ObjectIdentifier(limiter)])) { [request] in
+            try await next.respond(to: request)
+        }
     }
 }
 

@@ -9,8 +9,8 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
         case isFull
     }
 
-    private let limit: Int
-    private let capacity: Int
+    /// How many can have a turn at the same time, and how many can wait.
+    private let (limit, capacity): (Int, Int)
     /// How many have a turn.
     private(set) var running = 0
     private var waiters: [Int: Waiter] = [:]
@@ -18,12 +18,7 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
     private var order: [Int] = []
     private var head = 0
 
-    /// - Parameters:
-    ///   - limit: How many can have a turn at the same time.
-    ///   - capacity: How many can wait.
-    init(limit: Int, capacity: Int) {
-        (self.limit, self.capacity) = (limit, capacity)
-    }
+    init(limit: Int, capacity: Int) { (self.limit, self.capacity) = (limit, capacity) }
 
     /// How many wait.
     var waiting: Int { waiters.count }

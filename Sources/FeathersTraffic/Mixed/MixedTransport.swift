@@ -32,9 +32,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
         realTime: any RealTimeTransport, rest: any Transport, routes: TransportRoutes = TransportRoutes(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        self.realTime = realTime
-        self.rest = rest
-        self.routes = routes
+        (self.realTime, self.rest, self.routes) = (realTime, rest, routes)
         timebase = RelativeClock(clock)
     }
 
@@ -100,15 +98,10 @@ extension MixedTransport {
     }
 
     public func addConnectionSetup(_ setup: ConnectionSetup) { realTime.addConnectionSetup(setup) }
-
     public func run() async throws { try await realTime.run() }
-
     public func connect() async throws { try await realTime.connect() }
-
     public func disconnect() async { await realTime.disconnect() }
-
     public var status: ConnectionStatus { realTime.status }
-
     public func statusUpdates() -> AsyncStream<ConnectionStatus> { realTime.statusUpdates() }
 
     /// The load of the connection. Calls over REST do not wait for it.

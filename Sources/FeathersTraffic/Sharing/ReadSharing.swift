@@ -12,20 +12,15 @@ extension Hooks {
     ///
     /// Nothing is kept: an answer goes only to callers that asked before it arrived. A `ServiceCache` shares its requests by itself.
     public static func coalescingReads() -> Hooks {
-        coalescingReads { _ in }
-    }
-
-    /// - Parameter onWaiting: Called with the number of callers that wait for one request, each time one more does.
-    package static func coalescingReads(onWaiting: @escaping @Sendable (Int) -> Void) -> Hooks {
         var hooks = Hooks()
-        let sharing = ReadSharing(requests: SingleFlight(onWaiting: onWaiting))
+        let sharing = ReadSharing(requests: SingleFlight())
         (hooks.middleware[.find], hooks.middleware[.get]) = ([sharing], [sharing])
         return hooks
     }
 }
 
 /// Lets identical reads that are in flight at the same time share one request.
-private struct ReadSharing: Middleware {
+struct ReadSharing: Middleware {
     let order = MiddlewareOrder.coalescing
     let requests: SingleFlight<SharedRead, ServiceResponse>
 
@@ -46,7 +41,7 @@ private struct SharingService: ServiceProtocol {
 }
 
 /// What makes two reads identical: everything that is sent, and the user that asks.
-private struct SharedRead: Hashable, Sendable {
+struct SharedRead: Hashable, Sendable {
     private let sender: RequestSender?
     private let path: String
     private let method: ServiceMethod

@@ -15,7 +15,9 @@ enum InitialState: String, CaseIterable {
         }
         switch self {
         case .untried: break
-        case .nothingStored: _ = session.loggedOut()
+        case .nothingStored:
+            _ = session.loggedOut()
+            session.departed(from: session.connectionNumber, untold: nil)
         case .signingIn: _ = session.signInRequested(.jwt("x"))
         case .restoring: _ = session.restoreRequested(force: false)
         case .signedIn: try signIn(&session, "present", canRefresh: true)

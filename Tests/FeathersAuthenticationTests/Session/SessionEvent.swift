@@ -68,6 +68,7 @@ enum SessionEvent: String, CaseIterable {
         switch answer.passage {
         case .pass(let signedIn): (signedIn.map { "pass as \($0.token.result.accessToken)" } ?? "pass as nobody", answer.actions)
         case .wait: ("wait", answer.actions)
+        case .waitForDeparture: ("wait for departure", answer.actions)
         }
     }
 

@@ -40,8 +40,6 @@ final class FakeWebSocket: WebSocketConnection {
         }
     }
 
-    func send(_ message: WebSocketMessage) async throws { try sendNow(message) }
-
     func close(code: UInt16, reason: String) {
         guard !closeOnce() else { return }
         sent.put("close \(code)")

@@ -66,7 +66,6 @@ public struct DurationHistogram: Sendable, Hashable {
     /// The number of durations.
     public var count: Int { counts.reduce(0, +) }
 
-    /// Counts a duration.
     package mutating func add(_ duration: Duration) {
         counts[Self.bounds.firstIndex { duration <= $0 } ?? Self.bounds.count] += 1
         sum += duration
@@ -92,15 +91,14 @@ extension AppMetrics {
                 $0.add("\(reconnections)")
             }
         }
-        text.family("feathers_event_subscribers", "gauge", "Subscribers of a service's events.") { text in
-            for events in events { text.add("\(events.subscribers)", ["path": events.path]) }
+        func addEvents(_ name: String, _ type: String, _ help: String, _ count: (Events) -> Int) {
+            text.family(name, type, help) { text in
+                for events in events { text.add("\(count(events))", ["path": events.path]) }
+            }
         }
-        text.family("feathers_events_waiting", "gauge", "Events that wait for slow readers.") { text in
-            for events in events { text.add("\(events.waiting)", ["path": events.path]) }
-        }
-        text.family("feathers_events_dropped_total", "counter", "Events that slow readers lost.") { text in
-            for events in events { text.add("\(events.dropped)", ["path": events.path]) }
-        }
+        addEvents("feathers_event_subscribers", "gauge", "Subscribers of a service's events.", \.subscribers)
+        addEvents("feathers_events_waiting", "gauge", "Events that wait for slow readers.", \.waiting)
+        addEvents("feathers_events_dropped_total", "counter", "Events that slow readers lost.", \.dropped)
         return text.text
     }
 
@@ -123,8 +121,7 @@ extension AppMetrics {
                     count += inBucket
                     text.add("\(count)", ["path": calls.path, "method": calls.method, "le": "\(bound / .seconds(1))"], suffix: "_bucket")
                 }
-                text.add(
-                    "\(calls.durations.count)", ["path": calls.path, "method": calls.method, "le": "+Inf"], suffix: "_bucket")
+                text.add("\(calls.durations.count)", ["path": calls.path, "method": calls.method, "le": "+Inf"], suffix: "_bucket")
                 text.add("\(calls.durations.sum / .seconds(1))", labels, suffix: "_sum")
                 text.add("\(calls.durations.count)", labels, suffix: "_count")
             }
@@ -132,7 +129,6 @@ extension AppMetrics {
     }
 }
 
-/// Writes Prometheus' text format.
 private struct PrometheusText {
     private(set) var text = ""
     private var name = ""

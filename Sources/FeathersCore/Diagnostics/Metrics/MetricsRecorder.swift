@@ -2,7 +2,6 @@ import FeathersSupport
 
 /// Counts the calls and connections that an app reports.
 final class MetricsRecorder: DiagnosticSink {
-    /// The events that the recorder counts.
     static let levels = DiagnosticLevels(nil, [.calls: .info, .connection: .info])
     /// The maximum number of methods, so that arbitrary paths cannot fill the memory.
     static let limit = 1000
@@ -29,7 +28,6 @@ final class MetricsRecorder: DiagnosticSink {
         }
     }
 
-    /// The calls that ended, by path and method, and how often a connection was opened.
     var counted: (calls: [AppMetrics.Calls], connections: Int) {
         let (calls, connections) = state.withLock { (Array($0.calls.values), $0.connections) }
         return (calls.sorted { ($0.path, $0.method) < ($1.path, $1.method) }, connections)

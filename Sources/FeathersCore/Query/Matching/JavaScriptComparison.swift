@@ -2,19 +2,15 @@
 /// contents, and a missing value (nil) equals null.
 func areEqualInQueries(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
     switch (left ?? .null, right ?? .null) {
-    case (.null, .null):
-        return true
-    case (.bool(let left), .bool(let right)):
-        return left == right
-    case (.string(let left), .string(let right)):
-        return left.isExactly(right)
+    case (.null, .null): return true
+    case (.bool(let left), .bool(let right)): return left == right
+    case (.string(let left), .string(let right)): return left.isExactly(right)
     case (.array(let left), .array(let right)):
         return left.count == right.count && zip(left, right).allSatisfy { areEqualInQueries($0, $1) }
     case (.object(let left), .object(let right)):
         // A key that is null on the left and missing on the right is equal, as in FeathersJS.
         return left.count == right.count && left.allSatisfy { areEqualInQueries($0.value, right[$0.key]) }
-    case (let left, let right):
-        return numericOrder(left, right) == 0
+    case (let left, let right): return numericOrder(left, right) == 0
     }
 }
 
@@ -32,20 +28,16 @@ func numericOrder(_ left: JSONValue, _ right: JSONValue) -> Int? {
 func sortingOrder(_ left: JSONValue?, _ right: JSONValue?) -> Int {
     guard let left, let right else { return left == nil ? (right == nil ? 0 : -1) : 1 }
     switch (left, right) {
-    case (.string(let left), .string(let right)):
-        return left.codeUnitOrder(to: right)
-    case (.bool(let left), .bool(let right)):
-        return (left ? 1 : 0) - (right ? 1 : 0)
+    case (.string(let left), .string(let right)): return left.codeUnitOrder(to: right)
+    case (.bool(let left), .bool(let right)): return (left ? 1 : 0) - (right ? 1 : 0)
     case (.array(let left), .array(let right)):
         for (left, right) in zip(left, right) {
             let order = sortingOrder(left, right)
             if order != 0 { return order }
         }
         return left.count - right.count
-    case (.object(let left), .object(let right)):
-        return sortingOrder(left, right)
-    default:
-        return numericOrder(left, right) ?? left.rankInSorting - right.rankInSorting
+    case (.object(let left), .object(let right)): return sortingOrder(left, right)
+    default: return numericOrder(left, right) ?? left.rankInSorting - right.rankInSorting
     }
 }
 
@@ -59,9 +51,7 @@ private func sortingOrder(_ left: JSONObject, _ right: JSONObject) -> Int {
 }
 
 extension JSONObject {
-    fileprivate var valuesByKey: [JSONValue] {
-        sorted { $0.key.codeUnitOrder(to: $1.key) < 0 }.map(\.value)
-    }
+    fileprivate var valuesByKey: [JSONValue] { sorted { $0.key.codeUnitOrder(to: $1.key) < 0 }.map(\.value) }
 }
 
 extension JSONValue {

@@ -82,7 +82,6 @@ public struct QuerySelection: Sendable {
 /// A number as JavaScript's `parseInt(value, 10)` parses it. FeathersJS parses `$limit`, `$skip` and `$sort` this way, which
 /// are strings over REST.
 struct ParsedInteger {
-    /// The number; nil if there is none.
     let value: Int?
 
     init(_ json: JSONValue) {

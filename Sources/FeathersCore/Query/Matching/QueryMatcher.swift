@@ -3,10 +3,8 @@
 /// Made once per query, then asked for each record. The rules, all of them FeathersJS':
 /// * An array matches where one of its elements does, or where it does as a whole. Paths lead through arrays.
 /// * Null also matches what is missing.
-/// * `$gt`, `$gte`, `$lt` and `$lte` never match across types; strings compare by UTF-16 code units. Arrays and objects
-///   have no order.
-/// * `$limit`, `$skip`, `$sort` and `$select` decide about pages, not about matching: see ``QuerySorter`` and
-///   ``QuerySelection``.
+/// * `$gt`, `$gte`, `$lt` and `$lte` never match across types; strings compare by UTF-16 code units. Arrays and objects have no order.
+/// * `$limit`, `$skip`, `$sort` and `$select` decide about pages, not about matching: see ``QuerySorter`` and ``QuerySelection``.
 public struct QueryMatcher: Sendable {
     private let clauses: [QueryClause]
 
@@ -31,9 +29,7 @@ public struct QueryMatcher: Sendable {
     public var matchesEverything: Bool { clauses.isEmpty }
 
     /// Whether a record meets the query's conditions.
-    public func matches(_ record: JSONValue) -> Bool {
-        clauses.allSatisfy { $0.matches(record) }
-    }
+    public func matches(_ record: JSONValue) -> Bool { clauses.allSatisfy { $0.matches(record) } }
 }
 
 /// A custom operator that a service allows and evaluates, as in FeathersJS' `operators` option.
@@ -76,13 +72,10 @@ public struct QueryOperator: Sendable {
     public static let nestedAnd = QueryOperator("$and", .group)
 }
 
-/// Compiles a query's JSON into clauses.
 struct QueryCompiler {
     private let custom: [String: QueryOperator]
 
-    init(additional operators: [QueryOperator]) {
-        custom = Dictionary(operators.map { ($0.name, $0) }) { $1 }
-    }
+    init(additional operators: [QueryOperator]) { custom = Dictionary(operators.map { ($0.name, $0) }) { $1 } }
 
     /// The clauses of a query or of an element of `$or` and `$and`.
     func clauses(of query: JSONObject, isTopLevel: Bool) throws(FeathersError) -> [QueryClause] {
@@ -91,10 +84,8 @@ struct QueryCompiler {
             switch key {
             case "$limit", "$skip", "$sort", "$select":
                 if !isTopLevel { throw Self.invalidParameter(key, in: query) }
-            case "$or":
-                clauses.append(.any(try group(key, value)))
-            case "$and":
-                clauses.append(.all(try group(key, value)))
+            case "$or": clauses.append(.any(try group(key, value)))
+            case "$and": clauses.append(.all(try group(key, value)))
             default:
                 if key.hasPrefix("$") { throw Self.invalidParameter(key, in: query) }
                 let path = QueryPath(key)
@@ -164,17 +155,13 @@ struct QueryCompiler {
 
 /// What FeathersJS checks before it evaluates a query: that every `$` name is allowed.
 struct QueryValidation {
-    /// The operators every service allows.
     static let standardOperators: Set<String> = ["$in", "$nin", "$lt", "$lte", "$gt", "$gte", "$ne", "$or"]
 
-    /// The `$` names that are allowed at the top level.
     static let filters: Set<String> = ["$skip", "$limit", "$sort", "$select", "$or", "$and"]
 
     let operators: Set<String>
 
-    init(additional operators: [QueryOperator]) {
-        self.operators = Self.standardOperators.union(operators.map(\.name))
-    }
+    init(additional operators: [QueryOperator]) { self.operators = Self.standardOperators.union(operators.map(\.name)) }
 
     func check(_ query: JSONObject) throws(FeathersError) {
         for group in ["$or", "$and"] {

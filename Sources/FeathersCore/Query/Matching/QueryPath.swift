@@ -38,8 +38,7 @@ extension JSONValue {
     /// JavaScript's `value[step]`; nil for `undefined`.
     func member(_ step: QueryPath.Step) -> JSONValue? {
         switch self {
-        case .object(let object):
-            return object[step.name]
+        case .object(let object): return object[step.name]
         case .array(let array):
             guard let index = step.index else { return step.length(array.count) }
             guard index < array.count else { return .none }
@@ -47,8 +46,7 @@ extension JSONValue {
         case .string(let string):
             guard let index = step.index else { return step.length(string.utf16.count) }
             return string.utf16.dropFirst(index).first.flatMap(Unicode.Scalar.init).map { .string(String($0)) }
-        case .null, .bool, .integer, .number:
-            return .none
+        case .null, .bool, .integer, .number: return .none
         }
     }
 }

@@ -1,4 +1,3 @@
-/// A part of a compiled query that a record must match.
 indirect enum QueryClause: Sendable {
     case property(QueryPath, QueryTest)
     case record(QueryTest)
@@ -7,10 +6,8 @@ indirect enum QueryClause: Sendable {
 
     func matches(_ record: JSONValue) -> Bool {
         switch self {
-        case .all(let clauses):
-            return clauses.allSatisfy { $0.matches(record) }
-        case .any(let clauses):
-            return clauses.contains { $0.matches(record) }
+        case .all(let clauses): return clauses.allSatisfy { $0.matches(record) }
+        case .any(let clauses): return clauses.contains { $0.matches(record) }
         case .property(let path, let test):
             var verdict = test.initialVerdict
             _ = test.visit(record, along: path.steps[...], at: QueryTest.Place(), verdict: &verdict)
@@ -59,7 +56,6 @@ enum QueryTest: Sendable {
         case less, lessOrEqual, greater, greaterOrEqual
     }
 
-    /// The verdict before any value is tested.
     var initialVerdict: Bool {
         if case .isNot = self { true } else { false }
     }
@@ -70,12 +66,9 @@ enum QueryTest: Sendable {
     /// - Returns: whether the verdict is final.
     func test(_ value: JSONValue?, at place: Place, verdict: inout Bool) -> Bool {
         switch self {
-        case .equals(let operand):
-            return place.exists && accept(areEqualInQueries(operand, value), &verdict)
-        case .ordered(let ordering, let operand):
-            return place.exists && accept(ordering.holds(value, operand), &verdict)
-        case .custom(let matches):
-            return place.exists && accept(matches(value), &verdict)
+        case .equals(let operand): return place.exists && accept(areEqualInQueries(operand, value), &verdict)
+        case .ordered(let ordering, let operand): return place.exists && accept(ordering.holds(value, operand), &verdict)
+        case .custom(let matches): return place.exists && accept(matches(value), &verdict)
         case .isNot(let operand):
             guard areEqualInQueries(operand, value) else { return false }
             verdict = false
@@ -109,7 +102,6 @@ enum QueryTest: Sendable {
     struct Place {
         /// The number of elements in the array that contains the value; nil if it is not in an array.
         var siblings: Int?
-        /// The value's position in that array.
         var index: Int?
         /// False for what is missing from an array, which is not null, unlike a missing property.
         var exists = true
@@ -123,12 +115,9 @@ extension QueryTest.Ordering {
         case (.null, .null):
             // Null is equal to null.
             self == .lessOrEqual || self == .greaterOrEqual
-        case (.string(let value), .string(let operand)):
-            holds(value.codeUnitOrder(to: operand))
-        case (.bool(let value), .bool(let operand)):
-            holds((value ? 1 : 0) - (operand ? 1 : 0))
-        case (let value, let operand):
-            numericOrder(value, operand).map(holds) ?? false
+        case (.string(let value), .string(let operand)): holds(value.codeUnitOrder(to: operand))
+        case (.bool(let value), .bool(let operand)): holds((value ? 1 : 0) - (operand ? 1 : 0))
+        case (let value, let operand): numericOrder(value, operand).map(holds) ?? false
         }
     }
 

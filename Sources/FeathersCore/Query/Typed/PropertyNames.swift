@@ -90,9 +90,7 @@ final class PropertyProbe {
     private let isSet: (Int) -> Bool
 
     /// - Parameter isSet: whether the property with a given number has the second of its two values.
-    init(_ isSet: @escaping (Int) -> Bool) {
-        self.isSet = isSet
-    }
+    init(_ isSet: @escaping (Int) -> Bool) { self.isSet = isSet }
 
     /// The value for a property; nil for types that decode themselves.
     func value<Value>(of type: Value.Type, at codingPath: [any CodingKey]) -> Value? {
@@ -134,9 +132,7 @@ final class PropertyProbe {
     private static func cases<Value: CaseIterable>(_ type: Value.Type) -> Any? {
         Value.allCases.dropFirst().first.flatMap { second in Value.allCases.first.map { ($0, second) } }
     }
-}
 
-extension PropertyProbe {
     /// A position in the model, where every member exists.
     struct Node: Decoder {
         let probe: PropertyProbe
@@ -184,10 +180,6 @@ extension PropertyProbe {
         var codingPath: [any CodingKey] { node.codingPath }
         var count: Int? { 1 }
         var isAtEnd: Bool { currentIndex > 0 }
-
-        init(node: Node) {
-            self.node = node
-        }
 
         func decodeNil() -> Bool { false }
 

@@ -14,13 +14,8 @@ public struct TypedQuery<Model: Decodable & Sendable>: Sendable {
     private let write: @Sendable (CodingOptions) throws(FeathersError) -> Query
 
     /// Creates a typed query from an untyped one.
-    public init(_ query: Query = Query()) {
-        self.init { _ in query }
-    }
-
-    private init(_ write: @escaping @Sendable (CodingOptions) throws(FeathersError) -> Query) {
-        self.write = write
-    }
+    public init(_ query: Query = Query()) { self.init { _ in query } }
+    private init(_ write: @escaping @Sendable (CodingOptions) throws(FeathersError) -> Query) { self.write = write }
 
     /// The query as it is sent.
     /// - Parameter coding: the service's codec. Your own codec has no key format: names are those of the model's decoding.
@@ -61,14 +56,9 @@ public struct TypedQuery<Model: Decodable & Sendable>: Sendable {
     }
 
     /// Adds the condition that at least one of `queries` matches (`$or`).
-    public func any(of queries: [Self]) -> Self {
-        combined(with: queries) { $0.any(of: $1) }
-    }
-
+    public func any(of queries: [Self]) -> Self { combined(with: queries) { $0.any(of: $1) } }
     /// Adds the condition that each of `queries` matches (`$and`).
-    public func all(of queries: [Self]) -> Self {
-        combined(with: queries) { $0.all(of: $1) }
-    }
+    public func all(of queries: [Self]) -> Self { combined(with: queries) { $0.all(of: $1) } }
 
     /// Sorts by a property (`$sort`). Further properties sort the records that are equal in those before.
     public func sorted<Value: QueryValue>(by property: any KeyPath<Model, Value> & Sendable, _ direction: Query.SortDirection = .ascending)
@@ -86,7 +76,6 @@ public struct TypedQuery<Model: Decodable & Sendable>: Sendable {
 
     /// Limits the result to `count` records (`$limit`).
     public func limit(_ count: Int) -> Self { changing { query, _ in query.limit(count) } }
-
     /// Skips the first `count` records (`$skip`).
     public func skip(_ count: Int) -> Self { changing { query, _ in query.skip(count) } }
 
@@ -155,7 +144,6 @@ extension TypedQuery {
 
     /// A query for records that match at least one of `queries` (`$or`).
     public static func any(of queries: [Self]) -> Self { Self().any(of: queries) }
-
     /// A query for records that match each of `queries` (`$and`).
     public static func all(of queries: [Self]) -> Self { Self().all(of: queries) }
 
@@ -187,28 +175,20 @@ public struct TypedCondition<Value: QueryValue>: Sendable {
 
     /// The property equals `value`.
     public static func equals(_ value: Value) -> Self { Self(.equals(value), [value]) }
-
     /// The property does not equal `value` (`$ne`).
     public static func isNot(_ value: Value) -> Self { Self(.isNot(value), [value]) }
-
     /// The property is greater than `value` (`$gt`).
     public static func greaterThan(_ value: Value) -> Self { Self(.greaterThan(value), [value]) }
-
     /// The property is greater than or equal to `value` (`$gte`).
     public static func isAtLeast(_ value: Value) -> Self { Self(.isAtLeast(value), [value]) }
-
     /// The property is less than `value` (`$lt`).
     public static func lessThan(_ value: Value) -> Self { Self(.lessThan(value), [value]) }
-
     /// The property is less than or equal to `value` (`$lte`).
     public static func isAtMost(_ value: Value) -> Self { Self(.isAtMost(value), [value]) }
-
     /// The property equals one of `values` (`$in`).
     public static func isIn(_ values: some Sequence<Value>) -> Self { Self(.isIn(Array(values)), Array(values)) }
-
     /// The property equals none of `values` (`$nin`).
     public static func isNotIn(_ values: some Sequence<Value>) -> Self { Self(.isNotIn(Array(values)), Array(values)) }
-
     /// A custom operator. The service must allow it.
     public static func custom(_ operator: String, _ value: some QueryValue) -> Self { Self(.custom(`operator`, value)) }
 }
@@ -218,7 +198,6 @@ extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
     public var queryValue: JSONValue { rawValue.queryValue }
 }
 
-/// A condition, and the dates it compares with.
 struct DatedCondition: Sendable {
     /// The condition, with dates as JavaScript writes them.
     let untyped: Query.Condition

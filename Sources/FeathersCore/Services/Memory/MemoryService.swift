@@ -4,8 +4,7 @@
 /// let messages = MemoryService(startID: 1, multi: .all, pagination: Pagination(default: 10, max: 50))
 /// ```
 ///
-/// Errors have FeathersJS' messages. An id finds its record both as a number and as a string. Reading a record takes constant
-/// time.
+/// Errors have FeathersJS' messages. An id finds its record both as a number and as a string. Reading a record takes constant time.
 public actor MemoryService: ServiceProtocol {
     let options: Options
     var store = RecordStore()
@@ -23,13 +22,8 @@ public actor MemoryService: ServiceProtocol {
     ///     the later one wins.
     ///   - makeID: Makes the ids of new records instead of the counter. It takes the record without its id.
     public init(
-        id: String = "id",
-        startID: Int64 = 0,
-        multi: MultipleRecords = .none,
-        pagination: Pagination? = nil,
-        operators: [QueryOperator] = [],
-        records: [JSONObject] = [],
-        makeID: (@Sendable (JSONObject) -> ServiceID)? = nil
+        id: String = "id", startID: Int64 = 0, multi: MultipleRecords = .none, pagination: Pagination? = nil,
+        operators: [QueryOperator] = [], records: [JSONObject] = [], makeID: (@Sendable (JSONObject) -> ServiceID)? = nil
     ) {
         options = Options(id: id, multi: multi, pagination: pagination, operators: operators, makeID: makeID)
         var store = RecordStore()
@@ -119,9 +113,7 @@ public actor MemoryService: ServiceProtocol {
         for (key, _) in removed { store.remove(key) }
         return .array(removed.map { query.select($0.record) })
     }
-}
 
-extension MemoryService {
     static func multipleRecordsRefused(_ method: String) -> FeathersError {
         FeathersError(.methodNotAllowed, "Can not \(method) multiple entries")
     }
@@ -137,7 +129,6 @@ extension MemoryService {
         return (key, record)
     }
 
-    /// The records that match, in the store's order.
     private func matches(_ query: MemoryQuery) -> [(key: RecordKey, record: JSONValue)] {
         var found: [(key: RecordKey, record: JSONValue)] = []
         store.visit { key, record in
@@ -164,8 +155,7 @@ extension JSONValue {
 }
 
 extension MemoryService {
-    /// Lists the records that match the query: as a page `{total, limit, skip, data}` if the service paginates, otherwise as an
-    /// array.
+    /// Lists the records that match the query: as a page `{total, limit, skip, data}` if the service paginates, otherwise as an array.
     ///
     /// Without `$sort`, records are in FeathersJS' order: integer ids ascending, then the others as they were added. A negative
     /// `$skip` is ignored.
@@ -210,9 +200,7 @@ extension MemoryService {
         if let sorter { found = Array(sorter.sorted(found).dropFirst(skip).prefix(limit)) }
         return (total, found.map(query.select))
     }
-}
 
-extension MemoryService {
     /// Creates one record from an object, or several from an array of objects.
     ///
     /// An id in the data is kept, and replaces the record that has it, as in FeathersJS. Null, `0`, `false` and an empty string
@@ -220,8 +208,7 @@ extension MemoryService {
     ///
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` for an array if the service's `multi` does not allow it,
     ///   ``FeathersError/Code/badRequest`` for data that is not an object or whose id is neither a string nor a number,
-    ///   ``FeathersError/Code/conflict`` if the service's `makeID` returns an id in use. Of several records either all are
-    ///   created or none.
+    ///   ``FeathersError/Code/conflict`` if the service's `makeID` returns an id in use. Of several records either all are created or none.
     public func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
         let selection = try QuerySelection(params.query, keeping: options.id)
         guard case .array(let elements) = data else {
@@ -250,14 +237,11 @@ extension MemoryService {
     }
 }
 
-/// Assigns the ids of records that are created together.
 private struct IDAssignment {
     var nextID: Int64
     private var taken: Set<RecordKey> = []
 
-    init(nextID: Int64) {
-        self.nextID = nextID
-    }
+    init(nextID: Int64) { self.nextID = nextID }
 
     mutating func id(for record: JSONObject, _ options: MemoryService.Options, _ store: RecordStore) throws(FeathersError) -> ServiceID {
         // Not `??`, whose right side would lose the type of its error.
@@ -307,10 +291,7 @@ struct MemoryQuery {
         selection = try QuerySelection(query, keeping: options.id)
     }
 
-    /// The selected properties of a record.
-    func select(_ record: JSONValue) -> JSONValue {
-        selection?(record) ?? record
-    }
+    func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }
 
     /// The selected properties of a record.
     /// - Throws: ``FeathersError/Code/notFound`` if the record does not match.

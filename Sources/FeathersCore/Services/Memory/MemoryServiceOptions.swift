@@ -1,5 +1,4 @@
 extension MemoryService {
-    /// The options of a memory service.
     struct Options: Sendable {
         let id: String
         let multi: MultipleRecords
@@ -12,9 +11,7 @@ extension MemoryService {
     public struct MultipleRecords: OptionSet, Sendable {
         public let rawValue: Int
 
-        public init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// `create` with an array.
         public static let create = MultipleRecords(rawValue: 1)
@@ -34,7 +31,6 @@ extension MemoryService {
 public struct Pagination: Sendable, Hashable {
     /// The size of a page if the query has no valid `$limit`.
     public var `default`: Int
-
     /// The maximum size of a page; nil for no maximum.
     public var max: Int?
 

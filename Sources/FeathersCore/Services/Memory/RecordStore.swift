@@ -20,8 +20,7 @@ struct RecordStore: Sendable {
         case .index(let index):
             if let last = indexed.lastKey, last > index, indexed[index] == nil { needsSorting = true }
             indexed.store(record, for: index)
-        case .name(let name):
-            named.store(record, for: name)
+        case .name(let name): named.store(record, for: name)
         }
     }
 
@@ -64,10 +63,8 @@ enum RecordKey: Hashable, Sendable {
         switch id {
         case .integer(let integer):
             self = UInt32(exactly: integer).flatMap(Self.init(index:)) ?? .name(ExactString(String(integer)))
-        case .number(let number):
-            self = UInt32(exactly: number).flatMap(Self.init(index:)) ?? .name(ExactString(id.description))
-        case .string(let string):
-            self = Self.index(in: string).flatMap(Self.init(index:)) ?? .name(ExactString(string))
+        case .number(let number): self = UInt32(exactly: number).flatMap(Self.init(index:)) ?? .name(ExactString(id.description))
+        case .string(let string): self = Self.index(in: string).flatMap(Self.init(index:)) ?? .name(ExactString(string))
         }
     }
 
@@ -104,19 +101,14 @@ struct OrderedRecords<Key: Hashable & Sendable>: Sendable {
 
     var count: Int { places.count }
 
-    /// The key of the last slot; nil if there are no slots.
     var lastKey: Key? { slots.last?.key }
 
-    subscript(key: Key) -> JSONValue? {
-        places[key].flatMap { slots[$0].record }
-    }
+    subscript(key: Key) -> JSONValue? { places[key].flatMap { slots[$0].record } }
 
-    /// The records in order.
     var records: some Sequence<(key: Key, record: JSONValue)> {
         slots.lazy.compactMap { slot in slot.record.map { (slot.key, $0) } }
     }
 
-    /// Replaces the record of a key, or appends a new one.
     mutating func store(_ record: JSONValue, for key: Key) {
         if let place = places[key] {
             slots[place].record = record
@@ -141,7 +133,6 @@ struct OrderedRecords<Key: Hashable & Sendable>: Sendable {
         if places.count < slots.count / 2 { closeGaps() }
     }
 
-    /// Sorts the records.
     mutating func sort(by areInIncreasingOrder: (Key, Key) -> Bool) {
         slots.sort { areInIncreasingOrder($0.key, $1.key) }
         closeGaps()

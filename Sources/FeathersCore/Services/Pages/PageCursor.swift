@@ -1,6 +1,5 @@
 /// Determines which pages of a list to request. A state machine without I/O.
 struct PageCursor: Sendable {
-    /// How pages are told apart.
     private enum Order: Sendable {
         /// By `$skip`. Records that are created or removed meanwhile shift the pages after them.
         case counted
@@ -15,7 +14,6 @@ struct PageCursor: Sendable {
     /// The maximum number of records on all pages.
     private let bound: Int
     private var size: Int
-    /// The maximum number of remaining records.
     private var remaining: Int
     private var isFirst = true
     private var last: JSONValue?
@@ -97,7 +95,6 @@ struct PageCursor: Sendable {
         return !isOver && page.count == step
     }
 
-    /// The properties of a record that the query selects.
     func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }
 
     private var isAtTotal: Bool {
@@ -118,9 +115,7 @@ struct PageCursor: Sendable {
 
 extension Query {
     /// A query for the records after the given one in the order of these properties: equal in the first properties, then greater in the next.
-    fileprivate func after(
-        _ record: JSONValue, sortedBy keys: [(property: String, isDescending: Bool)]
-    ) throws(FeathersError) -> Query {
+    fileprivate func after(_ record: JSONValue, sortedBy keys: [(property: String, isDescending: Bool)]) throws(FeathersError) -> Query {
         var alternatives: [Query] = []
         var equal = Query()
         for (property, isDescending) in keys {

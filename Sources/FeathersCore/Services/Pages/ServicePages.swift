@@ -50,9 +50,7 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
     /// The records of all pages, one by one.
     public var records: ServiceRecords<Element> { ServiceRecords(pages: self) }
 
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(self)
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let pages: ServicePages
@@ -120,9 +118,7 @@ extension ServicePage: Equatable where Element: Equatable {}
 public struct ServiceRecords<Element: Sendable>: AsyncSequence, Sendable {
     let pages: ServicePages<Element>
 
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(pages: pages.makeAsyncIterator())
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: pages.makeAsyncIterator()) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         var pages: ServicePages<Element>.AsyncIterator

@@ -9,21 +9,13 @@ struct OutgoingBytes: ~Copyable, @unchecked Sendable {
     private var start = 0
     private var end = 0
 
-    init() {
-        memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    }
+    init() { memory = UnsafeMutableRawBufferPointer(start: nil, count: 0) }
 
-    deinit {
-        memory.deallocate()
-    }
+    deinit { memory.deallocate() }
 
     var count: Int { end - start }
     var isEmpty: Bool { start == end }
-
-    /// The bytes queued; valid until the queue is changed.
-    var bytes: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[start..<end])
-    }
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[start..<end]) }
 
     /// Makes room for `count` more bytes and gives it, uninitialized, to `fill`, which writes all of them.
     mutating func append(_ count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
@@ -32,11 +24,8 @@ struct OutgoingBytes: ~Copyable, @unchecked Sendable {
         end += count
     }
 
-    mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        append(bytes.count) { $0.copyMemory(from: bytes) }
-    }
+    mutating func append(_ bytes: UnsafeRawBufferPointer) { append(bytes.count) { $0.copyMemory(from: bytes) } }
 
-    /// Takes `count` bytes off the front.
     mutating func removeFirst(_ count: Int) {
         precondition(count <= self.count)
         start += count

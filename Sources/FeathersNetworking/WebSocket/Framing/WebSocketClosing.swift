@@ -1,12 +1,9 @@
-/// The closing handshake (RFC 6455, section 7): which side has sent a close frame, and when the connection is over.
-///
-/// Exactly one action carries ``Action/finish``.
+/// The closing handshake (RFC 6455, section 7): which side has sent a close frame, and when the connection is over. Exactly one action
+/// carries ``Action/finish``.
 struct WebSocketClosing {
     /// What is to be done, in this order.
     struct Action {
-        /// A close frame to send; no other frame follows it.
         var send: WebSocketCloseFrame?
-        /// The end, to be reported to the owner.
         var finish: WebSocketClosure?
     }
 
@@ -14,9 +11,6 @@ struct WebSocketClosing {
 
     private var phase = Phase.open
 
-    init() {}
-
-    /// Whether messages and pongs may be sent.
     var isOpen: Bool { phase == .open }
     var isOver: Bool { phase == .over }
 
@@ -39,10 +33,7 @@ struct WebSocketClosing {
         return end(closure, telling: WebSocketCloseFrame(code: violation.closeCode))
     }
 
-    /// The connection ended, or broke.
-    mutating func lost(_ error: WebSocketError) -> Action {
-        end(WebSocketClosure(code: 1006, error: error), telling: nil)
-    }
+    mutating func lost(_ error: WebSocketError) -> Action { end(WebSocketClosure(code: 1006, error: error), telling: nil) }
 
     /// The peer has not answered our close frame in time.
     mutating func deadlinePassed() -> Action {
@@ -50,7 +41,6 @@ struct WebSocketClosing {
         return lost(WebSocketError(.timeout, "The server did not answer the closing handshake in time"))
     }
 
-    /// The owner has dropped the connection.
     mutating func abandoned() -> Action {
         let closure = WebSocketClosure(code: 1006, error: WebSocketError(.closed, "The WebSocket was dropped without being closed"))
         return end(closure, telling: WebSocketCloseFrame(code: 1001))

@@ -16,13 +16,9 @@ struct WebSocketFrameHeader: Equatable {
     var isFinal: Bool
     var opcode: WebSocketOpcode
     var payloadLength: Int
+}
 
-    init(isFinal: Bool, opcode: WebSocketOpcode, payloadLength: Int) {
-        self.isFinal = isFinal
-        self.opcode = opcode
-        self.payloadLength = payloadLength
-    }
-
+extension WebSocketFrameHeader {
     /// How long the whole header is, which its second byte tells.
     static func length(secondByte: UInt8) -> Int {
         switch secondByte & 0x7F {
@@ -62,8 +58,7 @@ struct WebSocketFrameHeader: Equatable {
             guard length >> 63 == 0 else { throw .protocolError("A frame's length has its highest bit set") }
             // Where Int has 32 bits, what does not fit is beyond every limit as well.
             return Int(clamping: length)
-        case let length:
-            return Int(length)
+        case let length: return Int(length)
         }
     }
 }
@@ -73,7 +68,6 @@ struct WebSocketCloseFrame: Equatable {
     /// Control frames carry 125 bytes, the code takes two.
     static let maximumReasonBytes = 123
 
-    /// nil where the frame is empty.
     var code: UInt16?
     var reason: String
 
@@ -133,13 +127,8 @@ struct WebSocketViolation: Error, Equatable {
     var closeCode: UInt16
     var message: String
 
-    static func protocolError(_ message: String) -> WebSocketViolation {
-        WebSocketViolation(closeCode: 1002, message: message)
-    }
-
-    static func invalidText(_ message: String) -> WebSocketViolation {
-        WebSocketViolation(closeCode: 1007, message: message)
-    }
+    static func protocolError(_ message: String) -> WebSocketViolation { WebSocketViolation(closeCode: 1002, message: message) }
+    static func invalidText(_ message: String) -> WebSocketViolation { WebSocketViolation(closeCode: 1007, message: message) }
 
     static func tooLarge(limit: Int) -> WebSocketViolation {
         WebSocketViolation(closeCode: 1009, message: "A message is larger than the \(limit) bytes accepted")

@@ -2,8 +2,6 @@
 struct WebSocketFrameWriter {
     private var keys = WebSocketMaskKeys()
 
-    init() {}
-
     mutating func append(_ message: WebSocketMessage, to queue: inout OutgoingBytes) {
         switch message {
         case .text(var text): text.withUTF8 { append(.text, UnsafeRawBufferPointer($0), to: &queue) }
@@ -25,8 +23,7 @@ struct WebSocketFrameWriter {
         queue.append(keyOffset + 4 + count) { frame in
             frame[0] = 0x80 | opcode.rawValue
             switch keyOffset {
-            case 2:
-                frame[1] = 0x80 | UInt8(count)
+            case 2: frame[1] = 0x80 | UInt8(count)
             case 4:
                 frame[1] = 0x80 | 126
                 frame.storeBytes(of: UInt16(count).bigEndian, toByteOffset: 2, as: UInt16.self)
@@ -41,7 +38,6 @@ struct WebSocketFrameWriter {
 }
 
 extension WebSocketMessage {
-    /// The payload's size in bytes.
     var byteCount: Int {
         switch self {
         case .text(let text): text.utf8.count
@@ -52,9 +48,8 @@ extension WebSocketMessage {
 
 /// Masking, which every frame of a client needs (RFC 6455, section 5.3).
 enum WebSocketMask {
-    /// Copies `source` to `target`, masked with `key`: its bytes in memory order, as they stand in the frame.
-    ///
-    /// Eight bytes at a time, in a shape the optimizer turns into vectors: large messages are masked as fast as memory is read.
+    /// Copies `source` to `target`, masked with `key`: its bytes in memory order, as they stand in the frame. Eight bytes at a time, in a
+    /// shape the optimizer turns into vectors: large messages are masked as fast as memory is read.
     static func copy(_ source: UnsafeRawBufferPointer, to target: UnsafeMutableRawBufferPointer, key: UInt32) {
         precondition(target.count >= source.count)
         guard let from = source.baseAddress, let to = target.baseAddress else { return }

@@ -4,21 +4,16 @@ struct WebSocketReceiver {
     private var assembler: WebSocketMessageAssembler
     private var isOver = false
 
-    /// - Parameter maximumMessageSize: in bytes.
-    init(maximumMessageSize: Int) {
-        assembler = WebSocketMessageAssembler(maximumSize: maximumMessageSize)
-    }
+    init(maximumMessageSize: Int) { assembler = WebSocketMessageAssembler(maximumSize: maximumMessageSize) }
 
-    /// Takes the next whole thing off the front of `input`; nil when more bytes are needed.
-    ///
-    /// Whatever follows a close frame or a violation is discarded (RFC 6455, sections 5.5.1 and 7.1.7).
+    /// Takes the next whole thing off the front of `input`; nil when more bytes are needed. Whatever follows a close frame or a violation
+    /// is discarded (RFC 6455, sections 5.5.1 and 7.1.7).
     mutating func next(_ input: inout UnsafeRawBufferPointer) throws(WebSocketViolation) -> WebSocketIncoming? {
         guard !isOver else { return nil }
         do throws(WebSocketViolation) {
             while let step = try parser.next(&input) {
                 switch step {
-                case .began(let header):
-                    try assembler.began(header)
+                case .began(let header): try assembler.began(header)
                 case .payload(let part, let isLast):
                     guard let incoming = try assembler.received(part, isLast: isLast) else { continue }
                     if case .close = incoming { isOver = true }
@@ -45,8 +40,6 @@ struct WebSocketFrameParser {
     private var pending: [UInt8] = []
     /// Payload still to come; nil between frames.
     private var remaining: Int?
-
-    init() {}
 
     /// Takes the next step off the front of `input`; nil when more bytes are needed, and `input` is empty then.
     mutating func next(_ input: inout UnsafeRawBufferPointer) throws(WebSocketViolation) -> Step? {
@@ -84,7 +77,6 @@ struct WebSocketFrameParser {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Cuts up to `count` bytes off the front.
     mutating func removeFirst(atMost count: Int) -> UnsafeRawBufferPointer {
         let count = Swift.min(count, self.count)
         let front = UnsafeRawBufferPointer(start: baseAddress, count: count)
@@ -93,7 +85,6 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// What complete frames mean.
 enum WebSocketIncoming: Equatable {
     case message(WebSocketMessage)
     case ping([UInt8])
@@ -113,10 +104,7 @@ struct WebSocketMessageAssembler {
     private var message: [UInt8] = []
     private var control: [UInt8] = []
 
-    /// - Parameter maximumSize: the largest message accepted, in bytes.
-    init(maximumSize: Int) {
-        self.maximumSize = maximumSize
-    }
+    init(maximumSize: Int) { self.maximumSize = maximumSize }
 
     mutating func began(_ header: WebSocketFrameHeader) throws(WebSocketViolation) {
         frame = header
@@ -130,7 +118,6 @@ struct WebSocketMessageAssembler {
         guard header.payloadLength <= maximumSize - message.count else { throw .tooLarge(limit: maximumSize) }
     }
 
-    /// Takes a part of the payload; returns what it completes.
     mutating func received(_ part: UnsafeRawBufferPointer, isLast: Bool) throws(WebSocketViolation) -> WebSocketIncoming? {
         if frame.opcode.isControl {
             control.append(contentsOf: part)
@@ -140,25 +127,21 @@ struct WebSocketMessageAssembler {
             // Most messages arrive in one piece: decoded where they are.
             return .message(try decode(part))
         }
-        if message.isEmpty {
-            message.reserveCapacity(min(frame.payloadLength, Self.maximumReservation))
-        }
+        if message.isEmpty { message.reserveCapacity(min(frame.payloadLength, Self.maximumReservation)) }
         message.append(contentsOf: part)
         guard isLast, frame.isFinal else { return nil }
         let whole = message
         message = []
-        if kind == .binary { return .message(endBinary(whole)) }
+        if kind == .binary {
+            kind = nil
+            return .message(.binary(whole))
+        }
         return try whole.withUnsafeBufferPointer { bytes throws(WebSocketViolation) in .message(try decode(UnsafeRawBufferPointer(bytes))) }
     }
 
-    private mutating func endBinary(_ bytes: [UInt8]) -> WebSocketMessage {
-        kind = nil
-        return .binary(bytes)
-    }
-
     private mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(WebSocketViolation) -> WebSocketMessage {
-        if kind == .binary { return endBinary(Array(bytes)) }
-        kind = nil
+        defer { kind = nil }
+        if kind == .binary { return .binary(Array(bytes)) }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidText("A text message is no UTF-8") }
         return .text(text)
     }

@@ -2,17 +2,13 @@
     import CCurl
     import Foundation
 
-    /// An open connection that carries bytes. It closes with its last reference.
-    ///
-    /// Only one thread at a time may call it; shared streams need a lock.
+    /// An open connection that carries bytes. It closes with its last reference. Only one thread at a time may call it; shared streams need
+    /// a lock.
     protocol ByteStream: AnyObject, Sendable {
-        /// What to watch for readiness.
         var descriptor: Int32 { get }
         /// Whether bytes may wait above the socket, where watching it does not show them: then reading goes on until nothing is left.
         var holdsBytes: Bool { get }
-        /// Reads what has arrived.
         func read(into buffer: UnsafeMutableRawBufferPointer) -> ByteStreamProgress
-        /// Writes what the connection takes now.
         func write(_ bytes: UnsafeRawBufferPointer) -> ByteStreamProgress
     }
 
@@ -20,7 +16,6 @@
         case bytes(Int)
         /// Nothing can be done before the socket is ready again.
         case wouldBlock
-        /// The peer sends no more.
         case ended
         case failed(String)
     }
@@ -31,9 +26,7 @@
         let holdsBytes = false
 
         /// - Parameter descriptor: a non-blocking socket, owned from here on.
-        init(owning descriptor: Int32) {
-            self.descriptor = descriptor
-        }
+        init(owning descriptor: Int32) { self.descriptor = descriptor }
 
         /// A duplicate of another's socket, which may be closed then; nil where there are no more descriptors.
         convenience init?(duplicating socket: Int32) {
@@ -44,9 +37,7 @@
             self.init(owning: copy)
         }
 
-        deinit {
-            close(descriptor)
-        }
+        deinit { close(descriptor) }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) -> ByteStreamProgress {
             while true {
@@ -77,7 +68,6 @@
     /// Unchecked: the handles and the record are used by one thread at a time: by the dialing one until the stream is handed over, then
     /// under the lock of ``WebSocketLink`` (``ByteStream``).
     final class CurlByteStream: ByteStream, @unchecked Sendable {
-        /// The largest TLS record.
         private static let largestRecord = 16 * 1024
 
         let easy: UnsafeMutableRawPointer

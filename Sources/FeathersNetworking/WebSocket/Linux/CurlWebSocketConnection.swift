@@ -5,9 +5,7 @@
     final class CurlWebSocketConnection: WebSocketConnection {
         private let link: WebSocketLink
 
-        /// - Parameters:
-        ///   - stream: past the opening handshake.
-        ///   - early: what arrived together with the answer to it.
+        /// - Parameter early: what arrived on the stream together with the answer to the opening handshake.
         init(
             _ stream: any ByteStream, early: [UInt8], on loop: SocketLoop, host: String, maximumMessageSize: Int,
             configuration: CurlWebSocketConnector.Configuration
@@ -16,21 +14,11 @@
             link.attach(stream, early: early, maximumMessageSize: maximumMessageSize)
         }
 
-        deinit {
-            link.abandon()
-        }
+        deinit { link.abandon() }
 
-        func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) {
-            link.start(handler)
-        }
-
-        func sendNow(_ message: WebSocketMessage) throws(WebSocketError) {
-            try link.sendNow(message)
-        }
-
-        func close(code: UInt16, reason: String) {
-            link.close(WebSocketCloseFrame(code: code, reason: reason))
-        }
+        func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) { link.start(handler) }
+        func sendNow(_ message: WebSocketMessage) throws(WebSocketError) { try link.sendNow(message) }
+        func close(code: UInt16, reason: String) { link.close(WebSocketCloseFrame(code: code, reason: reason)) }
     }
 
     /// One connection for all threads: sends from any of them, and wakes the loop's thread, which receives.
@@ -38,7 +26,6 @@
         private let loop: SocketLoop
         let token: SocketLoop.Token
         let host: String
-        /// How long the peer may take to answer a close frame.
         let closingTimeout: Duration
         let outbound: Locked<WebSocketOutbound>
 
@@ -51,7 +38,6 @@
         }
 
         /// Hands the socket to the loop.
-        /// - Parameter early: what arrived together with the answer to the opening handshake.
         func attach(_ stream: any ByteStream, early: [UInt8], maximumMessageSize: Int) {
             loop.send(.attach(token) { WebSocketPump(self, stream: stream, early: early, maximumMessageSize: maximumMessageSize) })
         }
@@ -90,7 +76,6 @@
             if isFirst { wake() }
         }
 
-        /// The owner has dropped the connection.
         func abandon() {
             let isOver = outbound.withLock { outbound in
                 outbound.isAbandoned = true
@@ -99,21 +84,16 @@
             if !isOver { wake() }
         }
 
-        /// Leaves to the loop what this thread did not finish.
         private func settle(_ progress: WebSocketOutbound.Progress) throws(WebSocketError) {
             switch progress {
-            case .settled:
-                return
-            case .unfinished:
-                wake()
+            case .settled: return
+            case .unfinished: wake()
             case .failed(let error):
                 if error.kind == .connectionLost { wake() }
                 throw error
             }
         }
 
-        private func wake() {
-            loop.send(.wake(token))
-        }
+        private func wake() { loop.send(.wake(token)) }
     }
 #endif

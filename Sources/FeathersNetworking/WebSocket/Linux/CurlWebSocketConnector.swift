@@ -18,9 +18,7 @@
 
             /// Creates a configuration; every setting has a default.
             public init(
-                tls: TLSConfiguration = TLSConfiguration(),
-                proxy: NetworkProxy = .environment,
-                closingTimeout: Duration = .seconds(5),
+                tls: TLSConfiguration = TLSConfiguration(), proxy: NetworkProxy = .environment, closingTimeout: Duration = .seconds(5),
                 maximumQueuedBytes: Int = 16 << 20
             ) {
                 self.tls = tls
@@ -33,9 +31,7 @@
         private let configuration: Configuration
 
         /// A connector; each connection it opens is its own.
-        public init(configuration: Configuration = Configuration()) {
-            self.configuration = configuration
-        }
+        public init(configuration: Configuration = Configuration()) { self.configuration = configuration }
 
         /// Opens a connection: name resolution, proxy, TCP, TLS, the opening handshake (RFC 6455, section 4).
         ///
@@ -54,8 +50,7 @@
                     dial.start(continuation) { [configuration] dial throws(WebSocketError) in
                         guard let stream = CurlByteStream() else { throw .noMemory }
                         let dialer = CurlDialer(
-                            dial: dial, target: target, deadline: deadline, configuration: configuration, stream: stream
-                        )
+                            dial: dial, target: target, deadline: deadline, configuration: configuration, stream: stream)
                         let early = try dial.waking(stream.multi) { () throws(WebSocketError) in
                             do throws(WebSocketError) {
                                 try dialer.connect()
@@ -68,8 +63,7 @@
                         }
                         return CurlWebSocketConnection(
                             target.isSecure || configuration.proxy.mayApply ? stream : try Self.plain(stream), early: early, on: loop,
-                            host: target.host, maximumMessageSize: request.maximumMessageSize, configuration: configuration
-                        )
+                            host: target.host, maximumMessageSize: request.maximumMessageSize, configuration: configuration)
                     }
                 }
             } onCancel: {

@@ -3,17 +3,15 @@
     import FeathersSupport
     import Foundation
 
-    /// The mailbox of the one thread that serves all WebSockets of the process.
-    ///
-    /// One thread with epoll serves twice as many messages as a dispatch source for each socket, and Dispatch on Linux loses events of
-    /// sockets that were reset (swift-corelibs-libdispatch #949, #833).
+    /// The mailbox of the one thread that serves all WebSockets of the process. One thread with epoll serves twice as many messages as a
+    /// dispatch source for each socket, and Dispatch on Linux loses events of sockets that were reset (swift-corelibs-libdispatch #949,
+    /// #833).
     final class SocketLoop: Sendable {
         typealias Token = UInt64
 
         enum Command: Sendable {
             /// Watches a socket from here on; what serves it is made on the loop's own thread and stays there.
             case attach(Token, make: @Sendable () -> any SocketListener)
-            /// Tells a listener that there is something to do for it.
             case wake(Token)
             case call(@Sendable () -> Void)
         }
@@ -29,9 +27,7 @@
         /// An event counter, which makes the thread look into the mailbox.
         private let bell: Int32
 
-        private init(bell: Int32) {
-            self.bell = bell
-        }
+        private init(bell: Int32) { self.bell = bell }
 
         /// The loop, started on first use; it stays for as long as the process.
         /// - Throws: where the system grants no thread or descriptors; the next call tries again.
@@ -70,18 +66,14 @@
             _ = write(bell, &one, MemoryLayout.size(ofValue: one))
         }
 
-        /// What has come in, in order.
         func take() -> [Command] {
             mailbox.withLock { mailbox in
-                guard !mailbox.commands.isEmpty else { return [] }
                 defer { mailbox.commands = [] }
                 return mailbox.commands
             }
         }
     }
-#endif
 
-#if os(Linux)
     /// The loop on its own thread: the listeners of sockets, and their deadlines.
     ///
     /// Not `Sendable`: it is made on the thread and handed to listeners only while they are called.
@@ -112,22 +104,16 @@
         }
 
         /// Calls the listener at this moment, in place of the one it named before.
-        func setDeadline(_ deadline: ContinuousClock.Instant?, for token: SocketLoop.Token) {
-            deadlines.set(deadline, for: token)
-        }
+        func setDeadline(_ deadline: ContinuousClock.Instant?, for token: SocketLoop.Token) { deadlines.set(deadline, for: token) }
 
         /// Calls the listener once more after the others had their turn.
-        func callAgain(_ token: SocketLoop.Token) {
-            again.append(token)
-        }
+        func callAgain(_ token: SocketLoop.Token) { again.append(token) }
 
         func run() -> Never {
             let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Self.batch)
             while true {
                 let count = Int(epoll_wait(epoll, events, Int32(Self.batch), timeout))
-                for index in 0..<max(count, 0) {
-                    tell(events + index)
-                }
+                for index in 0..<max(count, 0) { tell(events + index) }
                 let agains = again
                 again = []
                 for token in agains { listeners[token]?.woken(on: self) }
@@ -155,10 +141,8 @@
                 let listener = make()
                 listeners[token] = listener
                 if clinuxio_watch(epoll, listener.descriptor, token) != 0 { listener.failed(on: self) }
-            case .wake(let token):
-                listeners[token]?.woken(on: self)
-            case .call(let body):
-                body()
+            case .wake(let token): listeners[token]?.woken(on: self)
+            case .call(let body): body()
             }
         }
 
@@ -169,13 +153,10 @@
             return ContinuousClock.now.duration(to: earliest).milliseconds
         }
     }
-#endif
 
-#if os(Linux)
     /// Serves one socket, on the loop's thread only.
     protocol SocketListener: AnyObject {
         var descriptor: Int32 { get }
-
         /// The socket changed: it may take bytes again, and perhaps has some.
         /// - Parameter isEnding: the peer will send no more, or the connection is broken.
         func changed(isReadable: Bool, isEnding: Bool, on thread: SocketLoopThread)
@@ -183,21 +164,15 @@
         /// There is something to do, or the listener asked to be called again.
         func woken(on thread: SocketLoopThread)
 
-        /// The deadline it set has come.
         func deadlinePassed(on thread: SocketLoopThread)
-
-        /// The socket cannot be watched.
         func failed(on thread: SocketLoopThread)
     }
 #endif
 
-/// One deadline for each key.
 struct DeadlineTable<Key: Hashable> {
     private var deadlines: [Key: ContinuousClock.Instant] = [:]
     /// No deadline is earlier. It may be too early, as nothing is searched when one is taken back.
     private(set) var earliest: ContinuousClock.Instant?
-
-    init() {}
 
     /// Sets a key's deadline in place of the one it had; nil takes it back.
     mutating func set(_ deadline: ContinuousClock.Instant?, for key: Key) {

@@ -3,22 +3,12 @@
     import FeathersSupport
     import Foundation
 
-    /// One attempt to open a connection: started once, ended once, cancelled at any moment.
-    ///
-    /// It runs on a thread of its own, since connecting with libcurl blocks in places. The waiting task is resumed at once, even while that
-    /// thread still has to clean up.
+    /// One attempt to open a connection: started once, ended once, cancelled at any moment. It runs on a thread of its own, since
+    /// connecting with libcurl blocks in places. The waiting task is resumed at once, even while that thread still has to clean up.
     final class WebSocketDial: Sendable {
-        /// A multi handle that other threads may wake.
-        ///
-        /// Unchecked: `curl_multi_wakeup` is the one call libcurl allows from every thread, and it is made under the lock that the
-        /// dialing thread takes before it frees the handle.
-        private struct Wakeable: @unchecked Sendable {
-            let multi: UnsafeMutableRawPointer
-        }
-
         private enum Phase: Sendable {
             case new
-            case dialing(CheckedContinuation<Void, Never>, Wakeable?)
+            case dialing(CheckedContinuation<Void, Never>, WakeableMulti?)
             case over(Result<CurlWebSocketConnection, any Error>)
         }
 
@@ -45,23 +35,16 @@
             if !isRunning { finish(.failure(WebSocketError(.cannotConnect, "The system grants no more threads"))) }
         }
 
-        func cancel() {
-            finish(.failure(CancellationError()))
-        }
+        func cancel() { finish(.failure(CancellationError())) }
 
         /// Whether the attempt has ended, so that its connection is not wanted any more.
-        var isOver: Bool {
-            phase.withLock { phase in
-                if case .over = phase { true } else { false }
-            }
-        }
+        var isOver: Bool { phase.withLock { if case .over = $0 { true } else { false } } }
 
         /// Ends the attempt, unless it has ended; a connection that comes too late is dropped, which closes it.
         func finish(_ result: Result<CurlWebSocketConnection, any Error>) {
             let waiting = phase.withLock { phase -> CheckedContinuation<Void, Never>? in
                 switch phase {
-                case .over:
-                    return nil
+                case .over: return nil
                 case .new:
                     phase = .over(result)
                     return nil
@@ -88,12 +71,12 @@
         func waking<Result, Failure: Error>(
             _ multi: UnsafeMutableRawPointer, _ body: () throws(Failure) -> Result
         ) throws(Failure) -> Result {
-            setWakeable(Wakeable(multi: multi))
+            setWakeable(WakeableMulti(multi: multi))
             defer { setWakeable(nil) }
             return try body()
         }
 
-        private func setWakeable(_ wakeable: Wakeable?) {
+        private func setWakeable(_ wakeable: WakeableMulti?) {
             phase.withLock { phase in
                 if case .dialing(let continuation, _) = phase { phase = .dialing(continuation, wakeable) }
             }
@@ -109,7 +92,6 @@
         let configuration: CurlWebSocketConnector.Configuration
         let stream: CurlByteStream
 
-        /// Connects up to TLS.
         func connect() throws(WebSocketError) {
             let details = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
             details.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -145,12 +127,9 @@
                 case .bytes(let count):
                     var bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                     if try response.received(&bytes) { return Array(bytes) }
-                case .wouldBlock:
-                    try wait(for: CURL_WAIT_POLLIN)
-                case .ended:
-                    throw WebSocketError(.connectionLost, "\(target.host) ended the connection instead of opening a WebSocket")
-                case .failed(let reason):
-                    throw WebSocketError(.connectionLost, "The connection to \(target.host) was lost: \(reason)")
+                case .wouldBlock: try wait(for: CURL_WAIT_POLLIN)
+                case .ended: throw WebSocketError(.connectionLost, "\(target.host) ended the connection instead of opening a WebSocket")
+                case .failed(let reason): throw WebSocketError(.connectionLost, "The connection to \(target.host) was lost: \(reason)")
                 }
             }
         }
@@ -159,12 +138,9 @@
             var rest = bytes[...]
             while !rest.isEmpty {
                 switch rest.withUnsafeBytes({ stream.write($0) }) {
-                case .bytes(let count):
-                    rest = rest.dropFirst(count)
-                case .wouldBlock:
-                    try wait(for: CURL_WAIT_POLLOUT)
-                case .ended, .failed:
-                    throw WebSocketError(.connectionLost, "The connection to \(target.host) was lost")
+                case .bytes(let count): rest = rest.dropFirst(count)
+                case .wouldBlock: try wait(for: CURL_WAIT_POLLOUT)
+                case .ended, .failed: throw WebSocketError(.connectionLost, "The connection to \(target.host) was lost")
                 }
             }
         }

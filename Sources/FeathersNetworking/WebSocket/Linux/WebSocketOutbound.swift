@@ -1,7 +1,6 @@
 #if os(Linux)
-    /// The sending half of a connection: what is queued, and how far the closing handshake has come.
-    ///
-    /// Whenever bytes are queued, either the socket would block, and its next event goes on, or the loop has been woken to go on.
+    /// The sending half of a connection: what is queued, and how far the closing handshake has come. Whenever bytes are queued, either the
+    /// socket would block, and its next event goes on, or the loop has been woken to go on.
     struct WebSocketOutbound: ~Copyable, Sendable {
         enum Progress: Sendable {
             /// Everything is on its way, or the socket's next event goes on.
@@ -16,13 +15,10 @@
         /// How much one thread writes in one go, in bytes: it holds the lock meanwhile.
         private static let turn = 256 << 10
 
-        /// nil once the connection is over.
         var stream: (any ByteStream)?
         var closing = WebSocketClosing()
-        /// How the connection ended, once it has.
         var closure: WebSocketClosure?
         var handler: (@Sendable (WebSocketEvent) -> Void)?
-        /// Whether the owner has gone.
         var isAbandoned = false
 
         private let maximumQueuedBytes: Int
@@ -37,16 +33,13 @@
             self.maximumQueuedBytes = maximumQueuedBytes
         }
 
-        /// Why nothing can be sent any more; nil while it can.
         var obstacle: WebSocketError? {
             guard closure == nil, closing.isOpen else { return WebSocketError(.closed, "The WebSocket is closing or closed") }
             return writingError
         }
 
         /// Whether the queue has room for a message; an empty queue takes one of any size.
-        func hasRoom(for message: WebSocketMessage) -> Bool {
-            queue.isEmpty || queue.count + message.byteCount <= maximumQueuedBytes
-        }
+        func hasRoom(for message: WebSocketMessage) -> Bool { queue.isEmpty || queue.count + message.byteCount <= maximumQueuedBytes }
 
         /// Whether a pong may be sent. A peer that pings but does not read gets no more of them: RFC 6455, section 5.5.3, allows it.
         var mayAnswerPings: Bool { obstacle == nil && queue.count < Self.maximumQueuedBytesForPongs }
@@ -64,12 +57,8 @@
             return wasEmpty ? flush() : .settled
         }
 
-        /// The socket takes bytes again, perhaps.
-        mutating func unblock() {
-            isBlocked = false
-        }
+        mutating func unblock() { isBlocked = false }
 
-        /// Writes what the socket takes.
         mutating func flush() -> Progress {
             if let writingError { return .failed(writingError) }
             guard !isBlocked, let stream else { return .settled }

@@ -94,8 +94,7 @@ import FeathersSupport
             }
             for _ in 0..<Self.turn {
                 switch link.outbound.withLock({ outbound in outbound.stream?.read(into: thread.scratch) }) {
-                case nil:
-                    return
+                case nil: return
                 case .wouldBlock:
                     if let writingError { lose(writingError, on: thread) }
                     return
@@ -166,7 +165,6 @@ import FeathersSupport
             end(on: thread)
         }
 
-        /// Closes the socket.
         private func end(on thread: SocketLoopThread) {
             thread.detach(link.token)
             let stream = link.outbound.withLock { outbound in

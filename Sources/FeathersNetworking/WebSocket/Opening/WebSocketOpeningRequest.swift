@@ -5,7 +5,6 @@ struct WebSocketTarget: Sendable {
     var isSecure: Bool
     /// Host and explicit port, as in a `Host` field: an address of IPv6 in brackets, a name in ASCII.
     var host: String
-    /// Path and query, percent-encoded.
     var target: String
     /// From the URL's user and password, for `Authorization`.
     private var credentials: String?
@@ -28,14 +27,11 @@ struct WebSocketTarget: Sendable {
         credentials = parts.user.map { Data("\($0):\(parts.password ?? "")".utf8).base64EncodedString() }
     }
 
-    /// What libcurl is to connect to.
     var curlURL: String { "\(isSecure ? "https" : "http")://\(host)/" }
 
     func openingRequest(_ headers: HTTPHeaders) -> WebSocketOpeningRequest {
         var fields = Array(headers)
-        if let credentials, headers["Authorization"] == nil {
-            fields.append((name: "Authorization", value: "Basic \(credentials)"))
-        }
+        if let credentials, headers["Authorization"] == nil { fields.append((name: "Authorization", value: "Basic \(credentials)")) }
         return WebSocketOpeningRequest(target: target, host: host, fields: fields)
     }
 }
@@ -49,33 +45,25 @@ struct WebSocketOpeningRequest {
 
     /// Sixteen random bytes in base64, new for every handshake.
     let key: String
-    /// What was offered in `Sec-WebSocket-Protocol`.
     let subprotocols: [String]
     let bytes: [UInt8]
 
     /// - Parameters:
-    ///   - target: path and query, percent-encoded.
     ///   - host: host and explicit port; a `Host` among the fields takes its place.
     ///   - fields: checked before for line breaks and the like.
     init(target: String, host: String, fields: some Sequence<(name: String, value: String)>, key: String = Self.randomKey()) {
         let fields = fields.filter { !Self.ownFields.contains($0.name.lowercased()) }
         var text = "GET \(target) HTTP/1.1\r\n"
-        if !fields.contains(where: { $0.name.lowercased() == "host" }) {
-            text += "Host: \(host)\r\n"
-        }
+        if !fields.contains(where: { $0.name.lowercased() == "host" }) { text += "Host: \(host)\r\n" }
         text += "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: \(key)\r\nSec-WebSocket-Version: 13\r\n"
-        for field in fields {
-            text += "\(field.name): \(field.value)\r\n"
-        }
+        for field in fields { text += "\(field.name): \(field.value)\r\n" }
         self.key = key
         subprotocols = fields.filter { $0.name.lowercased() == "sec-websocket-protocol" }.flatMap { $0.value.listElements }
         bytes = Array((text + "\r\n").utf8)
     }
 
     /// What a server that understood the request answers in `Sec-WebSocket-Accept`.
-    var expectedAccept: String {
-        Data(SHA1.digest((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)).base64EncodedString()
-    }
+    var expectedAccept: String { Data(SHA1.digest((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)).base64EncodedString() }
 
     static func randomKey() -> String {
         var source = SystemRandomNumberGenerator()
@@ -85,13 +73,10 @@ struct WebSocketOpeningRequest {
 
 extension String {
     /// The elements of a comma-separated list (RFC 9110, section 5.6.1).
-    var listElements: [String] {
-        split(separator: ",").map { String($0.trimmedOfBlanks) }.filter { !$0.isEmpty }
-    }
+    var listElements: [String] { split(separator: ",").map { String($0.trimmedOfBlanks) }.filter { !$0.isEmpty } }
 }
 
 extension Substring {
-    /// Without the blanks and tabs around it.
     var trimmedOfBlanks: Substring {
         var text = self
         while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
@@ -109,9 +94,7 @@ enum SHA1 {
         withUnsafeBytes(of: UInt64(input.count * 8).bigEndian) { padded.append(contentsOf: $0) }
 
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
-        for block in stride(from: 0, to: padded.count, by: 64) {
-            add(padded[block..<(block + 64)], to: &state)
-        }
+        for block in stride(from: 0, to: padded.count, by: 64) { add(padded[block..<(block + 64)], to: &state) }
         return state.flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
     }
 
@@ -119,9 +102,7 @@ enum SHA1 {
         var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { index in
             block[index..<(index + 4)].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
         }
-        for index in 16..<80 {
-            words.append(rotated(words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], by: 1))
-        }
+        for index in 16..<80 { words.append(rotated(words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], by: 1)) }
         var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
         for (index, word) in words.enumerated() {
             let (mixed, constant): (UInt32, UInt32) =
@@ -134,12 +115,8 @@ enum SHA1 {
             let next = rotated(a, by: 5) &+ mixed &+ e &+ constant &+ word
             (a, b, c, d, e) = (next, a, rotated(b, by: 30), c, d)
         }
-        for (index, value) in [a, b, c, d, e].enumerated() {
-            state[index] &+= value
-        }
+        for (index, value) in [a, b, c, d, e].enumerated() { state[index] &+= value }
     }
 
-    private static func rotated(_ value: UInt32, by bits: UInt32) -> UInt32 {
-        value << bits | value >> (32 - bits)
-    }
+    private static func rotated(_ value: UInt32, by bits: UInt32) -> UInt32 { value << bits | value >> (32 - bits) }
 }

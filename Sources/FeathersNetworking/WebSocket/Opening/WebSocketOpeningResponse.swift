@@ -8,9 +8,7 @@ struct WebSocketOpeningResponse {
     private let request: WebSocketOpeningRequest
     private var head: [UInt8] = []
 
-    init(to request: WebSocketOpeningRequest) {
-        self.request = request
-    }
+    init(to request: WebSocketOpeningRequest) { self.request = request }
 
     /// Takes what belongs to the response off the front of `input`; true once the connection is open. What is left then are frames already.
     /// - Throws: ``WebSocketError`` of kind ``WebSocketError/Kind/refused(status:)`` for any other answer than 101,
@@ -68,16 +66,10 @@ extension WebSocketError {
 }
 
 /// Status line and fields of an HTTP/1 response: the part that the opening handshake needs (RFC 9112).
-struct HTTPResponseHead: Equatable {
+struct HTTPResponseHead {
     var status: Int
     var reason: String
-    /// Names in lower case, in order.
-    var fields: [Field]
-
-    struct Field: Equatable {
-        var name: String
-        var value: String
-    }
+    var fields: [HTTPHeaders.Field]
 
     /// Reads a head without its empty last line.
     /// - Returns: nil where it is not an HTTP/1 response.
@@ -95,12 +87,9 @@ struct HTTPResponseHead: Equatable {
             guard let colon = line.firstIndex(of: ":"), HTTPFieldSyntax.isToken(String(line[..<colon])) else { return nil }
             let value = String(line[line.index(after: colon)...].trimmedOfBlanks)
             guard HTTPFieldSyntax.isFieldValue(value) else { return nil }
-            fields.append(Field(name: line[..<colon].lowercased(), value: value))
+            fields.append((name: line[..<colon].lowercased(), value: value))
         }
     }
 
-    /// The elements of all fields of this name.
-    func list(_ name: String) -> [String] {
-        fields.filter { $0.name == name }.flatMap { $0.value.listElements }
-    }
+    func list(_ name: String) -> [String] { fields.filter { $0.name == name }.flatMap { $0.value.listElements } }
 }

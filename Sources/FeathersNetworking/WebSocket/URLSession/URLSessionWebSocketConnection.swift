@@ -16,13 +16,9 @@ final class URLSessionWebSocketConnection: WebSocketConnection {
         self.state = state
     }
 
-    deinit {
-        close(code: 1001, reason: "")
-    }
+    deinit { close(code: 1001, reason: "") }
 
-    func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) {
-        if state.listen(handler) { Self.receive(task, state) }
-    }
+    func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) { if state.listen(handler) { Self.receive(task, state) } }
 
     /// One message after the other. The task, not the connection, is held meanwhile.
     private static func receive(_ task: URLSessionWebSocketTask, _ state: URLSessionWebSocketState) {

@@ -15,9 +15,7 @@ public struct URLSessionWebSocketConnector: WebSocketConnector {
     /// A connector that makes a session for each connection.
     /// - Parameter configuration: makes the configuration of a connection's session; the default keeps nothing on disk, no cookies and
     ///   no credentials.
-    public init(
-        configuration: @escaping @Sendable () -> URLSessionConfiguration = { URLSessionHTTPClient.defaultConfiguration }
-    ) {
+    public init(configuration: @escaping @Sendable () -> URLSessionConfiguration = { URLSessionHTTPClient.defaultConfiguration }) {
         makeConfiguration = configuration
     }
 
@@ -52,9 +50,7 @@ public struct URLSessionWebSocketConnector: WebSocketConnector {
         components?.scheme = target.isSecure ? "wss" : "ws"
         guard let url = components?.url else { throw WebSocketError(.invalidURL, "The URL cannot be used (\(target.host))") }
         var urlRequest = URLRequest(url: url)
-        for field in request.headers {
-            urlRequest.setValue(field.value, forHTTPHeaderField: field.name)
-        }
+        for field in request.headers { urlRequest.setValue(field.value, forHTTPHeaderField: field.name) }
         #if canImport(FoundationNetworking)
             // libcurl before 8.17 leaves it out, and servers insist on it.
             urlRequest.setValue("Upgrade", forHTTPHeaderField: "Connection")
@@ -65,13 +61,10 @@ public struct URLSessionWebSocketConnector: WebSocketConnector {
     }
 }
 
-/// The delegate of a WebSocket's session.
 final class URLSessionWebSocketReports: NSObject, URLSessionWebSocketDelegate {
     private let state: URLSessionWebSocketState
 
-    init(_ state: URLSessionWebSocketState) {
-        self.state = state
-    }
+    init(_ state: URLSessionWebSocketState) { self.state = state }
 
     func urlSession(_ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?) {
         #if canImport(FoundationNetworking)
@@ -113,7 +106,6 @@ extension WebSocketClosure {
         self.init(code: number, reason: reason.map { String(decoding: $0, as: UTF8.self) } ?? "")
     }
 
-    /// Reads how a task ended.
     init(ended task: URLSessionWebSocketTask, _ error: (any Error)?, host: String) {
         if task.closeCode != .invalid, task.closeCode != .abnormalClosure, task.error == nil {
             self.init(task.closeCode, reason: task.closeReason)
@@ -124,7 +116,6 @@ extension WebSocketClosure {
 }
 
 extension WebSocketError {
-    /// Translates an error of URLSession.
     init(urlSession error: (any Error)?, response: URLResponse?, host: String) {
         if let status = (response as? HTTPURLResponse)?.statusCode, status != 101 {
             self.init(.refused(status: status), "The server refused the WebSocket: \(status) (\(host))")

@@ -5,9 +5,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The state of a connection on URLSession: opening, open, closing or closed, with the continuation and the handler to call.
-///
-/// Both are called outside the lock, on the session's queue.
+/// The state of a connection on URLSession: opening, open, closing or closed, with the continuation and the handler to call. Both are
+/// called outside the lock, on the session's queue.
 final class URLSessionWebSocketState: Sendable {
     private struct State: Sendable {
         var opening: CheckedContinuation<Void, any Error>?
@@ -33,7 +32,6 @@ final class URLSessionWebSocketState: Sendable {
     /// The session's delegate queue, which runs one thing at a time.
     let reports: OperationQueue
     private let state = Locked(State())
-    /// How many bytes are on their way into URLSession.
     private let queuedBytes = Locked(0)
 
     init(host: String) {
@@ -71,9 +69,7 @@ final class URLSessionWebSocketState: Sendable {
         takeOpening()?.resume()
     }
 
-    func cancelOpening() {
-        takeOpening(cancelling: true)?.resume(throwing: CancellationError())
-    }
+    func cancelOpening() { takeOpening(cancelling: true)?.resume(throwing: CancellationError()) }
 
     private func takeOpening(cancelling: Bool = false) -> CheckedContinuation<Void, any Error>? {
         state.withLock { state in
@@ -97,10 +93,7 @@ final class URLSessionWebSocketState: Sendable {
         }
     }
 
-    /// URLSession has taken this much.
-    func dequeue(_ size: Int) {
-        queuedBytes.withLock { $0 -= size }
-    }
+    func dequeue(_ size: Int) { queuedBytes.withLock { $0 -= size } }
 
     // MARK: Receiving
 
@@ -114,13 +107,10 @@ final class URLSessionWebSocketState: Sendable {
         return closure == nil
     }
 
-    func deliver(_ message: WebSocketMessage) {
-        state.withLock { $0.handler }?(.message(message))
-    }
+    func deliver(_ message: WebSocketMessage) { state.withLock { $0.handler }?(.message(message)) }
 
     // MARK: Closing
 
-    /// - Returns: whether closing begins here.
     func beginClosing() -> Bool {
         state.withLock { state in
             guard state.closure == nil, !state.isClosing else { return false }

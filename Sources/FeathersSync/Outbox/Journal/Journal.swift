@@ -35,10 +35,7 @@ struct Journal: Sendable {
             try disk.lock()
             // Left by a process that died while it rewrote the file.
             try disk.remove(Self.draft(of: name))
-            guard let bytes = try disk.read(name), !bytes.isEmpty else {
-                (file, length) = try Self.begin([], on: disk, name: name)
-                return
-            }
+            let bytes = try disk.read(name) ?? []
             let found = try JournalFormat.contents(of: bytes)
             guard found.length > 0 else {
                 (file, length) = try Self.begin([], on: disk, name: name)

@@ -84,9 +84,7 @@ enum JournalFormat {
         return true
     }
 
-    private static func littleEndian(_ number: UInt32) -> [UInt8] {
-        [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) }
-    }
+    private static func littleEndian(_ number: UInt32) -> [UInt8] { [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) } }
 
     private static func number(in bytes: [UInt8], at offset: Int) -> UInt32 {
         bytes[offset..<offset + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }

@@ -19,9 +19,7 @@ enum JournalRecord: Sendable {
 
 extension JournalRecord {
     /// - Throws: When the data holds a number that JSON cannot express.
-    func payload() throws -> [UInt8] {
-        try JSONValue.object(json).serialized()
-    }
+    func payload() throws -> [UInt8] { try JSONValue.object(json).serialized() }
 
     private var json: JSONObject {
         switch self {
@@ -151,7 +149,6 @@ extension OutboxWrite {
 extension UUID {
     /// In lowercase, as JavaScript libraries write it.
     var text: String { uuidString.lowercased() }
-
     fileprivate var json: JSONValue { .string(text) }
 
     fileprivate init?(_ json: JSONValue?) {
@@ -161,20 +158,12 @@ extension UUID {
 }
 
 extension FeathersError.Execution {
-    fileprivate var text: String {
-        switch self {
-        case .answered: "answered"
-        case .neverSent: "neverSent"
-        case .mayHaveExecuted: "mayHaveExecuted"
-        }
-    }
+    private static let texts: [Self: String] = [.answered: "answered", .neverSent: "neverSent", .mayHaveExecuted: "mayHaveExecuted"]
+
+    fileprivate var text: String { Self.texts[self] ?? "mayHaveExecuted" }
 
     fileprivate init?(text: String) {
-        switch text {
-        case "answered": self = .answered
-        case "neverSent": self = .neverSent
-        case "mayHaveExecuted": self = .mayHaveExecuted
-        default: return nil
-        }
+        guard let known = Self.texts.first(where: { $0.value == text })?.key else { return nil }
+        self = known
     }
 }

@@ -23,9 +23,7 @@ actor JournalWriter {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(on disk: any JournalDisk, name: String, path: String) {
-        (self.disk, self.name, self.path) = (disk, name, path)
-    }
+    init(on disk: any JournalDisk, name: String, path: String) { (self.disk, self.name, self.path) = (disk, name, path) }
 
     /// Opens the journal and returns its contents.
     func open() throws -> JournalContents {
@@ -49,9 +47,7 @@ actor JournalWriter {
     ///   - isOwed: Whether the record remains true if it cannot be written. It is then written with the next one.
     ///   - onDurable: Called once it is on the disk, in the order of the file.
     /// - Throws: ``FeathersError`` naming the file when the record was not written. Nothing of it is in the file then.
-    nonisolated func append(
-        _ record: JournalRecord, isOwed: Bool = false, onDurable: @escaping @Sendable () -> Void = {}
-    ) async throws {
+    nonisolated func append(_ record: JournalRecord, isOwed: Bool = false, onDurable: @escaping @Sendable () -> Void = {}) async throws {
         let ticket = Ticket(entry: try Journal.entry(record, path: path), isOwed: isOwed, onDurable: onDurable)
         line.withLock { $0.append(ticket) }
         await flush()

@@ -12,16 +12,11 @@ final class SystemDisk: JournalDisk {
     private static let maximumSize = Int(Int32.max)
 
     private let folder: String
+    /// The name of the file that stands for the right to write.
     private let lockName: String
     private let held = Locked<Held?>(nil)
 
-    /// - Parameters:
-    ///   - folder: where the files are.
-    ///   - lockName: the name of the file that stands for the right to write.
-    init(folder: String, lockName: String) {
-        self.folder = folder
-        self.lockName = lockName
-    }
+    init(folder: String, lockName: String) { (self.folder, self.lockName) = (folder, lockName) }
 
     func lock() throws {
         let directory = try SafeDirectory.make(folder)
@@ -31,22 +26,12 @@ final class SystemDisk: JournalDisk {
         held.withLock { $0 = Held(directory: directory, lock: lock) }
     }
 
-    func unlock() {
-        held.withLock { $0 = nil }
-    }
-
-    func read(_ name: String) throws -> [UInt8]? {
-        try directory.open(name)?.readAll(atMost: Self.maximumSize)
-    }
-
+    func unlock() { held.withLock { $0 = nil } }
+    func read(_ name: String) throws -> [UInt8]? { try directory.open(name)?.readAll(atMost: Self.maximumSize) }
     func create(_ name: String) throws -> any JournalFile { try directory.create(name) }
-
     func open(_ name: String) throws -> any JournalFile { try directory.openForWriting(name) }
-
     func rename(_ name: String, to newName: String) throws { try directory.rename(name, to: newName) }
-
     func remove(_ name: String) throws { try directory.remove(name) }
-
     func synchronize() throws { try directory.synchronize() }
 
     private var directory: SafeDirectory {

@@ -1,0 +1,192 @@
+import Feathers
+import FeathersCore
+import FeathersSupport
+
+@testable import FeathersTesting
+
+/// Reads and writes in a history.
+extension History {
+    private struct Read: Sendable {
+        let path: String
+        let id: Int64?
+        let query: Query
+        let policy: CachePolicy?
+        /// Whether users may change before it ends.
+        let mayOverlap: Bool
+
+        var description: String {
+            "\(path)\(id.map { " \($0)" } ?? "")\(query.isEmpty ? "" : " \((try? JSONValue.object(query.json).serialized()).map { String(decoding: $0, as: UTF8.self) } ?? "")") \(policy?.rawValue ?? "")"
+        }
+    }
+
+    private func randomRead(of paths: [String] = ["notes", "notes", "news"]) -> Read {
+        let query: Query = chance(1, in: 3) ? Query().sorted(by: "text").limit(3) : Query()
+        let id = chance(1, in: 3) ? Int64.random(in: 1...max(server.state.current.lastID, 1), using: &random) : nil
+        return Read(
+            path: pick(paths), id: id, query: id == nil ? query : Query(),
+            policy: chance(1, in: 4) ? nil : CachePolicy.allCases.randomElement(using: &random), mayOverlap: callsWait)
+    }
+
+    private func perform(_ read: Read) -> @Sendable () async -> Void {
+        let (app, identities, report) = (app, process.identities, report)
+        let params = read.policy.map { Params.caching($0) } ?? Params()
+        return {
+            let begin = identities.position
+            let service = app.service(read.path)
+            let result: JSONValue?
+            if let id = read.id {
+                result = try? await service.get(id, params: params)
+            } else {
+                result = try? await service.find(read.query, params: params)
+            }
+            let end = identities.position
+            let users = identities.identities(since: read.mayOverlap ? begin : end)
+            let told = result?.toldUsers ?? []
+            if !told.isSubset(of: users.union(["nobody"])) {
+                report.violate("a read of \(read.description) showed \(users.sorted()) what \(told.sorted()) were told")
+            }
+        }
+    }
+
+    func read() async {
+        guard process.pending.count < 8 else { return }
+        let read = randomRead()
+        report.note(read.description)
+        await make({ $0.request.path == read.path && $0.request.method == (read.id == nil ? .find : .get) }, perform(read))
+    }
+
+    /// Both values of a policy that yields two.
+    func readBoth() async {
+        guard !callsWait else { return }
+        do {
+            for try await result in app.service(pick(["notes", "news"])).cached.find(policy: .cacheFirstNetworkAlways) {
+                check(result.value, shownTo: [process.user], "a stream of results")
+            }
+        } catch {}
+    }
+
+    /// Two reads at once, which are batched or shared where that is installed.
+    func pair() async {
+        guard !callsWait else { return }
+        let (first, second) = (perform(randomRead(of: ["feed"])), perform(randomRead(of: ["feed"])))
+        let (progress, clock) = (process.progress, world.clock)
+        let before = progress.count
+        await withTaskGroup(of: Void.self) { group in
+            let pump = Task {
+                // A read that has no company is not kept waiting for it.
+                try await progress.wait(for: before + 1)
+                while true {
+                    try await clock.waitForSleepers(1)
+                    clock.advance(by: .milliseconds(10))
+                }
+            }
+            for read in [first, second] {
+                group.addTask {
+                    await read()
+                    progress.add()
+                }
+            }
+            await group.waitForAll()
+            pump.cancel()
+        }
+    }
+
+    /// More reads at once than may go at once.
+    func burst() async {
+        guard !callsWait else { return }
+        let reads = (0..<24).map { _ in perform(randomRead()) }
+        await withTaskGroup(of: Void.self) { group in
+            for read in reads { group.addTask { await read() } }
+        }
+    }
+
+    /// A call whose answer comes only after the user has changed.
+    func overlap() async {
+        guard isOnline else { return }
+        let (app, identities, report, server) = (app, process.identities, report, server)
+        let isRead = chance(1, in: 2)
+        let method: ServiceMethod = isRead ? .find : .create
+        let claim = process.user
+        let (before, mark) = (server.arrivals.count, nextMark())
+        server.hold("notes", method)
+        let ended = Counter()
+        let call = Task {
+            if isRead {
+                let result = try? await app.notes.find(params: .caching(.networkOnlyUpdateCache))
+                let (told, user) = (result?.toldUsers ?? [], identities.identities(since: identities.position))
+                if !told.isSubset(of: user) { report.violate("a read in flight showed \(user.sorted()) what \(told.sorted()) were told") }
+            } else {
+                _ = try? await app.notes.create(["text": "in flight"], ["claim": .string(claim), "mark": .integer(mark)])
+            }
+            ended.add()
+        }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await ended.wait(for: 1) }
+            group.addTask {
+                try? await server.state.wait {
+                    $0.arrivals[before...].contains { isRead ? $0.path == "notes" && $0.method == method : $0.mark == mark }
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+        if chance(1, in: 2) {
+            try? await app.logOut()
+        } else {
+            let user = pick(ModelServer.users)
+            report.note(user)
+            _ = try? await app.signIn(user)
+        }
+        server.release("notes", method)
+        await call.value
+    }
+
+    // MARK: Writes
+
+    private func randomWrite() -> (path: String, method: ServiceMethod, id: Int64, data: JSONValue) {
+        let path = pick(["notes", "news"])
+        let ids = Array((server.state.current.records[path] ?? [:]).keys).sorted()
+        let text = JSONValue.string("text \(Int.random(in: 0..<9, using: &random))")
+        let method: ServiceMethod = ids.count > 24 ? .remove : pick([.create, .create, .patch, .patch, .remove])
+        return (path, method, ids.isEmpty ? 1 : pick(ids), ["text": text])
+    }
+
+    func write() async {
+        // A call that waits for a sign-in is made by whoever signs in.
+        guard !isSigningIn, process.pending.count < 4 else { return }
+        let (path, method, id, data) = randomWrite()
+        let (app, claim, mark) = (app, process.user, nextMark())
+        report.note("\(method) \(path) as \(claim)")
+        let query: Query = ["claim": .string(claim), "mark": .integer(mark)]
+        await make({ $0.request.params.query.json["mark"] == .integer(mark) }) {
+            let service = app.service(path)
+            switch method {
+            case .create: _ = try? await service.create(data, query)
+            case .patch: _ = try? await service.patch(id, with: data, query)
+            default: _ = try? await service.remove(id, query)
+            }
+        }
+    }
+
+    func queueWrite() async throws {
+        let (path, method, id, data) = randomWrite()
+        // A write of no one's is sent by the next user.
+        let claim = app.identity?.name ?? "queued by nobody"
+        report.note("\(method) \(path) as \(claim)")
+        let query: Query = ["claim": .string(claim)]
+        let outbox = app.service(path).outbox
+        switch method {
+        case .create: try await outbox.create(data, query)
+        case .patch: try await outbox.patch(id, with: data, query)
+        default: try await outbox.remove(id, query)
+        }
+    }
+
+    func foreignChange() {
+        // Over REST, no one tells of it.
+        guard world.way != .rest else { return }
+        let (path, method, id, data) = randomWrite()
+        let owner = server.state.current.records[path]?[id]?["owner"]?.string
+        server.change(path, method, id: .integer(id), data, as: method == .create ? pick(ModelServer.users) : owner)
+    }
+}

@@ -1,0 +1,77 @@
+import Feathers
+import FeathersCore
+import FeathersSupport
+import Foundation
+
+@testable import FeathersCaching
+@testable import FeathersTesting
+
+/// What lasts from one process of a history to the next: the server, and what is on the disk.
+struct HistoryWorld: Sendable {
+    let server = ModelServer()
+    let storage = InMemoryTokenStorage()
+    let folder: TemporaryFolder
+    let way: Way
+    let parts: [Part]
+    let coalesces: Bool
+    let batches: Bool
+    let policy: CachePolicy
+    let keepsOnDisk: Bool
+    let clock = ManualClock()
+}
+
+/// A process of a history: an app that runs, its live queries, its outbox.
+final class HistoryProcess {
+    let world: HistoryWorld
+    let model: ModelApp
+    let outbox: Outbox
+    let identities: IdentityLog
+    /// Grows when a call ends, or waits for another one.
+    let progress: Counter
+    var probes: [LiveProbe] = []
+    /// Calls that wait for a connection.
+    var pending: [Task<Void, Never>] = []
+    private let running: Task<Void, Never>
+
+    var app: FeathersApp { model.app }
+    var user: String { app.identity?.name ?? "nobody" }
+
+    init(_ world: HistoryWorld, isOnline: Bool) async throws {
+        self.world = world
+        let progress = Counter()
+        outbox = try await Outbox(file: world.folder.url.appending(path: "writes.outbox")) { options in
+            options.isKeyed = true
+            options.keyPlaces = [.query("key")]
+            options.clock = world.clock
+            options.decide = { _ in .discard }
+        }
+        let storage: any CacheStorage =
+            world.keepsOnDisk ? DiskCacheStorage(directory: world.folder.url.appending(path: "cache")) : MemoryCacheStorage()
+        let cache = ServiceCache(storage, policy: world.policy) { options in
+            options.sharesRequests = world.coalesces
+            options.onWaiting = { _ in progress.add() }
+        }
+        var traffic: [Hooks] = [.limiting(to: 16)]
+        if world.coalesces { traffic.append(.coalescingReads { _ in progress.add() }) }
+        if world.batches {
+            traffic.append(.batching(services: ["feed"], window: .milliseconds(10), limit: 2, clock: world.clock))
+        }
+        model = try world.server.app(
+            over: world.way, world.parts, storage: world.storage, cache: cache, outbox: outbox, traffic: traffic, clock: world.clock)
+        self.progress = progress
+        identities = IdentityLog(model.app)
+        world.server.setAway(!isOnline, model)
+        running = Task { [app = model.app] in try? await app.run() }
+        _ = await model.app.resolvedIdentity()
+    }
+
+    /// Ends the process.
+    func end() async {
+        for task in pending { task.cancel() }
+        for task in pending { await task.value }
+        for probe in probes { await probe.stop() }
+        running.cancel()
+        await running.value
+        await outbox.close()
+    }
+}

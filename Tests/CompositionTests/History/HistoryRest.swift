@@ -1,0 +1,98 @@
+import Feathers
+import FeathersCore
+import FeathersSupport
+
+@testable import FeathersTesting
+
+/// Live queries in a history, and what must hold when everything has come to rest.
+extension History {
+    func startLive() {
+        guard process.probes.count < 3 else { return }
+        let query: Query = pick([Query(), ["text": "text 1"], Query().sorted(by: "text"), Query().sorted(by: "id", .descending).limit(3)])
+        let path = pick(["notes", "news"])
+        report.note("\(path) \(query.json)")
+        process.probes.append(LiveProbe(app, path, query, process.identities, clock: world.clock))
+    }
+
+    func stopLive() async {
+        guard !process.probes.isEmpty else { return }
+        let probe = process.probes.remove(at: Int.random(in: process.probes.indices, using: &random))
+        await probe.stop()
+        for violation in probe.state.current.violations { report.violate(violation) }
+    }
+
+    /// Looks at live queries at any moment; what they may show is checked when it comes.
+    func look() {
+        for probe in process.probes where probe.state.current.isOver {
+            // A first fetch may fail, which ends the query.
+            if probe.state.current.snapshots > 0, let failure = probe.state.current.failure {
+                report.violate("a live query ended with \(failure)")
+            }
+        }
+        process.probes.removeAll { $0.state.current.isOver }
+    }
+
+    /// Lets everything come to rest, and compares.
+    func rest() async throws {
+        if isOnline { try await settle() } else { try await restore() }
+        look()
+        let clock = world.clock
+        let pump = Task {
+            while true {
+                try await clock.waitForSleepers(1)
+                clock.advance(by: .seconds(60))
+            }
+        }
+        defer { pump.cancel() }
+        let outbox = process.outbox
+        outbox.resume()
+        let isDrained = await holds(within: .seconds(10)) {
+            for await state in outbox.stateUpdates() where state.entries.isEmpty || state.activity == .waitingForSignIn { return }
+        }
+        if !isDrained {
+            report.violate("the outbox does not come to rest: \(outbox.state.activity), \(outbox.state.entries.map(\.status))")
+        }
+        let user = app.identity?.name
+        for probe in process.probes {
+            let (path, query, server) = (probe.path, probe.query, server)
+            let isProtected = ModelServer.protected.contains(path)
+            let expected = isProtected && user == nil ? [] : server.records(of: path, query, told: user).comparable(query)
+            let isEqual = await holds(within: .seconds(10)) {
+                try await probe.state.wait { $0.isOver || $0.records?.comparable(query) == expected }
+            }
+            if isEqual { continue }
+            let shown = probe.state.current.records?.comparable(query)
+            report.violate("a live query of \(path) \(query.json) shows \(shown ?? ["nothing yet"]) rather than \(expected)")
+        }
+        look()
+    }
+
+    /// Whether something comes true in time.
+    private func holds(within limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask { (try? await body()) != nil }
+            group.addTask { (try? await ContinuousClock().sleep(for: limit)) == nil }
+            let first = await group.next() ?? false
+            group.cancelAll()
+            return first
+        }
+    }
+}
+
+extension [JSONValue] {
+    /// The records without whom they were told to; in the order of their ids unless the query sorts, since no order is promised then.
+    fileprivate func comparable(_ query: Query) -> [JSONValue] {
+        let records = map(\.untold)
+        guard query.json["$sort"] == nil else { return records }
+        return records.sorted { ($0["id"]?.integer ?? 0) < ($1["id"]?.integer ?? 0) }
+    }
+}
+
+extension JSONValue {
+    /// The record without whom it was told to.
+    fileprivate var untold: JSONValue {
+        var record = self
+        record["told"] = nil
+        return record
+    }
+}

@@ -1,0 +1,115 @@
+import Feathers
+import FeathersTesting
+import Foundation
+import Testing
+
+/// Kept and shared answers belong to the user they were meant for.
+@Suite struct KeptAnswerTests {
+    @Test(arguments: Way.allCases, [[Part.cache, .authentication], [.authentication, .cache]])
+    func `A kept answer is shown to its own user only`(way: Way, parts: [Part]) async throws {
+        let server = ModelServer()
+        let model = try server.app(over: way, parts, cache: ServiceCache(policy: .cacheFirstNetworkIfNotFoundOrExpired))
+        try await model.connected { app in
+            try await app.signIn("alice")
+            try await app.notes.create(["text": "hers"])
+            #expect(try await app.notes.find().toldUsers == ["alice"])
+
+            try await app.logOut()
+            #expect(await failure { try await app.notes.find() }?.code == .notAuthenticated)
+            #expect(await failure { try await app.notes.find(params: .caching(.cacheOnly)) }?.code == .notInCache)
+            try await app.signIn("bob")
+            #expect(await failure { try await app.notes.find(params: .caching(.cacheOnly)) }?.code == .notInCache)
+            #expect(try await app.notes.find() == [])
+
+            try await app.signIn("alice")
+            #expect(try await app.notes.find(params: .caching(.cacheOnly)).toldUsers == ["alice"])
+        }
+    }
+
+    @Test(arguments: Way.allCases)
+    func `A disk cache shows a second app nothing that another user was told`(way: Way) async throws {
+        let server = ModelServer()
+        let folder = try TemporaryFolder()
+        let parts: [Part] = [.cache, .authentication]
+        func cache() -> ServiceCache { ServiceCache(DiskCacheStorage(directory: folder.url.appending(path: "cache"))) }
+        let first = try server.app(over: way, parts, cache: cache())
+        try await first.connected { app in
+            try await app.signIn("alice")
+            try await app.notes.create(["text": "hers"])
+            _ = try await app.notes.find()
+        }
+        let storage = InMemoryTokenStorage(["feathers-jwt": server.issueToken(to: "bob")])
+        let second = try server.app(over: way, parts, storage: storage, cache: cache())
+        server.setAway(true, second)
+        try await withFeathersApp(second.app) { app in
+            #expect(await failure { try await app.notes.find(params: .caching(.cacheOnly)) }?.code == .notInCache)
+            #expect(app.identity?.name == "bob")
+        }
+    }
+
+    @Test(arguments: Way.allCases, [[Part.cache, .authentication], [.authentication, .cache]])
+    func `What the stored user was told is readable without a server`(way: Way, parts: [Part]) async throws {
+        let server = ModelServer()
+        let (folder, storage) = (try TemporaryFolder(), InMemoryTokenStorage())
+        func cache() -> ServiceCache { ServiceCache(DiskCacheStorage(directory: folder.url.appending(path: "cache"))) }
+        let first = try server.app(over: way, parts, storage: storage, cache: cache())
+        try await first.connected { app in
+            try await app.signIn("alice")
+            try await app.notes.create(["text": "hers"])
+            _ = try await app.notes.find()
+        }
+        let second = try server.app(over: way, parts, storage: storage, cache: cache())
+        server.setAway(true, second)
+        try await withFeathersApp(second.app) { app in
+            let kept = try await app.notes.find(params: .caching(.cacheOnly))
+            #expect(kept.toldUsers == ["alice"])
+            #expect(app.identity?.name == "alice")
+            guard way == .rest else { return }
+            let keptAfterFailure = try await app.notes.find(params: .caching(.networkFirstCacheIfFailed))
+            #expect(keptAfterFailure.toldUsers == ["alice"])
+        }
+    }
+
+    @Test(arguments: Way.allCases)
+    func `A shared read is not joined by the next user`(way: Way) async throws {
+        let server = ModelServer()
+        let model = try server.app(over: way, [.traffic, .authentication], traffic: [.coalescingReads()])
+        try await model.connected { app in
+            try await app.signIn("alice")
+            try await app.notes.create(["text": "hers"])
+            server.hold("notes", .find)
+            async let hers = failure { try await app.notes.find() }
+            try await server.waitForArrivals(at: "notes", .find)
+            try await app.logOut()
+            try await app.signIn("bob")
+            async let his = app.notes.find()
+            try await server.waitForArrivals(at: "notes", .find, 2)
+            server.release("notes", .find)
+            #expect(await hers?.code == .notAuthenticated)
+            #expect(try await his == [])
+            #expect(server.arrivals(at: "notes", .find).map(\.user) == ["alice", "bob"])
+        }
+    }
+
+    @Test(arguments: Way.allCases)
+    func `A batch holds the calls of one user`(way: Way) async throws {
+        let (server, clock) = (ModelServer(), ManualClock())
+        let model = try server.app(
+            over: way, [.traffic, .authentication], traffic: [.batching(services: ["notes"], window: .milliseconds(10), clock: clock)])
+        try await model.connected { app in
+            try await app.signIn("alice")
+            async let hers = failure { try await app.notes.find() }
+            try await clock.waitForSleepers(1)
+            try await app.logOut()
+            try await app.signIn("bob")
+            async let his = app.notes.find()
+            try await clock.waitForSleepers(2)
+            clock.advance(by: .milliseconds(10))
+            #expect(await hers?.code == .notAuthenticated)
+            #expect(await hers?.execution == .neverSent)
+            #expect(try await his == [])
+            #expect(server.arrivals(at: "batch", .create).isEmpty)
+            #expect(server.arrivals(at: "notes", .find).map(\.user) == ["bob"])
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Feathers
+import FeathersCore
+import FeathersSupport
+
+@testable import FeathersTesting
+
+/// Reads a live query in a task of its own and checks each snapshot when it comes: its records were told to a user who was signed in between the
+/// moment it was asked for and the moment it came.
+final class LiveProbe: Sendable {
+    struct State: Sendable {
+        /// The latest snapshot; nil before the first.
+        var records: [JSONValue]?
+        var snapshots = 0
+        var violations: [String] = []
+        var failure: (any Error)?
+        var isOver = false
+    }
+
+    let query: Query
+    let path: String
+    let state = ObservedState(State())
+    private let task = Locked<Task<Void, Never>?>(nil)
+
+    init(
+        _ app: FeathersApp, _ path: String, _ query: Query, _ identities: IdentityLog, clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        (self.path, self.query) = (path, query)
+        let (state, live) = (state, app.service(path).live(query, clock: clock))
+        let reading = Task {
+            // Made here, so that the query is listening or has not yet fetched.
+            var snapshots = live.makeAsyncIterator()
+            do {
+                while true {
+                    let begin = identities.position
+                    guard let records = try await snapshots.next() else { break }
+                    let allowed = identities.identities(since: begin)
+                    let told = JSONValue.array(records).toldUsers
+                    state.update { state in
+                        (state.records, state.snapshots) = (records, state.snapshots + 1)
+                        if !told.isSubset(of: allowed.union(["nobody"])) {
+                            state.violations.append(
+                                "live query of \(path) showed what \(told.sorted()) were told, with \(allowed.sorted()) signed in")
+                        }
+                    }
+                }
+                state.update { $0.isOver = true }
+            } catch {
+                state.update { ($0.isOver, $0.failure) = (true, error is CancellationError ? nil : error) }
+            }
+        }
+        task.withLock { $0 = reading }
+    }
+
+    /// Stops reading and returns when it has stopped.
+    func stop() async {
+        let task = task.withLock { $0 }
+        task?.cancel()
+        await task?.value
+    }
+
+    func wait(until condition: @escaping @Sendable ([JSONValue]) -> Bool) async throws {
+        try await state.wait { $0.records.map(condition) ?? false || $0.isOver }
+        if let failure = state.current.failure { throw failure }
+    }
+}
+
+/// Every identity an app has had, in order.
+final class IdentityLog: Sendable {
+    private let names: Locked<[String]>
+
+    init(_ app: FeathersApp) {
+        names = Locked([])
+        app.observeIdentity { [names] identity in names.withLock { $0.append(identity?.name ?? "nobody") } }
+    }
+
+    /// The place of the present identity.
+    var position: Int { names.withLock { $0.count - 1 } }
+
+    func identities(since position: Int) -> Set<String> { names.withLock { Set($0[max(position, 0)...]) } }
+}

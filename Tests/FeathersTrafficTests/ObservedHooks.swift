@@ -1,0 +1,34 @@
+import FeathersCore
+import FeathersSupport
+
+@testable import FeathersTraffic
+
+/// The hooks that let calls wait for each other, with a function that is told how many wait, each time one more does.
+extension Hooks {
+    static func limiting(
+        to limit: Int, clock: any Clock<Duration> = ContinuousClock(), onWaiting: @escaping @Sendable (Int) -> Void
+    ) -> Hooks {
+        var hooks = Hooks()
+        hooks.middleware[.all] = [
+            CallLimiter(limit: limit, capacity: 1000, longestWait: .seconds(60), clock: clock, onWaiting: onWaiting)
+        ]
+        return hooks
+    }
+
+    static func batching(
+        over path: String, services: [String]?, methods: Set<ServiceMethod>, window: Duration, limit: Int, clock: any Clock<Duration>,
+        onJoining: @escaping @Sendable (Int) -> Void
+    ) -> Hooks {
+        var hooks = Hooks()
+        let batcher = CallBatcher(path: path, services: services, limit: limit, window: window, clock: clock, onJoining: onJoining)
+        for method in methods { hooks.middleware[.method(method)] = [batcher] }
+        return hooks
+    }
+
+    static func coalescingReads(onWaiting: @escaping @Sendable (Int) -> Void) -> Hooks {
+        var hooks = Hooks()
+        let sharing = ReadSharing(requests: SingleFlight(onWaiting: onWaiting))
+        (hooks.middleware[.find], hooks.middleware[.get]) = ([sharing], [sharing])
+        return hooks
+    }
+}
