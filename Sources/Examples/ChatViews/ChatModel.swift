@@ -68,7 +68,7 @@ final class ChatModel {
         switch error {
         case let error as FeathersError where error.execution == .mayHaveExecuted: "No answer came; look whether it is there"
         case FeathersError.Code.notAuthenticated: "Please sign in"
-        case FeathersError.Code.unavailable, FeathersError.Code.timeout: "The server can not be reached"
+        case FeathersError.Code.unavailable, FeathersError.Code.timeout: "The server cannot be reached"
         case let error as FeathersError: error.message
         default: "Something went wrong"
         }

@@ -56,13 +56,15 @@ extension StubConnection {
         while true {
             let batch: [StubLine.WaitingCall]? = line.update { line in
                 guard line.link == link else { return nil }
+                // The app may be about to say so itself.
+                line.failUnsent { !$0.isCurrent }
                 let batch = line.queue.filter(isMatch)
                 if batch.isEmpty { onceEmpty(&line) }
                 return batch
             }
             guard let batch else { return false }
             guard !batch.isEmpty else { return true }
-            for call in batch {
+            for call in batch where call.request.isCurrent {
                 let taken = book.take(call.request)
                 let isWaiting = line.update { $0.release(call.id, StubLine.Arrival(taken: taken, link: link)) }
                 if !isWaiting { book.finish(taken.number, .failure(CancellationError())) }
