@@ -10,6 +10,8 @@ struct LiveReader<Record: Sendable> {
     private var shown = LiveElements<Record>()
     /// The sign-in in which the result was fetched.
     private var sender: RequestSender?
+    /// Whether the result was fetched for a user whose gap is still to be read: events in front of it were told the user before.
+    private var isAhead = false
     private var isOver = false
 
     init(_ source: LiveSource<Record>) {
@@ -55,13 +57,17 @@ struct LiveReader<Record: Sendable> {
                 switch delivery {
                 case .event(let event):
                     // What the user before was told. The gap that says so is on its way.
-                    guard isCurrent else { continue }
+                    guard isCurrent, !isAhead else { continue }
                     isSettled = !window.received(event) && !window.needsFetch
                 case .gap(let gap):
                     window.missedEvents()
                     isSettled = false
                     // The next user must not see the records of the one before, not even until their own are fetched.
-                    if case .identityChanged = gap.reason {} else if isCurrent { continue }
+                    if case .identityChanged = gap.reason {
+                        (sender, isAhead) = (nil, false)
+                    } else if isCurrent {
+                        continue
+                    }
                     window.clear()
                     if shown.marks != nil, let snapshot = try snapshot(of: window) { return snapshot }
                 }
@@ -88,6 +94,7 @@ struct LiveReader<Record: Sendable> {
         _ = await source.service.app.resolvedIdentity()
         while true {
             let sender = source.service.app.currentSender
+            if let before = self.sender, before != sender { isAhead = true }
             self.sender = sender
             do {
                 return try source.read(await source.service.find(plan.request, params: params))
