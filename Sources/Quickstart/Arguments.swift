@@ -17,7 +17,7 @@ enum Arguments: Equatable {
           --password PW     what goes with the e-mail address; other users of this machine may see it
           --help            show this help
 
-        Exit codes: 0 done, 64 wrong arguments, 69 the server can not be reached, 77 it refuses the sign-in, 1 anything else.
+        Exit codes: 0 done, 64 wrong arguments, 69 the server cannot be reached, 77 it refuses the sign-in, 1 anything else.
         """
 
     /// What is wrong with the command line.

@@ -15,7 +15,7 @@ struct Quickstart {
             screen.problem("\(mistake)\n\n\(Arguments.usage)")
             exit(ExitCode.usage)
         } catch let error as FeathersError where error.code == .unavailable {
-            screen.problem("The server can not be reached: \(error)\nIs it running, and is the address right?")
+            screen.problem("The server cannot be reached: \(error)\nIs it running, and is the address right?")
             exit(ExitCode.unavailable)
         } catch let refusal as SignInRefusal {
             screen.problem("\(refusal)")

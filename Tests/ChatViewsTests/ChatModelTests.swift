@@ -59,7 +59,7 @@ struct ChatModelTests {
         arguments: [
             (FeathersError(.unprocessable, "Too long"), "Too long"),
             (FeathersError(.notAuthenticated, "jwt expired"), "Please sign in"),
-            (FeathersError(.unavailable, "Gone", execution: .neverSent), "The server can not be reached"),
+            (FeathersError(.unavailable, "Gone", execution: .neverSent), "The server cannot be reached"),
             (FeathersError(.timeout, "Late", execution: .mayHaveExecuted), "No answer came; look whether it is there"),
         ])
     func refused(_ error: FeathersError, _ problem: String) async throws {

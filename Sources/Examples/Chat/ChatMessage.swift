@@ -1,6 +1,6 @@
 import Feathers
 
-/// What somebody said, as the server keeps it.
+/// A message, as the server stores it.
 struct ChatMessage: Codable, Sendable {
     var id: ServiceID?
     var room: String

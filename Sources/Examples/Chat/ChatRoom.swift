@@ -1,16 +1,16 @@
 import Feathers
 
-/// A room of a chat, with somebody in it: shows what is said there, and says what is typed.
+/// A chat room that a user has joined: shows what is said there, and sends what is typed.
 struct ChatRoom: Sendable {
     let app: FeathersApp
     let name: String
-    /// Whoever is signed in, as the others see it.
+    /// The signed-in user, as the others see them.
     let author: String
     /// Shows a line.
     let show: @Sendable (String) -> Void
     private let messages: TypedService<ChatMessage>
 
-    /// How many messages a newcomer sees, and somebody whose connection was lost.
+    /// How many messages are shown on joining, and again after a lost connection.
     private static let recent = 20
 
     /// Signs in and enters a room.

@@ -8,7 +8,7 @@ struct EventStreamServer: Sendable {
     /// The services whose events anybody may have.
     let paths: Set<String>
 
-    /// Serves whoever connects until the task is cancelled.
+    /// Serves every client that connects, until the task is cancelled.
     func run(on listener: Listener) async {
         await withDiscardingTaskGroup { group in
             for await client in listener.clients() { group.addTask { await serve(client) } }
@@ -64,7 +64,7 @@ struct EventStreamServer: Sendable {
     private static func text(of delivery: EventDelivery<ServiceEvent>) -> String {
         switch delivery {
         case .event(let event): "event: \(event.name)\ndata: \(event.data)\n\n"
-        // Whoever must know everything asks anew from here on.
+        // A client that must not miss anything fetches again from here on.
         case .gap: "event: gap\ndata: null\n\n"
         }
     }

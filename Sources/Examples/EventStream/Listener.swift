@@ -32,7 +32,7 @@ struct Listener: Sendable {
         self.port = UInt16(bigEndian: address.sin_port)
     }
 
-    /// Whoever connects, until the reader is cancelled; then the port is free again. To be read once.
+    /// The clients that connect, until the reader is cancelled; the port is free again then. Only one reader.
     func clients() -> AsyncStream<Client> {
         let (clients, continuation) = AsyncStream.makeStream(of: Client.self)
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)

@@ -23,7 +23,7 @@ final class Authenticator: Sendable {
         /// Why it failed, if it did.
         var error: (any Error)?
 
-        /// What whoever asked for it gets; nil if a later sign-in took its place.
+        /// What its callers get; nil if a later sign-in took its place.
         func result() throws -> AuthenticationResult? {
             switch outcome {
             case .signedIn(let result): return result
@@ -170,8 +170,9 @@ final class Authenticator: Sendable {
     /// Carries out effects that remove no tokens.
     func carryOutAtOnce(_ effects: Effects) {
         for task in effects.cancelled { task.cancel() }
-        for (id, work) in effects.begun { start(id, work) }
+        // First, so that nothing of the last user is left to be sent when the next sign-in begins.
         app()?.identityChanged()
+        for (id, work) in effects.begun { start(id, work) }
         if effects.missesEvents { app()?.pushedEventsMissed() }
         updates.deliver()
         effects.change?.resolve(())

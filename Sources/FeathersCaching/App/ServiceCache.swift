@@ -86,7 +86,7 @@ extension ServiceCache {
                 self.background.removeStale()
             },
             onGap: { reason in
-                // Entries belong to their users, whoever is signed in.
+                // Entries belong to their users, signed in or not.
                 if case .identityChanged = reason { return }
                 // It is unknown what was missed.
                 self.invalidation.withLock { $0.invalidateAll() }

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 
 /// The key of a kept answer: everything the answer depends on, as text that is the same in every process.
 public struct CacheKey: Sendable, Hashable {

@@ -40,7 +40,7 @@ extension History {
                 result = try? await service.find(read.query, params: params)
             }
             let end = identities.position
-            let users = identities.identities(since: read.mayOverlap ? begin : end)
+            let users = identities.identities(since: read.mayOverlap ? begin : end, in: app)
             let told = result?.toldUsers ?? []
             if !told.isSubset(of: users.union(["nobody"])) {
                 report.violate("a read of \(read.description) showed \(users.sorted()) what \(told.sorted()) were told")
@@ -113,7 +113,7 @@ extension History {
         let call = Task {
             if isRead {
                 let result = try? await app.notes.find(params: .caching(.networkOnlyUpdateCache))
-                let (told, user) = (result?.toldUsers ?? [], identities.identities(since: identities.position))
+                let (told, user) = (result?.toldUsers ?? [], identities.identities(since: identities.position, in: app))
                 if !told.isSubset(of: user) { report.violate("a read in flight showed \(user.sorted()) what \(told.sorted()) were told") }
             } else {
                 _ = try? await app.notes.create(["text": "in flight"], ["claim": .string(claim), "mark": .integer(mark)])

@@ -33,7 +33,7 @@ final class LiveProbe: Sendable {
                 while true {
                     let begin = identities.position
                     guard let records = try await snapshots.next() else { break }
-                    let allowed = identities.identities(since: begin)
+                    let allowed = identities.identities(since: begin, in: app)
                     let told = JSONValue.array(records).toldUsers
                     state.update { state in
                         (state.records, state.snapshots) = (records, state.snapshots + 1)
@@ -76,5 +76,8 @@ final class IdentityLog: Sendable {
     /// The place of the present identity.
     var position: Int { names.withLock { $0.count - 1 } }
 
-    func identities(since position: Int) -> Set<String> { names.withLock { Set($0[max(position, 0)...]) } }
+    /// Who has been signed in since then. The log is told just after the app, so what the app says now counts too.
+    func identities(since position: Int, in app: FeathersApp) -> Set<String> {
+        names.withLock { Set($0[max(position, 0)...]) }.union([app.identity?.name ?? "nobody"])
+    }
 }

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersREST
+import FeathersSupport
 import Foundation
 import TestBackend
 import Testing
@@ -22,7 +23,7 @@ struct EndpointFormTests {
     }
 
     static func sha256(_ text: String) -> String {
-        SHA256.hexDigest(of: Array(text.utf8))
+        SHA256.hex(Array(text.utf8))
     }
 
     @Test(

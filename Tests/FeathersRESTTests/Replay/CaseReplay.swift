@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersREST
+import FeathersSupport
 
 /// Replays a whole case: its calls one after the other, then what the case as a whole gave its caller.
 struct CaseReplay {
@@ -90,7 +91,7 @@ struct CaseReplay {
     /// A clipped outcome tells length and SHA-256 of the value's JSON.
     private static func isClip(_ clip: JSONValue, of value: JSONValue) -> Bool {
         guard clip["clippedJson"] != nil, let bytes = try? value.serialized() else { return false }
-        return clip["bytes"]?.integer == Int64(bytes.count) && clip["sha256"]?.string == SHA256.hexDigest(of: bytes)
+        return clip["bytes"]?.integer == Int64(bytes.count) && clip["sha256"]?.string == SHA256.hex(bytes)
     }
 
     private mutating func note(_ aspect: ReplayFinding.Aspect, _ recorded: String, _ ours: String) {

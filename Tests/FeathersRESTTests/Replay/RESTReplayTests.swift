@@ -71,16 +71,4 @@ struct RESTReplayTests {
         #expect(error.message == "id for 'get' can not be undefined")
         #expect(client.requests.isEmpty)
     }
-
-    @Test("is checked with a SHA-256 that knows the standard's examples")
-    func hash() {
-        #expect(SHA256.hexDigest(of: []) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
-        #expect(SHA256.hexDigest(of: Array("abc".utf8)) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
-        let long = Array(repeating: UInt8(ascii: "a"), count: 1_000)
-        #expect(SHA256.hexDigest(of: long) == "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3")
-    }
-}
-
-extension RecordedCase: CustomTestStringConvertible {
-    var testDescription: String { id }
 }

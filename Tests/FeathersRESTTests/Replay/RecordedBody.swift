@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import Foundation
 
 /// A recorded body. Values over 6000 bytes were clipped in the middle; those made of the `big` service's text are rebuilt.
@@ -13,7 +14,7 @@ struct RecordedBody: Sendable {
         if json["bodyClipped"] == true {
             let count = Int(json["bodyBytes"]?.integer ?? -1)
             let rebuilt = Self.rebuilt(text, count: count)
-            isWhole = rebuilt.map { $0.count == count && SHA256.hexDigest(of: $0) == json["bodySha256"]?.string } ?? false
+            isWhole = rebuilt.map { $0.count == count && SHA256.hex($0) == json["bodySha256"]?.string } ?? false
             bytes = isWhole ? rebuilt ?? [] : Array(text.utf8)
         } else if let encoded = text.dropped(prefix: "base64:"), let data = Data(base64Encoded: encoded) {
             bytes = Array(data)

@@ -76,7 +76,7 @@ struct OutboxQueueTests {
         #expect(taken(&queue) == [0])
     }
 
-    @Test("A server that can not be reached is tried again after a delay by one write alone; its answer lets all others go")
+    @Test("A server that cannot be reached is tried again after a delay by one write alone; its answer lets all others go")
     func unreachable() {
         var queue = queue(["a", "b", "c"], limit: 2)
         #expect(taken(&queue) == [0, 1])

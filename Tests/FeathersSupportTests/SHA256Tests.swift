@@ -1,6 +1,5 @@
+import FeathersSupport
 import Testing
-
-@testable import FeathersCaching
 
 @Suite("SHA-256")
 struct SHA256Tests {

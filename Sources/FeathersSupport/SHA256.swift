@@ -1,9 +1,9 @@
-/// SHA-256 (FIPS 180-4), for file names that are the same in every process and that a server cannot make collide, and for digests of credentials.
+/// SHA-256 (FIPS 180-4), for file names that a server cannot make collide, and digests of credentials.
 ///
 /// Foundation has none on Linux, and a dependency for 70 lines is not worth it.
-enum SHA256 {
+package enum SHA256 {
     /// The digest of bytes in hexadecimal digits.
-    static func hex(_ bytes: some Collection<UInt8>) -> String {
+    package static func hex(_ bytes: some Collection<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         text.reserveCapacity(64)
