@@ -26,6 +26,42 @@ import Testing
         }
     }
 
+    @Test func `A live query fetched for the next user shows no event of the last one`() async throws {
+        let (transport, clock, fetches) = (StubRealTimeTransport(pushesEvents: false), ManualClock(), Counter())
+        let app = FeathersApp(transport: transport)
+        app.setIdentity(Identity("alice"))
+        transport.stub(
+            "notes", .find,
+            with: ServiceStub { [weak transport, weak app] _ in
+                fetches.add()
+                switch fetches.count {
+                case 1: return [["id": 1, "text": "hers"]]
+                case 2:
+                    // Told to alice, and followed by the gap that says she has gone; then the fetch is made again, as bob.
+                    transport?.emit(.created, of: "notes", ["id": 2, "text": "hers too"])
+                    app?.setIdentity(Identity("bob"))
+                    throw FeathersError(.unavailable, "Once more")
+                default: return [["id": 3, "text": "his"]]
+                }
+            })
+        try await withFeathersApp(app) { app in
+            var results = app.service("notes").live(clock: clock).makeAsyncIterator()
+            #expect(try await results.next()?.map { $0["text"] } == ["hers"])
+            transport.drop()
+            transport.restore()
+            async let retry: Void = {
+                try await clock.waitForSleepers(1)
+                clock.advance(by: .seconds(1))
+            }()
+            #expect(try await results.next()?.map { $0["text"] } == ["his"])
+            try await retry
+            // The gap takes away what was shown before it.
+            #expect(try await results.next() == [])
+            #expect(try await results.next()?.map { $0["text"] } == ["his"])
+            #expect(fetches.count == 4)
+        }
+    }
+
     @Test func `A live query that fetched over REST misses nothing until the connection stands`() async throws {
         let server = ModelServer()
         let model = try server.app(over: .mixed, [])
