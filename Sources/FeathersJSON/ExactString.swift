@@ -3,7 +3,7 @@ extension String {
     ///
     /// Swift's own `==` treats a composed and a decomposed "é" as equal. JavaScript compares code units, and so do JSON keys
     /// and strings here.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func isExactly(_ other: String) -> Bool {
         let count = utf8.count
         guard count == other.utf8.count else { return false }
@@ -38,8 +38,8 @@ package struct ExactString: Hashable, Sendable {
 }
 
 /// Compares `count` bytes, eight at a time.
-@inline(__always)
-func haveEqualBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
+@inlinable @inline(__always)
+package func haveEqualBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
     let left = UnsafeRawPointer(left)
     let right = UnsafeRawPointer(right)
     var offset = 0

@@ -24,7 +24,7 @@ public struct JSONObject: Sendable {
     }
 
     /// Creates an empty object with room for `capacity` keys.
-    public init(minimumCapacity capacity: Int) {
+    package init(minimumCapacity capacity: Int) {
         self.init()
         entries.reserveCapacity(capacity)
     }
@@ -53,10 +53,11 @@ public struct JSONObject: Sendable {
         self.positions = entries.count > Self.indexingThreshold ? positions : nil
     }
 
+    /// Creates an object from keys and values. The last value of a repeated key wins, at the position of the first.
+    public init(_ elements: some Sequence<(String, JSONValue)>) { self.init(mergingEntries: elements.map(Entry.init)) }
+
     /// The keys, in their order.
     public var keys: [String] { entries.map(\.key) }
-    /// The values, in the order of their keys.
-    public var values: [JSONValue] { entries.map(\.value) }
 
     /// The value of a key. Setting nil removes the key; setting JSON null keeps it.
     public subscript(key: String) -> JSONValue? {
@@ -65,11 +66,7 @@ public struct JSONObject: Sendable {
             return entries[position].value
         }
         set {
-            guard let newValue else {
-                removeValue(forKey: key)
-                return
-            }
-            updateValue(newValue, forKey: key)
+            if let newValue { updateValue(newValue, forKey: key) } else { removeValue(forKey: key) }
         }
     }
 
@@ -82,7 +79,7 @@ public struct JSONObject: Sendable {
     }
 
     /// The value of a key, or `default` if the key is missing. Use it to change values in place.
-    public subscript(key: String, default defaultValue: @autoclosure () -> JSONValue) -> JSONValue {
+    package subscript(key: String, default defaultValue: @autoclosure () -> JSONValue) -> JSONValue {
         get {
             self[key] ?? defaultValue()
         }
@@ -98,9 +95,8 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Removes a key and returns its value.
     @discardableResult
-    public mutating func removeValue(forKey key: String) -> JSONValue? {
+    package mutating func removeValue(forKey key: String) -> JSONValue? {
         guard let position = position(of: key) else { return nil }
         let removed = entries.remove(at: position)
         positions = nil
@@ -181,11 +177,6 @@ extension JSONObject: Hashable {
         }
         hasher.combine(combined)
     }
-}
-
-extension JSONObject {
-    /// Creates an object from keys and values. The last value of a repeated key wins, at the position of the first.
-    public init(_ elements: some Sequence<(String, JSONValue)>) { self.init(mergingEntries: elements.map(Entry.init)) }
 }
 
 extension JSONObject: Codable {

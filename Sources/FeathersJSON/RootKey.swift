@@ -6,12 +6,11 @@ public enum RootKey: Hashable, Sendable {
     case index(Int)
 }
 
-extension RootKey: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, CustomStringConvertible {
+extension RootKey: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     public init(stringLiteral value: String) { self = .key(value) }
     public init(integerLiteral value: Int) { self = .index(value) }
 
-    /// The key or the index.
-    public var description: String {
+    fileprivate var text: String {
         switch self {
         case .key(let key): key
         case .index(let index): String(index)
@@ -42,7 +41,7 @@ package struct MissingRootKey: Error, CustomStringConvertible {
     package let description: String
 
     init(_ step: RootKey, after path: ArraySlice<RootKey>, in value: JSONValue) {
-        let place = path.isEmpty ? "at the top" : "at '\(path.map(\.description).joined(separator: "."))'"
+        let place = path.isEmpty ? "at the top" : "at '\(path.map(\.text).joined(separator: "."))'"
         let what =
             switch step {
             case .key(let key): "the root key '\(key)'"

@@ -22,10 +22,8 @@ public struct TLSConfiguration: Hashable, Sendable {
         case dangerouslyOff
     }
 
-    /// Which certificate authorities are trusted.
-    public var trust: Trust
-    /// What is checked of a server's certificate.
-    public var verification: Verification
+    let trust: Trust
+    let verification: Verification
 
     /// Creates a configuration; every setting has a default.
     public init(trust: Trust = .system, verification: Verification = .full) {

@@ -9,14 +9,7 @@ public struct RESTTransport: Transport {
     let builder: RESTRequestBuilder
     let httpClient: any HTTPClient
 
-    /// A transport to a server; `.rest(url)` is the short way.
-    /// - Parameters:
-    ///   - baseURL: where the app lives, for example `https://api.example.com/v1`; a trailing slash does not count.
-    ///   - headers: header fields of every request; a call's own win.
-    ///   - timeout: how long a call may take, redirects included, unless it says otherwise; nil for as long as it takes.
-    ///   - queryOptions: how queries become query strings.
-    ///   - httpClient: what executes the requests; nil for one of this transport's own, ``PlatformHTTPClient/make()``.
-    public init(
+    package init(
         _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
         queryOptions: QueryStringOptions = QueryStringOptions(), httpClient: (any HTTPClient)? = nil
     ) {
@@ -40,8 +33,12 @@ public struct RESTTransport: Transport {
 
 extension Transport where Self == RESTTransport {
     /// A transport over HTTP: `FeathersApp(transport: .rest(url))`.
-    ///
-    /// The parameters are those of ``RESTTransport/init(_:headers:timeout:queryOptions:httpClient:)``.
+    /// - Parameters:
+    ///   - baseURL: where the app lives, for example `https://api.example.com/v1`; a trailing slash does not count.
+    ///   - headers: header fields of every request; a call's own win.
+    ///   - timeout: how long a call may take, redirects included, unless it says otherwise; nil for as long as it takes.
+    ///   - queryOptions: how queries become query strings.
+    ///   - httpClient: what executes the requests; nil for one of this transport's own, ``PlatformHTTPClient/make()``.
     public static func rest(
         _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
         queryOptions: QueryStringOptions = QueryStringOptions(), httpClient: (any HTTPClient)? = nil

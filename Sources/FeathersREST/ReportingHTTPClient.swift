@@ -46,21 +46,15 @@ public struct ReportingHTTPClient: StreamingHTTPClient {
             let response = try await exchange()
             let level: DiagnosticLevel = response.status < 400 ? .debug : .notice
             diagnostics.report(level, .http) { detail in
-                .exchange(request, "\(response.status)", start.duration(to: .now), detail) { attributes in
-                    attributes.append(.integer(response.status), as: .status)
-                } verbose: { attributes in
-                    attributes.append(detail.headers(response.headers.fields), as: .answerHeaders)
-                    attributes.append(detail.body(response.body, type: response.headers["Content-Type"]), as: .result)
-                }
+                let status = DiagnosticAttributes.Value.integer(response.status)
+                return .exchange(request, "\(response.status)", start.duration(to: .now), detail, status, as: .status, response)
             }
             return response
         } catch {
             let outcome = error is CancellationError ? "cancelled" : "failed"
             diagnostics.report(error is CancellationError ? .debug : .notice, .http, error: error) { detail in
                 let text = (error as? HTTPClientError).map { ": \(detail.redaction.redact(text: $0.message))" } ?? ""
-                return .exchange(request, outcome + text, start.duration(to: .now), detail) { attributes in
-                    attributes.append(.string(outcome), as: .outcome)
-                }
+                return .exchange(request, outcome + text, start.duration(to: .now), detail, .string(outcome), as: .outcome)
             }
             throw error
         }
@@ -70,15 +64,18 @@ public struct ReportingHTTPClient: StreamingHTTPClient {
 extension DiagnosticReport {
     fileprivate static func exchange(
         _ request: HTTPRequest, _ outcome: String, _ duration: Duration, _ detail: DiagnosticDetail,
-        _ add: (inout DiagnosticAttributes) -> Void, verbose: (inout DiagnosticAttributes) -> Void = { _ in }
+        _ value: DiagnosticAttributes.Value, as name: DiagnosticAttributes.Name, _ response: HTTPResponse? = nil
     ) -> DiagnosticReport {
         let url = request.url.text(redactedBy: detail.redaction)
         var attributes: DiagnosticAttributes = [.method: .string(request.method), .url: .string(url), .duration: .duration(duration)]
-        add(&attributes)
+        attributes.append(value, as: name)
         let toldCount = attributes.count
         attributes.append(detail.headers(request.headers.fields), as: .headers)
         attributes.append(request.body.flatMap { detail.body($0, type: request.headers["Content-Type"]) }, as: .data)
-        verbose(&attributes)
+        if let response {
+            attributes.append(detail.headers(response.headers.fields), as: .answerHeaders)
+            attributes.append(detail.body(response.body, type: response.headers["Content-Type"]), as: .result)
+        }
         return DiagnosticReport(
             message: "\(request.method) \(url) \(outcome) (\(duration.wholeMilliseconds) ms)", attributes: attributes, toldCount: toldCount)
     }

@@ -3,18 +3,22 @@
 /// Foundation has none on Linux, and a dependency for 70 lines is not worth it.
 package enum SHA256 {
     /// The digest of bytes in hexadecimal digits.
-    package static func hex(_ bytes: some Collection<UInt8>) -> String {
+    @inlinable
+    package static func hex(_ bytes: some Collection<UInt8>) -> String { hex(message: Array(bytes)) }
+
+    @usableFromInline
+    static func hex(message: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         text.reserveCapacity(64)
-        for word in digest(bytes) {
+        for word in digest(message) {
             for shift in stride(from: 28, through: 0, by: -4) { text.append(digits[Int(word >> UInt32(shift)) & 15]) }
         }
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static func digest(_ bytes: some Collection<UInt8>) -> [UInt32] {
-        var message = Array(bytes)
+    private static func digest(_ bytes: [UInt8]) -> [UInt32] {
+        var message = bytes
         let bitCount = UInt64(message.count) * 8
         message.append(0x80)
         while message.count % 64 != 56 { message.append(0) }

@@ -95,7 +95,7 @@ import Testing
     func `A batch holds the calls of one user`(way: Way) async throws {
         let (server, clock) = (ModelServer(), ManualClock())
         let model = try server.app(
-            over: way, [.traffic, .authentication], traffic: [.batching(services: ["notes"], window: .milliseconds(10), clock: clock)])
+            over: way, [.traffic, .authentication], traffic: [.batching(services: ["notes"], clock: clock)])
         try await model.connected { app in
             try await app.signIn("alice")
             async let hers = failure { try await app.notes.find() }

@@ -45,7 +45,7 @@ import Testing
                 }
             })
         try await withFeathersApp(app) { app in
-            var results = app.service("notes").live(clock: clock).makeAsyncIterator()
+            var results = app.service("notes").live().measured(by: clock).makeAsyncIterator()
             #expect(try await results.next()?.map { $0["text"] } == ["hers"])
             transport.drop()
             transport.restore()

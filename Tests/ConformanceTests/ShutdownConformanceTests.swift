@@ -1,4 +1,5 @@
 import Feathers
+import FeathersSupport
 import TestBackend
 import Testing
 
@@ -8,9 +9,10 @@ struct ShutdownConformanceTests {
     @Test("A call under way is answered, and none begins after it", arguments: Subject.all)
     func answered(_ subject: Subject) async throws {
         let app = try await subject.app()
+        let begun = begun(in: app)
         let slow = app.service("slow")
         async let answer = slow.get(300)
-        while app.callsUnderWay == 0 { await Task.yield() }
+        try await begun.value()
         #expect(await app.shutDown(within: .seconds(60)) == 0)
         #expect(try await answer["id"] != nil)
         await #expect {
@@ -23,6 +25,7 @@ struct ShutdownConformanceTests {
     @Test("A call that takes longer than there is time fails at its end", arguments: Subject.all.filter(\.keepsTimeouts))
     func tooLong(_ subject: Subject) async throws {
         let app = try await subject.app()
+        let begun = begun(in: app)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 await #expect {
@@ -31,9 +34,16 @@ struct ShutdownConformanceTests {
                     (error as? FeathersError)?.code == .unavailable && (error as? FeathersError)?.execution != .answered
                 }
             }
-            while app.callsUnderWay == 0 { await Task.yield() }
+            try await begun.value()
             #expect(await app.shutDown(within: .milliseconds(200)) == 1)
             try await group.waitForAll()
         }
+    }
+
+    /// A promise that is resolved once a call of the app is under way: hooks run inside it.
+    private func begun(in app: FeathersApp) -> Promise<Void> {
+        let begun = Promise<Void>()
+        app.addHooks(Hooks(before: [{ _ in begun.resolve(()) }]))
+        return begun
     }
 }

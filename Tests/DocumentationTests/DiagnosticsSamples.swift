@@ -18,7 +18,7 @@ func sinks(_ app: FeathersApp, _ alarms: Alarms) {
 }
 
 private func socketIO(_ url: URL) -> SocketIOTransport {
-    let sink = TextDiagnosticSink.standardError
+    let sink: any DiagnosticSink = .standardError
     let transport = SocketIOTransport.socketIO(url) { options in
         options.onDiagnostic = { sink.receive(DiagnosticEvent($0)) }
     }

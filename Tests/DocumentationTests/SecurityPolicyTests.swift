@@ -11,11 +11,12 @@ struct SecurityPolicyTests {
     }
 
     private static let socket = SocketIOTransport.Options()
+    private static let request = HTTPRequest(url: URL(filePath: "/"))
 
     @Test(
         "The limits it names are the code's",
         arguments: [
-            "\(HTTPRequest.defaultMaximumResponseBytes >> 20) MiB (`maximumResponseBytes`", "| \(JSONValue.defaultMaximumDepth) levels",
+            "\(request.maximumResponseBytes >> 20) MiB (`maximumResponseBytes`", "| \(JSONValue.defaultMaximumDepth) levels",
             "\(JSONAPICodec().maximumNesting) (`maximumNesting`)", "\(socket.maximumMessageSize >> 20) MiB (`maximumMessageSize`)",
             "\(socket.maximumAttachments) (`maximumAttachments`)", "\(Service.defaultEventBuffer) (`buffering`)",
             "\(socket.callTimeout?.components.seconds ?? 0) s over Socket.IO",
@@ -27,7 +28,7 @@ struct SecurityPolicyTests {
     @Test("Calls that wait, redirects and the depth nobody may exceed are what it says")
     func others() throws {
         #expect(Self.socket.offlineCalls == .wait(limit: 1000) && !Self.socket.recoversState)
-        #expect(HTTPRequest(url: URL(filePath: "/")).redirects == .follow(maximum: 20))
+        #expect(Self.request.redirects == .follow(maximum: 20))
         func nested(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
         #expect(throws: Never.self) { try JSONValue(parsing: nested(1024), maximumDepth: .max) }
         #expect(throws: JSONParsingError.self) { try JSONValue(parsing: nested(1025), maximumDepth: .max) }

@@ -45,7 +45,7 @@ private func working(_ app: FeathersApp, _ worker: any Working) async throws {
 private func nodes(_ balancer: URL) {
     let transport = SocketIOTransport.socketIO(balancer) { options in
         options.transports = [.webSocket]
-        options.reconnection.maximumDelay = .seconds(10)
+        options.reconnection = ReconnectionPolicy(maximumDelay: .seconds(10))
     }
     _ = transport
 }

@@ -14,7 +14,7 @@ struct JSONObjectTests {
         var object = Self.object(count: count)
         #expect(object.count == count)
         #expect(object.keys == (0..<count).map { "key\($0)" })
-        #expect(object.values == (0..<count).map { .integer(Int64($0)) })
+        #expect(object.map { $0.value } == (0..<count).map { .integer(Int64($0)) })
         #expect(object["no such key"] == nil)
         for index in (0..<count).reversed() {
             #expect(object["key\(index)"] == .integer(Int64(index)))

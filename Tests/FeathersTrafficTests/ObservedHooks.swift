@@ -6,11 +6,12 @@ import FeathersSupport
 /// The hooks that let calls wait for each other, with a function that is told how many wait, each time one more does.
 extension Hooks {
     static func limiting(
-        to limit: Int, clock: any Clock<Duration> = ContinuousClock(), onWaiting: @escaping @Sendable (Int) -> Void
+        to limit: Int, longestWait: Duration? = .seconds(60), clock: any Clock<Duration> = ContinuousClock(),
+        onWaiting: @escaping @Sendable (Int) -> Void
     ) -> Hooks {
         var hooks = Hooks()
         hooks.middleware[.all] = [
-            CallLimiter(limit: limit, capacity: 1000, longestWait: .seconds(60), clock: clock, onWaiting: onWaiting)
+            CallLimiter(limit: limit, capacity: 1000, longestWait: longestWait, clock: clock, onWaiting: onWaiting)
         ]
         return hooks
     }

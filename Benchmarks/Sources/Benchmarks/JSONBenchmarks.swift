@@ -62,12 +62,12 @@ enum JSONBenchmarks {
         add("serialize, JSONSerialization") { _ = try JSONSerialization.data(withJSONObject: foundation) }
         add("serialize", comparedWith: "serialize, JSONSerialization") { _ = try value.serialized() }
         add("to a model, JSONDecoder") { _ = try JSONDecoder().decode(Page.self, from: data) }
-        add("to a model", comparedWith: "to a model, JSONDecoder") { _ = try JSONValueDecoder().decode(Page.self, parsing: bytes) }
+        add("to a model", comparedWith: "to a model, JSONDecoder") { _ = try CodingOptions().decode(Page.self, parsing: bytes) }
         add("to a model, over a tree", comparedWith: "to a model") {
-            _ = try JSONValueDecoder().decode(Page.self, from: JSONValue(parsing: bytes))
+            _ = try CodingOptions().decode(Page.self, from: JSONValue(parsing: bytes))
         }
         add("from a model, JSONEncoder") { _ = try JSONEncoder().encode(model) }
-        add("from a model", comparedWith: "from a model, JSONEncoder") { _ = try JSONValueEncoder().encode(model).serialized() }
+        add("from a model", comparedWith: "from a model, JSONEncoder") { _ = try CodingOptions().encode(model).serialized() }
         return group
     }
 }

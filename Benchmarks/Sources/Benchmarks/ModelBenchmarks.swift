@@ -27,7 +27,7 @@ enum ModelBenchmarks {
         group.add("the tree, then models", operations: 500) {
             for _ in 0..<500 {
                 let page = try await Paginated(json: bare.untyped.find())
-                _ = try page.map { try JSONValueDecoder().decode(JSONBenchmarks.Message.self, from: $0) }
+                _ = try page.map { try CodingOptions().decode(JSONBenchmarks.Message.self, from: $0) }
             }
         }
         for (name, service) in [

@@ -56,7 +56,7 @@ enum Profile: String, CaseIterable {
             for _ in 0..<times { _ = try await service.find() }
         case .decoding:
             let text = try JSONBenchmarks.pageOfTen()
-            for _ in 0..<times { _ = try JSONValueDecoder().decode(JSONBenchmarks.Page.self, parsing: text) }
+            for _ in 0..<times { _ = try CodingOptions().decode(JSONBenchmarks.Page.self, parsing: text) }
         }
     }
 

@@ -18,7 +18,7 @@ enum TrafficBenchmarks {
         var group = BenchmarkGroup("traffic: get over a transport")
         guard let url = URL(string: "http://localhost:3030") else { throw URLError(.badURL) }
         // Nobody connects.
-        let mixed = MixedTransport(realTime: .socketIO(url), rest: TrivialTransport())
+        let mixed = MixedTransport.mixed(realTime: .socketIO(url), rest: TrivialTransport())
         let services: [(String, UntypedService)] = [
             ("nothing", service()),
             ("a limit nobody waits for", service(hooks: .limiting(to: 8))),

@@ -67,8 +67,7 @@ extension FeathersApp {
         try await authenticator().signIn(credentials)
     }
 
-    /// Signs in with the stored token, unless a user is signed in.
-    /// - Parameter force: whether to ask the server even if a user is signed in.
+    /// Signs in with the stored token, unless a user is signed in and `force` is false.
     /// - Throws: as ``authenticate(_:)`` does; ``FeathersError/Code/notAuthenticated`` if no token is stored.
     @discardableResult
     public func reauthenticate(force: Bool = false) async throws -> AuthenticationResult { try await authenticator().restore(force: force) }

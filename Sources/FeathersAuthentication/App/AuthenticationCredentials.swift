@@ -1,24 +1,23 @@
 public import FeathersCore
+public import FeathersSupport
 
 /// What a user or a service proves its identity with: a strategy and the fields it asks for.
 ///
 /// Printing it, reflecting it and dumping it show the strategy alone.
-public struct AuthenticationCredentials: Sendable, Equatable {
-    /// The strategy's name; nil leaves the choice to the server.
-    public let strategy: String?
+public struct AuthenticationCredentials: Sendable, Equatable, SecretHiding {
+    private let strategy: String?
     /// What is sent to the server.
     let data: JSONObject
 
-    /// Creates credentials for any strategy.
-    /// - Parameters:
-    ///   - strategy: the name the server knows the strategy by.
-    ///   - fields: what the strategy asks for.
+    /// Creates credentials for any strategy, with the fields it asks for; nil leaves the choice of the strategy to the server.
     public init(strategy: String?, fields: JSONObject) {
         var data = JSONObject()
         if let strategy { data["strategy"] = .string(strategy) }
         for (name, value) in fields where name != "strategy" || strategy == nil { data[name] = value }
         (self.strategy, self.data) = (strategy, data)
     }
+
+    public var description: String { "AuthenticationCredentials(strategy: \(strategy ?? "none"))" }
 }
 
 extension AuthenticationCredentials {
@@ -26,12 +25,6 @@ extension AuthenticationCredentials {
     public static func local(email: String, password: String) -> Self { local(username: email, password: password, usernameField: "email") }
 
     /// A user name and a password, for a strategy like `local` with field names of its own.
-    /// - Parameters:
-    ///   - username: the user's name.
-    ///   - password: the user's password.
-    ///   - usernameField: the strategy's `usernameField`.
-    ///   - passwordField: the strategy's `passwordField`.
-    ///   - strategy: the name the server knows the strategy by.
     public static func local(
         username: String, password: String, usernameField: String = "username", passwordField: String = "password",
         strategy: String = "local"
@@ -46,10 +39,4 @@ extension AuthenticationCredentials {
     public static func oauth(strategy: String, accessToken: String) -> Self {
         Self(strategy: strategy, fields: ["accessToken": .string(accessToken)])
     }
-}
-
-extension AuthenticationCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "AuthenticationCredentials(strategy: \(strategy ?? "none"))" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: ["strategy": strategy as Any]) }
 }

@@ -9,30 +9,23 @@ public struct AuthenticationOptions: Sendable {
     public var header = "Authorization"
     /// The scheme before the token in that field; empty for the token alone.
     public var scheme = "Bearer"
-    /// The key the access token is stored under.
+    /// The key the access token is stored under. The refresh token's has `-refresh` appended.
     public var storageKey = "feathers-jwt"
-    /// The key the refresh token is stored under; nil for the storage key with `-refresh` appended.
-    public var refreshStorageKey: String?
     /// The server's strategy that accepts access tokens.
     public var jwtStrategy = "jwt"
-    /// Where tokens are kept between runs.
-    public var storage: any TokenStorage = InMemoryTokenStorage()
-    /// How to get another token when the current one ends.
-    public var refresh = TokenRefresh.none
+    package var storage: any TokenStorage
+    package var refresh: TokenRefresh
     /// How long before its end a token is refreshed; nil for a fifth of its lifetime, but at most a minute.
     public var refreshLead: Duration?
-    /// How long a refresh function may take. It is then cancelled and counts as failed.
-    public var refreshTimeout: Duration = .seconds(30)
     /// Whether the token also goes into the headers a real-time connection is opened with.
     ///
     /// For servers, and proxies in front of them, that check who connects. FeathersJS does not need it: it gets the token over the connection.
     public var authenticatesHandshake = false
-    /// The clock that measures durations. It should keep running while the machine sleeps.
-    public var clock: any Clock<Duration> = ContinuousClock()
+    package var clock: any Clock<Duration> = ContinuousClock()
     /// The time of day, to compare with the times in tokens.
     package var date: @Sendable () -> Date = { Date() }
 
-    /// Creates options with a storage and a way to refresh; `configure` sets the rest.
+    /// Creates options: where tokens are kept between runs, and how to get another when the current one ends; `configure` sets the rest.
     public init(
         storage: any TokenStorage = InMemoryTokenStorage(), refresh: TokenRefresh = .none,
         _ configure: (inout AuthenticationOptions) -> Void = { _ in }
@@ -52,9 +45,6 @@ extension AuthenticationOptions {
         }
         if options.path.isEmpty { throw refuse("the path of its service is empty") }
         if storageKey.isEmpty { throw refuse("the storage key is empty") }
-        if (refreshStorageKey ?? "\(storageKey)-refresh") == storageKey {
-            throw refuse("the refresh token cannot be stored under the access token's key '\(storageKey)'")
-        }
         let isName = header.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
         if header.isEmpty || !isName { throw refuse("'\(header)' is not the name of a header field") }
         if !scheme.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { throw refuse("the scheme has characters that no header may carry") }

@@ -1,13 +1,14 @@
 public import FeathersCore
+public import FeathersSupport
 
 /// What the server answered to a sign-in: who the user is, and the token that proves it.
 ///
 /// Printing, reflecting and dumping it never show tokens, or what the server told about the user.
-public struct AuthenticationResult: Sendable, Equatable {
+public struct AuthenticationResult: Sendable, Equatable, SecretHiding {
     // One reference, so that calls carry a result along without copying it.
     private let contents: Contents
 
-    private final class Contents: Sendable {
+    private final class Contents: Sendable, Equatable {
         let value: JSONValue
         let accessToken: String
         let refreshToken: String?
@@ -17,6 +18,8 @@ public struct AuthenticationResult: Sendable, Equatable {
             (self.value, self.accessToken, self.refreshToken) = (value, accessToken, refreshToken)
             payload = UnverifiedPayload(of: accessToken)
         }
+
+        static func == (left: Contents, right: Contents) -> Bool { left === right || left.value == right.value }
     }
 
     /// Reads the answer of an authentication service.
@@ -45,61 +48,39 @@ public struct AuthenticationResult: Sendable, Equatable {
     /// The whole answer as it came, its tokens included.
     public var value: JSONValue { contents.value }
 
-    /// The user as a model of yours.
-    /// - Parameters:
-    ///   - type: the model.
-    ///   - coding: how the user becomes a model; `app.coding` for the app's way.
+    /// The user as a model of yours; with `app.coding`, in the app's way.
     /// - Throws: ``FeathersError/Code/notFound`` if the server told of no user, `DecodingError` if the user does not fit the model.
     public func user<Model: Decodable>(as type: Model.Type = Model.self, coding: any JSONCodec = CodingOptions()) throws -> Model {
         guard let user, !user.isNull else { throw FeathersError(.notFound, "The authentication service told of no user") }
         return try coding.decode(type, from: user)
     }
 
-    public static func == (left: Self, right: Self) -> Bool { left.contents === right.contents || left.value == right.value }
+    public var description: String {
+        "AuthenticationResult(\(payload.map { "payload: \($0)" } ?? "no payload"), \(user == nil ? "no user" : "user"))"
+    }
 }
 
 extension AuthenticationResult {
-    /// The result with other tokens, as after a refresh that brings nothing else.
-    func with(_ tokens: AuthenticationTokens) throws(FeathersError) -> AuthenticationResult {
+    /// A result with tokens, and otherwise what `value` says, as after a refresh that brings nothing else.
+    init(_ tokens: AuthenticationTokens, replacingThoseOf value: JSONValue = [:]) throws(FeathersError) {
         var value = value
         value["accessToken"] = .string(tokens.accessToken)
         value["refreshToken"] = tokens.refreshToken.map(JSONValue.string)
-        return try AuthenticationResult(value)
-    }
-
-    /// A result with tokens alone.
-    init(_ tokens: AuthenticationTokens) throws(FeathersError) {
-        var value: JSONValue = ["accessToken": .string(tokens.accessToken)]
-        if let refreshToken = tokens.refreshToken { value["refreshToken"] = .string(refreshToken) }
         try self.init(value)
     }
 
     var tokens: AuthenticationTokens { AuthenticationTokens(accessToken: accessToken, refreshToken: refreshToken) }
 }
 
-extension AuthenticationResult: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String {
-        "AuthenticationResult(\(payload.map { "payload: \($0)" } ?? "no payload"), \(user == nil ? "no user" : "user"))"
-    }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: ["payload": payload as Any]) }
-}
-
 /// The tokens of a sign-in. Printing and reflecting them shows whether there is a refresh token, and nothing else.
-public struct AuthenticationTokens: Sendable, Hashable {
-    /// The token that authenticates calls.
-    public var accessToken: String
-    /// The token to exchange for new ones; nil if there is none.
-    public var refreshToken: String?
+public struct AuthenticationTokens: Sendable, Hashable, SecretHiding {
+    let accessToken: String
+    var refreshToken: String?
 
     /// Creates tokens that your app or your server has issued.
     public init(accessToken: String, refreshToken: String? = nil) { (self.accessToken, self.refreshToken) = (accessToken, refreshToken) }
-}
 
-extension AuthenticationTokens: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { "AuthenticationTokens(\(refreshToken == nil ? "without" : "with") a refresh token)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// What an access token must be before it goes into a header.

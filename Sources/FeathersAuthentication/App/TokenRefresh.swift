@@ -21,7 +21,7 @@ public struct TokenRefresh: Sendable {
     /// No refresh: when the token ends, so does the sign-in.
     public static let none = TokenRefresh(kind: .none)
 
-    /// Calls your function with the current sign-in, one call at a time.
+    /// Calls your function with the current sign-in, one call at a time. After 30 seconds it is cancelled and counts as failed.
     ///
     /// Throw a ``FeathersError`` with a code from 401 to 407 if there is no other token and never will be: the sign-in ends. After any other
     /// error the current token is kept, and the function is called again later. It may call services of the same app: they do not wait for the sign-in.

@@ -68,8 +68,7 @@ final class Authenticator: Sendable {
         self.options = options
         self.app = { [weak app] in app }
         callsCarryCredentials = app.callsCarryCredentials
-        storage = StoredTokens(
-            options.storage, key: options.storageKey, refreshKey: options.refreshStorageKey ?? "\(options.storageKey)-refresh")
+        storage = StoredTokens(options.storage, key: options.storageKey)
         timebase = RelativeClock(options.clock)
         let session = AuthenticationSession(keepsConnection: app.transport is any RealTimeTransport)
         state = Locked(State(session: session, toldSignIn: session.signIn))

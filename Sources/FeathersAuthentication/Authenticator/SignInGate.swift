@@ -39,7 +39,11 @@ extension Authenticator {
         if let sender = request.sender, sender !== pass.sender { throw FeathersError.senderChanged(request) }
         var first = request
         first.sender = pass.sender
-        if pass.hasWaited { first.params.timeout = try remainingTime(of: request, until: deadline) }
+        if pass.hasWaited, let deadline {
+            let remaining = deadline - timebase.now
+            guard remaining > .zero else { throw timeout(of: request) }
+            first.params.timeout = remaining
+        }
         guard let signedIn = pass.signedIn else { return try noted(await next(first), pass.sender, request) }
         guard addSignIn(signedIn, to: &first) else {
             // Sent with a token of the caller's own, in no one's name that the app knows.
@@ -116,11 +120,8 @@ extension Authenticator {
             case .pass(let signedIn): return Pass(signedIn: signedIn, sender: sender ?? RequestSender(nil), hasWaited: number != nil)
             case .waitForDeparture:
                 number = signIn
-                guard let deadline else {
-                    try await change.value()
-                    continue
-                }
-                try await timebase.run(atMost: deadline - timebase.now, orThrow: self.timeout(of: request)) { try await change.value() }
+                let limit = deadline.map { $0 - timebase.now }
+                try await timebase.run(atMost: limit, orThrow: self.timeout(of: request)) { try await change.value() }
             case .wait(let id):
                 guard let ended else { continue }
                 number = signIn
@@ -139,13 +140,6 @@ extension Authenticator {
         guard var failure = error as? FeathersError else { return error ?? CancellationError() }
         failure.execution = .neverSent
         return failure
-    }
-
-    private func remainingTime(of request: ServiceRequest, until deadline: Duration?) throws(FeathersError) -> Duration? {
-        guard let deadline else { return nil }
-        let remaining = deadline - timebase.now
-        guard remaining > .zero else { throw timeout(of: request) }
-        return remaining
     }
 
     private func timeout(of request: ServiceRequest) -> FeathersError {

@@ -41,7 +41,8 @@ struct SignInRequests: Sendable {
         let answer = try await send(request)
         var result = try AuthenticationResult(answer.value)
         if result.refreshToken == nil, let refreshToken = known?.refreshToken {
-            result = try result.with(AuthenticationTokens(accessToken: result.accessToken, refreshToken: refreshToken))
+            result = try AuthenticationResult(
+                AuthenticationTokens(accessToken: result.accessToken, refreshToken: refreshToken), replacingThoseOf: result.value)
         }
         return issued(result, asked, isNew: result.accessToken != known?.accessToken, over: answer.connection)
     }
@@ -82,7 +83,7 @@ struct SignInRequests: Sendable {
             switch try await ask(function, present) {
             case .tokens(var tokens):
                 tokens.refreshToken = tokens.refreshToken ?? present.refreshToken
-                return (issued(try present.with(tokens), asked, isNew: true), false)
+                return (issued(try AuthenticationResult(tokens, replacingThoseOf: present.value), asked, isNew: true), false)
             case .credentials(let credentials): return (try await signIn(credentials), true)
             }
         }
@@ -91,7 +92,7 @@ struct SignInRequests: Sendable {
     private func ask(
         _ function: @escaping @Sendable (AuthenticationResult) async throws -> TokenRefresh.Answer, _ present: AuthenticationResult
     ) async throws -> TokenRefresh.Answer {
-        let limit = options.refreshTimeout
+        let limit = Duration.seconds(30)
         return try await timebase.run(
             atMost: limit, orThrow: FeathersError(.timeout, "The refresh function took longer than \(limit)", execution: .mayHaveExecuted)
         ) { try await function(present) }
@@ -163,7 +164,6 @@ struct AttemptSender: Sendable {
 
 extension Authenticator {
     var connectionNumber: Int? { state.withLock { $0.session.connectionNumber } }
-    fileprivate func isCurrent(_ id: Int) -> Bool { state.withLock { $0.session.isCurrent(id) } }
 
     /// - Returns: the number of the connection that the request is sent over, nil if it waits for one; and the sign-in in which it is made.
     /// - Throws: `CancellationError` if the attempt no longer counts.
@@ -180,7 +180,7 @@ extension Authenticator {
 
     /// Whether another connection may come over which a request can be made again.
     fileprivate func repeatsRequests(of id: Int) -> Bool {
-        guard isCurrent(id), let transport = app()?.transport as? any RealTimeTransport else { return false }
+        guard state.withLock({ $0.session.isCurrent(id) }), let transport = app()?.transport as? any RealTimeTransport else { return false }
         switch transport.status {
         case .connecting, .connected, .waiting: return true
         case .offline, .closed: return false

@@ -52,8 +52,12 @@ extension Authenticator {
             if let token, (try? AccessToken.check(token, .badRequest)) != nil {
                 request.params.headers[options.header] = headerValue(token)
             }
-        } else if let transport, !transport.status.mayBeAccepted {
-            return nil
+        } else if let transport {
+            switch transport.status {
+            case .connecting, .connected: break
+            // The server has accepted no connection.
+            case .offline, .waiting, .closed: return nil
+            }
         }
         do {
             _ = try await app.service(options.path).respond(to: request)
@@ -67,16 +71,6 @@ extension Authenticator {
         } catch  where !sender.isCurrent {
             // A later sign-in has taken the connection over.
             return .untold
-        }
-    }
-}
-
-extension ConnectionStatus {
-    /// Whether the server may have accepted the connection.
-    fileprivate var mayBeAccepted: Bool {
-        switch self {
-        case .connecting, .connected: true
-        case .offline, .waiting, .closed: false
         }
     }
 }

@@ -96,8 +96,6 @@ struct AuthenticationSession: Sendable, Equatable {
     /// It changes when the app signs in with credentials, when it logs out, when the sign-in ends, and when another user comes back from a restore or
     /// a refresh. Whatever was asked under one number is not meant for the next.
     private(set) var signIn = 1
-    /// The stable name of the user that `signIn` belongs to, without secrets, also while the sign-in is being restored; nil for none.
-    private(set) var name: String?
     /// The result that belongs to `signIn`, also while it is being restored.
     private var known: AuthenticationResult?
     private var lastID = 0
@@ -176,8 +174,8 @@ extension AuthenticationSession {
         guard case .authenticating(let attempt) = phase, attempt.id == id else { return [] }
         // Results that name no user count as the same user's only if they are the same sign-in.
         if let known, !(known.isSameUser(as: token.result) ?? (known.accessToken == token.result.accessToken)) { endSignIn() }
-        (known, name) = (token.result, token.result.userName)
-        phase = .signedIn(SignedIn(token: token, version: nextID(), signIn: signIn, name: name))
+        known = token.result
+        phase = .signedIn(SignedIn(token: token, version: nextID(), signIn: signIn, name: token.result.userName))
         return [.publish(state), .settle(id, .signedIn(token.result))]
     }
 
@@ -229,7 +227,7 @@ extension AuthenticationSession {
 
     private mutating func endSignIn() {
         signIn += 1
-        (known, name) = (nil, nil)
+        known = nil
     }
 }
 
@@ -329,14 +327,12 @@ extension AuthenticationSession {
     mutating func replaceToken(of signedIn: inout SignedIn, with token: IssuedToken) {
         if signedIn.token.result.isSameUser(as: token.result) == false {
             endSignIn()
-            name = token.result.userName
-            (signedIn.signIn, signedIn.name) = (signIn, name)
+            (signedIn.signIn, signedIn.name) = (signIn, token.result.userName)
         }
         known = token.result
         (signedIn.token, signedIn.version) = (token, nextID())
     }
 
-    /// - Parameter isRejection: whether the server has refused, rather than failed to judge.
     mutating func refreshFailed(_ id: Int, isRejection: Bool, at now: Duration) -> [Action] {
         guard case .signedIn(var signedIn) = phase, let renewal = signedIn.renewal, renewal.id == id, renewal.stage == .fetching
         else { return [] }

@@ -94,10 +94,7 @@ extension AuthenticationSession {
         connection.tokenEnd = token.expiry.map(End.at) ?? .unknown
     }
 
-    /// The server has been told of a log-out.
-    /// - Parameters:
-    ///   - number: the connection there was then.
-    ///   - untold: the token, if the server could not be told. It is told again.
+    /// The log-out over a connection has ended. A token whose log-out the server could not be told is told again.
     mutating func departed(from number: Int?, untold: String?) {
         guard connection.isLeaving, connectionNumber == number else { return }
         connection.isLeaving = false
@@ -109,10 +106,7 @@ extension AuthenticationSession {
         if connection.token == accessToken { connection.token = nil }
     }
 
-    /// The server has accepted a token for the connection.
-    /// - Parameters:
-    ///   - accessToken: the token it was told.
-    ///   - answered: what it answered, most often with the same token.
+    /// The server has accepted a token for the connection, and has answered, most often with the same token.
     mutating func announced(_ accessToken: String, _ answered: IssuedToken) -> [Action] {
         guard case .signedIn(var signedIn) = phase, signedIn.token.result.accessToken == accessToken else {
             connectionAuthenticated(answered)
@@ -135,8 +129,7 @@ extension AuthenticationSession {
         return (isNews ? [.publish(state)] : []) + (renewal.map { [.settle($0.id, .signedIn(token.result))] } ?? [])
     }
 
-    /// The server has not accepted the token for the connection.
-    /// - Parameter isRejection: whether it has refused, rather than failed to judge.
+    /// The server has not accepted the token for the connection: it has refused, or failed to judge.
     mutating func announcementFailed(_ accessToken: String, isRejection: Bool, at now: Duration) -> [Action] {
         guard case .signedIn(var signedIn) = phase, signedIn.token.result.accessToken == accessToken else { return [] }
         if isRejection {

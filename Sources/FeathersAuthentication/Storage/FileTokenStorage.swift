@@ -10,17 +10,10 @@ public import Foundation
 /// Links are not followed. The directory and its files must belong to the user of the process, and other users must not be able to write to the
 /// directory or to read a file.
 public struct FileTokenStorage: TokenStorage {
-    /// The directory the files are in.
-    public let directory: URL
-
     private let files: TokenFiles
 
-    /// A storage in a directory.
-    /// - Parameter directory: where the files go; made, with mode 0700, when the first token is stored.
-    public init(directory: URL) {
-        self.directory = directory
-        files = TokenFiles(directory: directory.path)
-    }
+    /// A storage in a directory, which is made, with mode 0700, when the first token is stored.
+    public init(directory: URL) { files = TokenFiles(directory: directory.path) }
 
     /// The token of a key; nil where none is stored.
     /// - Throws: ``FeathersError`` naming the file where it cannot be read, holds no token, or can be read by other users. A token that others may

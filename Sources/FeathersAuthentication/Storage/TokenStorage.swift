@@ -20,8 +20,7 @@ public protocol TokenStorage: Sendable {
 public final class InMemoryTokenStorage: TokenStorage, CustomReflectable {
     private let tokens: Locked<[String: String]>
 
-    /// Creates a storage that is lost with the process.
-    /// - Parameter tokens: tokens by their keys, to begin with.
+    /// Creates a storage with tokens by their keys.
     public init(_ tokens: [String: String] = [:]) { self.tokens = Locked(tokens) }
 
     public func token(for key: String) async throws -> String? { tokens.withLock { $0[key] } }
@@ -41,9 +40,7 @@ final class StoredTokens: Sendable {
     /// The number of the last decision made, and of the last one carried out.
     private let decisions = Locked((made: 0, done: 0))
 
-    init(_ storage: any TokenStorage, key: String, refreshKey: String) {
-        (self.storage, self.key, self.refreshKey) = (storage, key, refreshKey)
-    }
+    init(_ storage: any TokenStorage, key: String) { (self.storage, self.key, refreshKey) = (storage, key, "\(key)-refresh") }
 
     /// Takes a number for what will be written; called with the lock held that orders events.
     func decide() -> Int {

@@ -1,25 +1,23 @@
 public import FeathersCore
+public import FeathersSupport
 public import Foundation
 
 /// What a JSON Web Token says of itself.
 ///
 /// It is not verified: that takes the server's key. Use it to show and to plan, never to decide what a user may do.
-public struct UnverifiedPayload: Sendable, Equatable {
+public struct UnverifiedPayload: Sendable, Equatable, SecretHiding {
     /// The algorithm the token claims to be signed with (`alg`); nil if it names none.
-    public let algorithm: String?
+    package let algorithm: String?
     /// Whether the token is not even signed: it has no signature, or names `none` as its algorithm.
     public let isUnsigned: Bool
     /// Everything the payload says.
     public let claims: JSONObject
 
-    /// What the payload says under a name.
-    public subscript(claim: String) -> JSONValue? { claims[claim] }
-
     /// Whom the token is about (`sub`), most often the user's id.
     public var subject: String? { claims["sub"].flatMap { $0.string ?? $0.integer.map(String.init) } }
 
     /// When the token was issued (`iat`), by the server's clock.
-    public var issuedAt: Date? { Self.date(claims["iat"]) }
+    package var issuedAt: Date? { Self.date(claims["iat"]) }
 
     /// When the token stops being valid (`exp`), by the server's clock.
     public var expiresAt: Date? { Self.date(claims["exp"]) }
@@ -29,12 +27,14 @@ public struct UnverifiedPayload: Sendable, Equatable {
         guard let seconds = claim?.number, seconds.isFinite, abs(seconds) < 253_402_300_800 else { return nil }
         return Date(timeIntervalSince1970: seconds)
     }
+
+    public var description: String {
+        let signature = isUnsigned ? "unsigned" : "alg: \(algorithm ?? "unknown")"
+        return "UnverifiedPayload(\(signature), expiresAt: \(expiresAt.map { "\($0)" } ?? "unknown"))"
+    }
 }
 
 extension UnverifiedPayload {
-    /// No token in use is nested deeper.
-    private static let maximumDepth = 64
-
     /// Reads a token leniently; nil if it is no JSON Web Token.
     init?(of token: String) {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
@@ -49,17 +49,7 @@ extension UnverifiedPayload {
         var text = String(part.replacing("-", with: "+").replacing("_", with: "/"))
         text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
         guard let bytes = Data(base64Encoded: text) else { return nil }
-        return try? JSONValue(parsing: Array(bytes), maximumDepth: maximumDepth).object
-    }
-}
-
-extension UnverifiedPayload: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String {
-        let signature = isUnsigned ? "unsigned" : "alg: \(algorithm ?? "unknown")"
-        return "UnverifiedPayload(\(signature), expiresAt: \(expiresAt.map { "\($0)" } ?? "unknown"))"
-    }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror {
-        Mirror(self, children: ["algorithm": algorithm as Any, "isUnsigned": isUnsigned, "expiresAt": expiresAt as Any])
+        // No token in use is nested deeper.
+        return try? JSONValue(parsing: Array(bytes), maximumDepth: 64).object
     }
 }

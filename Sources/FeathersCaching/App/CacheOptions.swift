@@ -16,36 +16,29 @@ public struct CacheOptions: Sendable {
     /// The header fields, besides `Authorization` and `Cookie`, that answers depend on. Case does not matter.
     public var keyHeaders: Set<String> = ["Accept-Language"]
 
-    /// The beginning of every key: a name for the server, where several apps share a storage.
-    public var namespace = ""
-
-    /// A part of every key that tells users apart, in addition to ``FeathersApp/identity``. It must not contain secrets.
+    /// A part of every key, in addition to ``FeathersApp/identity``: a tenant, or the server where several apps share a storage. It must not contain
+    /// secrets.
     public var partition: @Sendable (ServiceRequest) -> String = { _ in "" }
 
     /// Receives the failures that no caller sees: those of the storage, and of refreshes in the background.
     public var onFailure: @Sendable (any Error) -> Void = { _ in }
 
     /// The time of day, by which answers expire.
-    public var now: @Sendable () -> Date = { Date() }
+    package var now: @Sendable () -> Date = { Date() }
 
     /// Receives the number of reads that wait for another's request, whenever it grows. Tests wait for it.
     var onWaiting: @Sendable (Int) -> Void = { _ in }
-
-    /// The default options.
-    public init() {}
 }
 
 /// The options of a cache for one service. A property that is nil is the same as for all services.
 public struct ServiceCacheOptions: Sendable, Hashable {
-    /// Where a read looks for its answer.
-    public var policy: CachePolicy?
-    /// How long answers stay fresh.
-    public var expiration: CacheExpiration?
+    let policy: CachePolicy?
+    let expiration: CacheExpiration?
     /// The group of the service's answers, by default the service's path. Every change empties the whole group. Let services whose answers contain each
     /// other's records share a group.
     public var group: String?
 
-    /// The options of one service.
+    /// The options of one service: where a read looks for its answer, how long answers stay fresh, and their ``group``.
     public init(policy: CachePolicy? = nil, expiration: CacheExpiration? = nil, group: String? = nil) {
         (self.policy, self.expiration, self.group) = (policy, expiration, group)
     }

@@ -1,57 +1,44 @@
 public import FeathersCore
 
 /// The reads of a service together with the sources of their values, and both values where the policy yields two.
-public struct CachedService: Sendable {
+public struct CachedService<Record: Sendable, List: Sendable>: Sendable {
     let service: UntypedService
+    let record: @Sendable (JSONValue, Params) throws -> Record
+    let list: @Sendable (JSONValue, Params) throws -> List
 
-    /// Lists the records that match a query.
-    public func find(_ query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()) -> CachedResults<JSONValue> {
-        results(.find, nil, query, policy, params) { $0 }
+    /// Lists the records that match a query; a typed service's with the page's totals where the service paginates.
+    public func find(_ query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()) -> CachedResults<List> {
+        results(.find, nil, query, policy, params, list)
     }
 
     /// Reads one record.
     public func get(
         _ id: some ServiceIDConvertible, _ query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()
-    ) -> CachedResults<JSONValue> { results(.get, id.serviceID, query, policy, params) { $0 } }
+    ) -> CachedResults<Record> { results(.get, id.serviceID, query, policy, params, record) }
 
-    func results<Value>(
+    private func results<Value>(
         _ method: ServiceMethod, _ id: ServiceID?, _ query: Query, _ policy: CachePolicy?, _ params: Params,
-        _ transform: @escaping @Sendable (JSONValue) throws -> Value
+        _ read: @escaping @Sendable (JSONValue, Params) throws -> Value
     ) -> CachedResults<Value> {
-        var params = params.joining(query)
-        if let policy { params.cachePolicy = policy }
-        return CachedResults(
-            service: service, request: ServiceRequest(path: service.path, method: method, id: id, params: params), transform: transform)
-    }
-}
-
-/// The reads of a typed service together with the sources of their values, and both values where the policy yields two.
-public struct CachedTypedService<Model: Codable & Sendable>: Sendable {
-    let service: TypedService<Model>
-
-    /// Lists the records that match a query, with the page's totals where the service paginates.
-    public func find(_ query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()) -> CachedResults<Paginated<Model>> {
-        let service = service
-        return service.untyped.cached.results(.find, nil, query, policy, params) { try service.decodePage($0, params) }
-    }
-
-    /// Reads one record.
-    public func get(
-        _ id: some ServiceIDConvertible, _ query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()
-    ) -> CachedResults<Model> {
-        let service = service
-        return service.untyped.cached.results(.get, id.serviceID, query, policy, params) { try service.decodeResult($0, params) }
+        var sent = params.joining(query)
+        if let policy { sent.cachePolicy = policy }
+        let request = ServiceRequest(path: service.path, method: method, id: id, params: sent)
+        return CachedResults(service: service, request: request) { try read($0, params) }
     }
 }
 
 extension UntypedService {
     /// The reads of the service, together with the sources of their values.
-    public var cached: CachedService { CachedService(service: self) }
+    public var cached: CachedService<JSONValue, JSONValue> {
+        CachedService(service: self, record: { json, _ in json }, list: { json, _ in json })
+    }
 }
 
 extension TypedService {
     /// The reads of the service, together with the sources of their values.
-    public var cached: CachedTypedService<Model> { CachedTypedService(service: self) }
+    public var cached: CachedService<Model, Paginated<Model>> {
+        CachedService(service: untyped, record: { try decodeResult($0, $1) }, list: { try decodePage($0, $1) })
+    }
 }
 
 /// The values of one read, each with its source: one or two, depending on the policy.
@@ -119,8 +106,7 @@ public struct CachedResult<Value: Sendable>: Sendable {
     /// Where the result came from, and whether it is expired or new.
     public let source: CacheSource
 
-    /// Creates a result with its source.
-    public init(_ value: Value, from source: CacheSource) { (self.value, self.source) = (value, source) }
+    init(_ value: Value, from source: CacheSource) { (self.value, self.source) = (value, source) }
 }
 
 extension CachedResult: Equatable where Value: Equatable {}

@@ -24,12 +24,7 @@ public final class ServiceCache: Sendable {
     /// The names of the header fields that are part of a key, in lower case.
     let keyHeaders: Set<String>
 
-    /// Creates a cache. Install it with ``FeathersApp/useCache(_:)``.
-    /// - Parameters:
-    ///   - storage: where the answers are kept.
-    ///   - policy: the policy of calls and services without one of their own.
-    ///   - expiration: how long answers stay fresh, for calls and services without an expiration of their own.
-    ///   - configure: changes the options that apply to all services.
+    /// Creates a cache, with the policy and the expiration of calls and services without their own. Install it with ``FeathersApp/useCache(_:)``.
     public init(
         _ storage: any CacheStorage = MemoryCacheStorage(), policy: CachePolicy = .networkOnlyUpdateCache,
         expiration: CacheExpiration = .never,
@@ -64,7 +59,7 @@ extension ServiceCache {
         await removeStale(invalidation.withLock { $0.removals(for: group) })
     }
 
-    /// Empties the storage.
+    /// Empties the storage, in the same way.
     public func invalidateAll() async {
         invalidation.withLock { $0.invalidateAll() }
         await removeStale(invalidation.withLock { $0.removals })
@@ -100,10 +95,13 @@ extension ServiceCache {
 extension ServiceCache {
     /// The stored answer for a read; nil where there is none, where it was invalidated, and where the storage fails.
     func find(_ terms: CachedRead.Terms) async -> CacheEntry? {
-        let group = terms.group
-        await removeStale(invalidation.withLock { $0.removals(for: group) })
-        let stamp = invalidation.withLock { $0.isStale(group) ? nil : $0.stamp(of: group) }
-        guard let stamp, let key = key(of: terms, as: terms.sender.identity), let entry = await entry(for: key) else { return nil }
+        let (key, group) = (terms.key, terms.key.group)
+        var stamp = invalidation.withLock { $0.readableStamp(of: group) }
+        if stamp == nil {
+            await removeStale(invalidation.withLock { $0.removals(for: group) })
+            stamp = invalidation.withLock { $0.readableStamp(of: group) }
+        }
+        guard let stamp, let entry = await entry(for: key) else { return nil }
         let isCurrent = invalidation.withLock { invalidation in
             if invalidation.stamp(of: group) == stamp { return true }
             invalidation.distrust(group)
@@ -137,15 +135,16 @@ extension ServiceCache {
     }
 
     /// The key of a read in a user's name; nil if its query contains what JSON cannot express.
-    func key(of terms: CachedRead.Terms, as identity: Identity?) -> CacheKey? {
+    func key(of request: ServiceRequest, group: String, as identity: Identity?, _ ownPartition: String) -> CacheKey? {
         CacheKey(
-            of: terms.request, group: terms.group, headers: keyHeaders,
-            partitions: [options.namespace, identity.map { "@\($0.name)" } ?? "", terms.ownPartition])
+            of: request, group: group, headers: keyHeaders,
+            partitions: [identity.map { "@\($0.name)" } ?? "", ownPartition])
     }
 
     /// Whether the user is still the one that the read began for.
     func holds(_ terms: CachedRead.Terms) -> Bool {
-        terms.sender.identity == terms.site.app?.identity && options.partition(terms.request) == terms.ownPartition
+        (terms.sender.isCurrent || terms.sender.identity == terms.site.app?.identity)
+            && options.partition(terms.request) == terms.ownPartition
     }
 
     /// Removes what was invalidated. A removal that fails is tried again before the next read.
@@ -185,11 +184,5 @@ extension FeathersApp {
         use(CacheMiddleware(cache: cache))
         observeEvents(with: cache.eventSink)
         addBackgroundWork { _ in await cache.background.run(for: cache) }
-        self[InstalledCache.self] = cache
     }
-
-    /// The cache the app uses.
-    public var cache: ServiceCache? { self[InstalledCache.self] }
-
-    private enum InstalledCache: AppSetting { typealias Value = ServiceCache }
 }

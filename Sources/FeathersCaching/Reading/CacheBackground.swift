@@ -22,7 +22,7 @@ final class CacheBackground: Sendable {
     /// Queues the refresh of a cached value.
     /// - Returns: whether it will happen: false where the app is not running.
     func refresh(_ read: CachedRead) -> Bool {
-        guard let key = key(of: read) else { return false }
+        let key = read.terms.key
         let (orders, isNew) = state.withLock { ($0.orders, $0.orders != nil && $0.refreshing.insert(key).inserted) }
         guard let orders else { return false }
         if isNew, case .dropped = orders.yield(.refresh(read)) { done(key) }
@@ -63,10 +63,9 @@ final class CacheBackground: Sendable {
         case .removeStale: await cache.removeStale(cache.invalidation.withLock { $0.removals })
         case .refresh(let read):
             await read.refresh()
-            if let key = key(of: read) { done(key) }
+            done(read.terms.key)
         }
     }
 
-    private func key(of read: CachedRead) -> CacheKey? { read.cache.key(of: read.terms, as: read.terms.sender.identity) }
     private func done(_ key: CacheKey) { _ = state.withLock { $0.refreshing.remove(key) } }
 }

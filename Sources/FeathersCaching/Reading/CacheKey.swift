@@ -9,8 +9,7 @@ public struct CacheKey: Sendable, Hashable {
     /// The group the answer belongs to.
     public let group: String
 
-    /// Creates a key. A cache makes the keys of calls itself.
-    public init(text: String, group: String) { (self.text, self.group) = (text, group) }
+    package init(text: String, group: String) { (self.text, self.group) = (text, group) }
 
     /// Compares bytes: to Swift, a composed and a decomposed "é" are equal; to a server, they may differ.
     public static func == (left: CacheKey, right: CacheKey) -> Bool { left.text.isExactly(right.text) && left.group.isExactly(right.group) }
@@ -20,7 +19,7 @@ extension CacheKey {
     /// The key of a read; nil where its query contains what JSON cannot express.
     /// - Parameters:
     ///   - headers: the names of the header fields that the answer depends on, in lower case.
-    ///   - partitions: names for the server and for the user whose answer it is.
+    ///   - partitions: whose answer it is.
     init?(of request: ServiceRequest, group: String, headers: Set<String>, partitions: [String]) {
         let params = request.params
         var text = CacheKeyText()

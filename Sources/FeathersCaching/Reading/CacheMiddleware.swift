@@ -38,17 +38,12 @@ private struct CachingService: ServiceProtocol {
         request.decodesResult = false
         let order = request.params[CachedOrder.self]
         request.params[CachedOrder.self] = nil
-        switch order {
-        case nil:
-            guard let read = await begin(request) else { return try await next.respond(to: request) }
-            return try await lastValue(of: read)
-        case .begin?:
-            guard let read = await begin(request) else { return try await next.respond(to: request) }
-            return try await nextValue(of: read)
-        case .goOn(let read)?:
+        if case .goOn(let read)? = order {
             guard cache.holds(read.terms) else { throw FeathersError.userChanged(request) }
             return try await nextValue(of: read)
         }
+        guard let read = await begin(request) else { return try await next.respond(to: request) }
+        return try await order == nil ? lastValue(of: read) : nextValue(of: read)
     }
 
     /// A read with the terms of its call, its service and the cache; nil if it has no key.
@@ -56,12 +51,13 @@ private struct CachingService: ServiceProtocol {
         let service = cache.serviceOptions(at: request.path)
         guard let app = site.app else { return nil }
         // Before anything is looked up: what the stored user was told can be read without a server.
-        _ = await app.resolvedIdentity()
+        let sender = await app.resolvedSender()
+        let ownPartition = cache.options.partition(request)
+        let group = service?.group ?? request.path
+        guard let key = cache.key(of: request, group: group, as: sender.identity, ownPartition) else { return nil }
         let terms = CachedRead.Terms(
-            request: request, next: next, site: site, sender: app.currentSender, group: service?.group ?? request.path,
-            expiration: request.params.cacheExpiration ?? service?.expiration ?? cache.expiration,
-            ownPartition: cache.options.partition(request))
-        guard cache.key(of: terms, as: terms.sender.identity) != nil else { return nil }
+            request: request, next: next, site: site, sender: sender, key: key,
+            expiration: request.params.cacheExpiration ?? service?.expiration ?? cache.expiration, ownPartition: ownPartition)
         let policy =
             request.params.readsFromServer ? .networkOnlyUpdateCache : request.params.cachePolicy ?? service?.policy ?? cache.policy
         return CachedRead(cache, terms, policy)
@@ -130,12 +126,12 @@ extension ServiceCache {
     /// - Parameter found: the cached answer. If the server says that it still holds, it is not sent again.
     /// - Throws: what the call throws; ``FeathersError/Code/notAuthenticated`` if the signed-in user has changed meanwhile.
     func fetch(_ terms: CachedRead.Terms, holding found: CacheEntry?, writes: Bool) async throws -> JSONValue {
-        let stamp = invalidation.withLock { $0.stamp(of: terms.group) }
+        let stamp = invalidation.withLock { $0.stamp(of: terms.key.group) }
         let response: ServiceResponse
-        if options.sharesRequests, let key = key(of: terms, as: terms.sender.identity) {
+        if options.sharesRequests {
             let params = terms.request.params
             let read = InFlightRead(
-                key: key, stamp: stamp, sender: terms.sender, headers: params.headers, timeout: params.timeout, writes: writes,
+                key: terms.key, stamp: stamp, sender: terms.sender, headers: params.headers, timeout: params.timeout, writes: writes,
                 expiration: terms.expiration)
             response = try await inFlight.value(of: read) { try await request(terms, holding: found, writes: writes, stamp) }
         } else {
@@ -158,7 +154,10 @@ extension ServiceCache {
         let response = try await terms.next.respond(to: request)
         // Whose answer it is, only the sign-in gate knows: a call may sign the app in.
         let sender = response[SentAs.self] ?? terms.sender
-        if sender.isCurrent, let key = key(of: terms, as: sender.identity) {
+        let key =
+            sender.identity == terms.sender.identity
+            ? terms.key : key(of: terms.request, group: terms.key.group, as: sender.identity, terms.ownPartition)
+        if sender.isCurrent, let key {
             let entry = CacheEntry(
                 value: response.result, expiration: terms.expiration.date(from: options.now()),
                 entityTag: response[EntityTag.self] ?? (response[NotModified.self] == true ? found?.entityTag : nil))

@@ -13,7 +13,8 @@ struct CachedRead: Sendable {
         let site: MiddlewareSite
         /// Who was signed in when the read began.
         let sender: RequestSender
-        let group: String
+        /// The key of that user's answer.
+        let key: CacheKey
         let expiration: CacheExpiration
         /// Whose answer it is according to the cache's options.
         let ownPartition: String

@@ -52,8 +52,8 @@ struct CacheInvalidation: Sendable {
 
     func stamp(of group: String) -> Stamp { Stamp(all: all.version, group: groups[group]?.version ?? othersVersion) }
 
-    /// Whether a group must not be read before something is removed.
-    func isStale(_ group: String) -> Bool { all.isStale || groups[group]?.isStale == true }
+    /// The stamp of a group; nil if the group must not be read before something is removed.
+    func readableStamp(of group: String) -> Stamp? { all.isStale || groups[group]?.isStale == true ? nil : stamp(of: group) }
 
     mutating func invalidate(_ group: String) {
         lastVersion += 1

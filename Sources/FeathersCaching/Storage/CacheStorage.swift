@@ -42,14 +42,9 @@ public struct CacheEntry: Sendable, Equatable {
         (self.value, self.expiration, self.entityTag) = (value, expiration, entityTag)
     }
 
-    /// Whether the answer is no longer fresh.
-    public func isExpired(at now: Date) -> Bool { expiration.map { $0 <= now } ?? false }
-
-    /// Whether the answer expired before a date.
+    func isExpired(at now: Date) -> Bool { expiration.map { $0 <= now } ?? false }
     func expired(before date: Date) -> Bool { expiration.map { $0 < date } ?? false }
-}
 
-extension CacheEntry {
     /// An estimate of the memory that the entry takes, in bytes: its texts, and the overhead of each value.
     var estimatedBytes: Int { value.estimatedBytes + (entityTag?.utf8.count ?? 0) + 64 }
 }

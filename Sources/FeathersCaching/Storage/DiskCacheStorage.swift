@@ -10,7 +10,7 @@ public import Foundation
 /// Only their owner can read files and directory; they are not encrypted. A directory that belongs to another user, or that other users can write to, is
 /// refused with an error that names it. Links are not followed.
 ///
-/// Use one directory for each server, or tell the servers apart with ``CacheOptions/namespace``.
+/// Use one directory for each server, or tell the servers apart with ``CacheOptions/partition``.
 public struct DiskCacheStorage: CacheStorage {
     private let path: String
     private let byteLimit: Int
@@ -73,7 +73,7 @@ public struct DiskCacheStorage: CacheStorage {
     public func removeAll() async throws { try await writer.removeAll { _, _ in true } }
 
     /// How many bytes the files take.
-    public var byteCount: Int {
+    package var byteCount: Int {
         get async throws {
             try await writer.scan()
             return index.withLock { $0.bytes }

@@ -26,17 +26,12 @@ public final class MemoryCacheStorage: CacheStorage {
     private let byteLimit: Int
     private let state = Locked(State())
 
-    /// Creates an empty storage.
-    /// - Parameters:
-    ///   - countLimit: the maximum number of answers.
-    ///   - byteLimit: the maximum size of all answers in bytes, by estimate. A larger answer is not kept.
+    /// Creates an empty storage with limits to the number of answers and to their size in bytes, by estimate. A larger answer is not kept.
     public init(countLimit: Int = 1000, byteLimit: Int = 32 * 1024 * 1024) { (self.countLimit, self.byteLimit) = (countLimit, byteLimit) }
 
-    /// The number of answers.
-    public var count: Int { state.withLock { $0.kept.count } }
+    package var count: Int { state.withLock { $0.kept.count } }
+    package var byteCount: Int { state.withLock { $0.bytes } }
 
-    /// The size of all answers in bytes, by estimate.
-    public var byteCount: Int { state.withLock { $0.bytes } }
     public func entry(for key: CacheKey) async throws -> CacheEntry? { state.withLock { $0.kept.use(key)?.entry } }
 
     public func set(_ entry: CacheEntry, for key: CacheKey) async throws {

@@ -80,7 +80,7 @@ extension FeathersApp {
     }
 
     /// The hooks registered on the app.
-    public var hooks: Hooks { withState { $0.hooks } }
+    package var hooks: Hooks { withState { $0.hooks } }
 
     /// Grows with every registration of app hooks. Calls compare it with that of their plan.
     var hookVersion: Int { version.load(ordering: .acquiring) }
@@ -128,12 +128,7 @@ extension FeathersApp {
         return UntypedService(app: entry.mountedFrom ?? self, actor: entry.service)
     }
 
-    /// The service at a path with a model for its records.
-    /// - Parameters:
-    ///   - path: the service's path; slashes at both ends do not count.
-    ///   - model: the type of its records.
-    ///   - rootKeys: the way to the record, list or page inside every result, for servers that wrap them: `["data"]`.
-    ///   - coding: how models become JSON and back; nil for the app's way.
+    /// The service at a path with a model for its records; see ``TypedService/init(_:of:rootKeys:coding:)``.
     public func service<Model: Codable & Sendable>(
         _ path: String, of model: Model.Type, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil
     ) -> TypedService<Model> {
@@ -186,11 +181,9 @@ extension FeathersApp {
         return implementation
     }
 
-    /// Receives the standard and custom events that the transport delivers and services emit by themselves, of every path and before any reader,
-    /// and the gaps between them. The events that end this app's own calls are not among them.
-    package func observeEvents(with observer: EventSink) {
-        registry.addObserver(observer)
-    }
+    /// Receives the events that the transport delivers and services emit by themselves, of every path and before any reader, and the gaps
+    /// between them. The events that end this app's own calls are not among them.
+    package func observeEvents(with observer: EventSink) { registry.addObserver(observer) }
 
     /// Runs a request of no service through the app's hooks.
     package func respond(to request: ServiceRequest, by implementation: any ServiceProtocol) async throws -> ServiceResponse {

@@ -1,35 +1,35 @@
 import FeathersSupport
 public import Foundation
 
-/// How an app is, for whoever watches over it: a supervisor, a load balancer.
+/// The health of an app, for a supervisor or a load balancer.
 public struct AppHealth: Sendable, Hashable {
-    /// What an app may be.
+    /// The states of an app.
     public enum State: Sendable, Hashable {
-        /// It is not set up yet, or its first connection does not stand.
+        /// Not set up, or not connected for the first time yet.
         case starting
-        /// Its calls reach whoever answers them.
+        /// Calls reach their service.
         case ready
-        /// The connection was lost and is being made again; calls wait for it.
+        /// The connection was lost and is being opened again; calls wait for it.
         case reconnecting
-        /// Calls under way finish, and none begins any more.
+        /// Calls in flight finish, and no others begin.
         case shuttingDown
-        /// It was ended on this side.
+        /// Ended on this side.
         case stopped
-        /// The connection ended and will not come back by itself.
+        /// The connection ended and does not come back by itself.
         case failed(DisconnectReason)
     }
 
-    /// How it is now.
+    /// The current state.
     public let state: State
-    /// Since when it is so, as far as anybody has looked: while the app lives, it looks itself.
+    /// When this state began. Updated while the app is running.
     public let since: Date
-    /// How the connection is in detail; nil where the app keeps none.
-    public let connection: ConnectionStatus?
+    /// The status of the connection; nil if the app keeps none.
+    package let connection: ConnectionStatus?
 
-    /// Whether it can be given work: readiness.
+    /// Whether the app can be given work.
     public var isReady: Bool { state == .ready }
 
-    /// Whether it may become ready by itself, or is: liveness. An app that is not alive must be started anew.
+    /// Whether the app is ready or may become so by itself. One that is not alive must be started again.
     public var isAlive: Bool {
         switch state {
         case .starting, .ready, .reconnecting, .shuttingDown: true
@@ -51,19 +51,19 @@ public struct AppHealth: Sendable, Hashable {
 }
 
 extension FeathersApp {
-    /// How the app is: whether its calls reach whoever answers them, and since when.
+    /// The health of the app, and since when it is so.
     public var health: AppHealth {
         noteHealth()
         return healthMonitor.current
     }
 
-    /// How the app is and then every change of it, while the app lives: during ``run()`` and ``withFeathersApp(_:_:)``.
+    /// The health of the app and then every change of it, during ``run()`` and ``withFeathersApp(_:_:)``.
     public func healthUpdates() -> AsyncStream<AppHealth> {
         noteHealth()
         return healthMonitor.updates()
     }
 
-    /// - Parameter hasStood: whether the connection stood in the meantime, which may have been too short to be seen by looking.
+    /// - Parameter hasStood: whether the connection was open in the meantime, perhaps too briefly to be seen in its status.
     func noteHealth(hasStood: Bool = false) {
         healthMonitor.note { last in
             let connection = connectionStatus
@@ -94,16 +94,15 @@ extension FeathersApp {
     }
 }
 
-/// How an app is, since when, and everybody who wants to know of its changes.
+/// The health of an app, and the readers of its changes.
 final class HealthMonitor: Sendable {
     private let value = CurrentValue(AppHealth(state: .starting, since: .now, connection: nil))
-    /// Held while the state is looked at, so that what is noted last is what was seen last.
+    /// Held while the state is read, so that the latest reading is noted last.
     private let turn = NSLock()
 
     var current: AppHealth { value.current }
 
-    /// Notes how the app is now.
-    /// - Parameter look: the state, knowing the one before, and the connection.
+    /// - Parameter look: reads the state, given the one before, and the connection.
     func note(_ look: (AppHealth.State) -> (AppHealth.State, ConnectionStatus?)) {
         turn.withLock {
             let last = value.current

@@ -37,7 +37,10 @@ extension FeathersApp {
     }
 
     /// Who is signed in, once the stored token has been read.
-    package func resolvedIdentity() async -> Identity? { await identityStore.resolved() }
+    package func resolvedIdentity() async -> Identity? { await resolvedSender().identity }
+
+    /// Whom requests are made as that pass no sign-in gate, once the stored token has been read.
+    package func resolvedSender() async -> RequestSender { await identityStore.resolved() }
 
     /// Whom requests are made as that pass no sign-in gate.
     package var currentSender: RequestSender { identityStore.sender }
@@ -115,7 +118,7 @@ final class IdentityStore: Sendable {
         state.withLock { $0.resolver = resolver }
     }
 
-    func resolved() async -> Identity? {
+    func resolved() async -> RequestSender {
         if let resolver = state.withLock({ $0.resolver }) {
             try? await resolving.value(of: true) {
                 let identity = await resolver()
@@ -129,7 +132,7 @@ final class IdentityStore: Sendable {
             }
             deliver()
         }
-        return sender.identity
+        return sender
     }
 
     func observe(_ observer: @escaping @Sendable (Identity?) -> Void) {

@@ -1,8 +1,5 @@
 import FeathersSupport
 
-/// Work that goes on for as long as an app runs, and ends when its task is cancelled.
-public typealias BackgroundWork = @Sendable (FeathersApp) async -> Void
-
 extension FeathersApp {
     /// Sets the app up, keeps its connection until the task is cancelled or the app is shut down, and tears it down: the life of a server's service.
     ///
@@ -56,7 +53,7 @@ extension FeathersApp {
     ///
     /// It starts after the app's set-up, at once in an app that runs already, and is cancelled before the connection closes. It receives the app, so that it
     /// need not keep it.
-    public func addBackgroundWork(_ work: @escaping BackgroundWork) { lifetime.add(work) }
+    public func addBackgroundWork(_ work: @escaping @Sendable (FeathersApp) async -> Void) { lifetime.add(work) }
 }
 
 /// Sets an app up, keeps its connection while `body` runs with it, and tears it down whatever happens.
@@ -73,8 +70,11 @@ public func withFeathersApp<Result>(
 
 /// The lifetime of an app: counts what holds it, and owns the two tasks that last as long.
 final class AppLifetime: Sendable {
+    typealias BackgroundWork = @Sendable (FeathersApp) async -> Void
+
     private struct State {
         var holders = 0
+        /// Whether the app runs, or has ever run.
         var hasLived = false
         /// Whether ``FeathersApp/connect()`` holds the connection.
         var isConnectedByHand = false
@@ -96,10 +96,6 @@ final class AppLifetime: Sendable {
     /// The beginning and the end of the lifetime, one at a time.
     private let transitions = AsyncMutex()
 
-    /// Whether the app runs.
-    var isHeld: Bool { state.withLock { $0.holders > 0 } }
-
-    /// Whether the app runs, or has ever run.
     var hasLived: Bool { state.withLock { $0.hasLived } }
 
     /// Runs `body` within the lifetime.

@@ -14,6 +14,7 @@ final class ServiceRegistry: Sendable {
 
     private struct Entries {
         var byPath: [String: Entry] = [:]
+        var observers: [EventSink] = []
         /// The places of the registered paths in their order.
         private var places: [String: Int] = [:]
         private var lastPlace = 0
@@ -34,7 +35,6 @@ final class ServiceRegistry: Sendable {
     }
 
     private let entries = Locked(Entries())
-    private let observers = Locked<[EventSink]>([])
     /// Held while an event is handed to its readers, so that what one user was told comes before the gap that tells of the next.
     private let handing = NSLock()
     /// Whether readers get what the server pushes, and whether they have missed any of it.
@@ -91,10 +91,7 @@ extension ServiceRegistry {
     /// Hands a transport's events to the services. It does not hold the registry: the transport is held by it.
     var eventSink: EventSink {
         EventSink(
-            onEvent: { [weak self] event in
-                self?.observe { $0.receive(event) }
-                self?.hand(event)
-            },
+            onEvent: { [weak self] event in self?.receive(event) },
             onGap: { [weak self] reason in self?.emitGap(reason) })
     }
 
@@ -109,8 +106,11 @@ extension ServiceRegistry {
         }
     }
 
-    private func hand(_ event: ServiceEvent) {
-        guard let service = service(at: event.path) else { return }
+    private func receive(_ event: ServiceEvent) {
+        let (observers, entry) = entries.withLock { ($0.observers, $0.byPath[event.path]) }
+        for observer in observers { observer.receive(event) }
+        guard let entry, entry.mountedFrom == nil else { return }
+        let service = entry.service
         handing.withLock { if admitsPush() { service.events.emit(event) } }
     }
 
@@ -136,17 +136,12 @@ extension ServiceRegistry {
     }
 
     func addObserver(_ observer: EventSink) {
-        observers.withLock { $0.append(observer) }
+        entries.withLock { $0.observers.append(observer) }
     }
 
     /// Tells the observers first, so that a reader of an event finds that they have heard it.
     func observe(_ tell: (EventSink) -> Void) {
-        for observer in observers.withLock({ $0 }) { tell(observer) }
-    }
-
-    /// The app's own service at a path, asked for or registered.
-    private func service(at path: String) -> Service? {
-        entries.withLock { $0.byPath[path] }.flatMap { $0.mountedFrom == nil ? $0.service : nil }
+        for observer in entries.withLock({ $0.observers }) { tell(observer) }
     }
 
     /// The app's own services, asked for or registered.

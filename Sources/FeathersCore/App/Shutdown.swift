@@ -27,9 +27,6 @@ extension FeathersApp {
         noteHealth()
     }
 
-    /// How many calls are in flight, those that hooks make included.
-    public var callsUnderWay: Int { gate.inFlight }
-
     /// Runs a body whose calls belong to calls in flight, although they are made elsewhere.
     package func onBehalfOfCalls<Result>(_ body: () async throws -> Result) async rethrows -> Result {
         try await CallGate.$entered.withValue(gate, operation: body)

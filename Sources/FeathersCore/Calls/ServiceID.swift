@@ -106,17 +106,14 @@ extension String: ServiceIDConvertible {
     public var serviceID: ServiceID { .string(self) }
 }
 
-extension Int: ServiceIDConvertible {
-    public var serviceID: ServiceID { .integer(Int64(self)) }
+extension ServiceIDConvertible where Self: BinaryInteger {
+    /// The integer as an id.
+    public var serviceID: ServiceID { ServiceID(self) }
 }
 
-extension Int64: ServiceIDConvertible {
-    public var serviceID: ServiceID { .integer(self) }
-}
-
-extension Int32: ServiceIDConvertible {
-    public var serviceID: ServiceID { .integer(Int64(self)) }
-}
+extension Int: ServiceIDConvertible {}
+extension Int32: ServiceIDConvertible {}
+extension Int64: ServiceIDConvertible {}
 
 extension UUID: ServiceIDConvertible {
     /// The UUID in lower case, as JavaScript libraries write it.

@@ -7,12 +7,10 @@ public enum ServiceMethod: Hashable, Sendable {
     case custom(String)
 
     /// Feathers' six methods, in the order its documentation names them.
-    public static let standard: [ServiceMethod] = [.find, .get, .create, .update, .patch, .remove]
+    package static let standard: [ServiceMethod] = [.find, .get, .create, .update, .patch, .remove]
 
     /// Whether this is none of Feathers' six methods.
-    public var isCustom: Bool {
-        if case .custom = self { true } else { false }
-    }
+    package var isCustom: Bool { if case .custom = self { true } else { false } }
 }
 
 extension ServiceMethod: RawRepresentable {

@@ -5,9 +5,6 @@ public struct DiagnosticAttributes: Sendable, Hashable, ExpressibleByDictionaryL
     private var names: [Name] = []
     private var values: [Value] = []
 
-    /// Creates an empty list of attributes.
-    public init() {}
-
     public init(dictionaryLiteral elements: (Name, Value)...) {
         for (name, value) in elements { append(value, as: name) }
     }
@@ -76,13 +73,13 @@ extension DiagnosticAttributes.Name {
     /// An HTTP status.
     public static let status: Self = "status"
     /// The payload of a call, or the body of a request.
-    public static let data: Self = "data"
+    package static let data: Self = "data"
     /// The result of a call, or the body of a response.
-    public static let result: Self = "result"
+    package static let result: Self = "result"
     /// The header fields of a call or request.
-    public static let headers: Self = "headers"
+    package static let headers: Self = "headers"
     /// The header fields of a response.
-    public static let answerHeaders: Self = "answerHeaders"
+    package static let answerHeaders: Self = "answerHeaders"
 }
 
 extension DiagnosticAttributes.Value: CustomStringConvertible {

@@ -19,19 +19,12 @@ public struct DiagnosticEvent: Sendable {
     /// The error that was thrown. It may contain payloads: do not print it.
     public let error: (any Error)?
     /// How many attributes the message already contains.
-    let toldCount: Int
+    var toldCount = 0
 
     /// Creates an event.
     public init(
         _ level: DiagnosticLevel, _ domain: DiagnosticDomain, _ message: String, _ attributes: DiagnosticAttributes = [:],
         callID: UInt64? = nil, error: (any Error)? = nil, time: Date = Date()
-    ) {
-        self.init(level, domain, message, attributes, toldCount: 0, callID: callID, error: error, time: time)
-    }
-
-    init(
-        _ level: DiagnosticLevel, _ domain: DiagnosticDomain, _ message: String, _ attributes: DiagnosticAttributes, toldCount: Int,
-        callID: UInt64?, error: (any Error)?, time: Date = Date()
     ) {
         self.time = time
         self.level = level
@@ -40,7 +33,6 @@ public struct DiagnosticEvent: Sendable {
         self.attributes = attributes
         self.callID = callID
         self.error = error
-        self.toldCount = toldCount
     }
 
     /// The value of an attribute; nil if there is none.
@@ -65,13 +57,10 @@ extension String {
     fileprivate var onOneLine: String {
         // Most texts are printable ASCII.
         if utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return self }
-        return unicodeScalars.map { $0.endsLine ? $0.escaped(asASCII: true) : String($0) }.joined()
-    }
-}
-
-extension Unicode.Scalar {
-    fileprivate var endsLine: Bool {
-        properties.generalCategory == .control || self == "\u{2028}" || self == "\u{2029}"
+        return unicodeScalars.map { scalar in
+            let endsLine = scalar.properties.generalCategory == .control || scalar == "\u{2028}" || scalar == "\u{2029}"
+            return endsLine ? scalar.escaped(asASCII: true) : String(scalar)
+        }.joined()
     }
 }
 
@@ -125,10 +114,8 @@ public struct DiagnosticDomain: RawRepresentable, Sendable, Hashable, Expressibl
 /// DiagnosticLevels(.warning, [.http: .debug, .cache: nil])
 /// ```
 public struct DiagnosticLevels: Sendable, Hashable {
-    /// The lowest level of domains that are not in ``domains``; nil for no events.
-    public var level: DiagnosticLevel?
-    /// The lowest levels of single domains; nil for no events.
-    public var domains: [DiagnosticDomain: DiagnosticLevel?]
+    private let level: DiagnosticLevel?
+    private let domains: [DiagnosticDomain: DiagnosticLevel?]
 
     /// Creates levels: one for all domains, except those with a level of their own. Nil is for no events.
     public init(_ level: DiagnosticLevel?, _ domains: [DiagnosticDomain: DiagnosticLevel?] = [:]) {
@@ -136,11 +123,8 @@ public struct DiagnosticLevels: Sendable, Hashable {
         self.domains = domains
     }
 
-    /// All events.
-    public static let all = DiagnosticLevels(.trace)
-
     /// Whether events of this level and domain are wanted.
-    public func allow(_ level: DiagnosticLevel, _ domain: DiagnosticDomain) -> Bool {
+    package func allow(_ level: DiagnosticLevel, _ domain: DiagnosticDomain) -> Bool {
         let lowest = domains.isEmpty ? self.level : domains[domain] ?? self.level
         return lowest.map { level >= $0 } ?? false
     }

@@ -18,8 +18,7 @@ public struct Diagnostics: Sendable {
     private(set) var outlets: [Outlet] = []
     private(set) var call: CallTrace?
 
-    /// Diagnostics without sinks.
-    public init() {}
+    init() {}
 
     init(_ outlet: Outlet) {
         if !outlet.levels.isSilent { outlets = [outlet] }
@@ -29,12 +28,12 @@ public struct Diagnostics: Sendable {
     @TaskLocal public static var current = Diagnostics()
 
     /// The id of the current call, the same for all of its attempts.
-    public var callID: UInt64? { call?.id }
+    package var callID: UInt64? { call?.id }
 
     var isEmpty: Bool { outlets.isEmpty }
 
     /// Whether a sink wants events of this level and domain.
-    public func wants(_ level: DiagnosticLevel, _ domain: DiagnosticDomain) -> Bool {
+    package func wants(_ level: DiagnosticLevel, _ domain: DiagnosticDomain) -> Bool {
         outlets.contains { $0.levels.allow(level, domain) }
     }
 
@@ -54,9 +53,9 @@ public struct Diagnostics: Sendable {
     ) {
         for outlet in outlets where outlet.levels.allow(level, domain) {
             let report = make(outlet.detail)
-            outlet.sink.receive(
-                DiagnosticEvent(
-                    level, domain, report.message, report.attributes, toldCount: report.toldCount, callID: callID, error: error))
+            var event = DiagnosticEvent(level, domain, report.message, report.attributes, callID: callID, error: error)
+            event.toldCount = report.toldCount
+            outlet.sink.receive(event)
         }
     }
 

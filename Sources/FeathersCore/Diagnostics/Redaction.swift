@@ -2,8 +2,7 @@ import Foundation
 
 /// Removes secrets from what is logged: values with secret names, and tokens anywhere.
 public struct Redaction: Sendable, Hashable {
-    /// The replacement for what is removed.
-    public static let placeholder = "<redacted>"
+    private static let placeholder = "<redacted>"
 
     /// The default words that make a name secret, in lower case, without hyphens and underscores.
     public static let sensitiveWords: Set<String> = [
@@ -11,33 +10,27 @@ public struct Redaction: Sendable, Hashable {
         "jwt", "sessionid", "xauth",
     ]
 
-    /// The words that make a name secret. Case, hyphens and underscores in names are ignored: `newPassword`, `X-API-Key`.
-    public var words: Set<String> { didSet { bytes = words.map { Array($0.utf8) } } }
+    private let words: [[UInt8]]
 
-    private var bytes: [[UInt8]]
-
-    /// Creates a redaction with your own words.
+    /// Creates a redaction with your own words. Case, hyphens and underscores in names are ignored: `newPassword`, `X-API-Key`.
     /// - Parameter words: in lower case, without hyphens and underscores.
     public init(words: Set<String> = Redaction.sensitiveWords) {
-        self.words = words
-        bytes = words.map { Array($0.utf8) }
+        // Sorted, so that redactions with the same words are equal.
+        self.words = words.sorted().map { Array($0.utf8) }
     }
 
-    /// The redaction with ``sensitiveWords``.
-    public static let standard = Redaction()
-
     /// Whether values with this name are secret.
-    public func isSensitive(_ name: String) -> Bool {
+    package func isSensitive(_ name: String) -> Bool {
         // Called for every name in every payload. Searching bytes is much faster than searching characters.
         let plain = name.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
-        return bytes.contains { word in
+        return words.contains { word in
             guard plain.count >= word.count else { return false }
             return (0...plain.count - word.count).contains { plain[$0...].starts(with: word) }
         }
     }
 
     /// The value with its secrets redacted, at any depth.
-    public func redact(_ value: JSONValue) -> JSONValue {
+    package func redact(_ value: JSONValue) -> JSONValue {
         switch value {
         case .object(let object): .object(redact(object))
         case .array(let array): .array(array.map { redact($0) })
@@ -47,14 +40,14 @@ public struct Redaction: Sendable, Hashable {
     }
 
     /// The object with its secrets redacted, at any depth.
-    public func redact(_ object: JSONObject) -> JSONObject {
+    package func redact(_ object: JSONObject) -> JSONObject {
         var redacted = JSONObject(minimumCapacity: object.count)
         for (key, value) in object { redacted[key] = isSensitive(key) ? .string(Self.placeholder) : redact(value) }
         return redacted
     }
 
     func redact(_ attributes: DiagnosticAttributes) -> DiagnosticAttributes {
-        var redacted = DiagnosticAttributes()
+        var redacted: DiagnosticAttributes = [:]
         for (name, value) in attributes {
             switch value {
             case _ where isSensitive(name.rawValue): redacted.append(.string(Self.placeholder), as: name)
@@ -67,7 +60,7 @@ public struct Redaction: Sendable, Hashable {
     }
 
     /// The text with its tokens redacted: JSON Web Tokens, and what follows `Bearer` or `Basic`.
-    public func redact(text: String) -> String {
+    package func redact(text: String) -> String {
         guard Self.mayHoldToken(text) else { return text }
         var redacted = ""
         var isScheme = false

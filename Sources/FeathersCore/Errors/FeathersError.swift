@@ -66,8 +66,7 @@ public struct FeathersError: Error, Sendable {
         /// The body.
         public var body: [UInt8]
 
-        /// Creates an answer from a status and a body.
-        public init(status: Int, body: [UInt8]) {
+        package init(status: Int, body: [UInt8]) {
             self.status = status
             self.body = body
         }

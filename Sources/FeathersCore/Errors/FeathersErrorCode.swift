@@ -66,9 +66,9 @@ extension FeathersError.Code {
     ]
 
     /// The name of FeathersJS' class (`NotFound`); nil if it has no class for the code.
-    public var name: String? { Self.classes.first { $0.code == self }?.name }
+    package var name: String? { Self.classes.first { $0.code == self }?.name }
     /// The CSS-like name of FeathersJS' class (`not-found`); nil if it has no class for the code.
-    public var className: String? { Self.classes.first { $0.code == self }?.className }
+    package var className: String? { Self.classes.first { $0.code == self }?.className }
 
     /// Lets `catch FeathersError.Code.notFound` match by code.
     public static func ~= (code: Self, error: any Error) -> Bool { (error as? FeathersError)?.code == code }

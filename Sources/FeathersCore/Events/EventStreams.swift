@@ -51,7 +51,9 @@ extension EventReading {
         _ diagnostics: @escaping @Sendable () -> Diagnostics, _ decode: @escaping @Sendable (ServiceEvent) throws -> Element
     ) -> AsyncStream<EventDelivery<Element>> {
         AsyncStream {
-            switch await self.next() {
+            var item = self.nextWaiting()
+            if item == nil { item = await self.next() }
+            switch item {
             case nil: return nil
             case .gap(let gap): return .gap(gap)
             case .event(let event):
@@ -70,11 +72,13 @@ extension EventReading {
         _ diagnostics: @escaping @Sendable () -> Diagnostics, _ decode: @escaping @Sendable (ServiceEvent) throws -> Element
     ) -> AsyncStream<Element> {
         AsyncStream {
-            while let item = await self.next() {
+            while true {
+                var item = self.nextWaiting()
+                if item == nil { item = await self.next() }
+                guard let item else { return nil }
                 guard case .event(let event) = item else { continue }
                 do { return try decode(event) } catch { diagnostics().reportUndecodable(event, error) }
             }
-            return nil
         }
     }
 }

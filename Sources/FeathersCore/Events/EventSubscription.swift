@@ -55,10 +55,15 @@ final class EventSubscription: Sendable {
         return dropped
     }
 
+    /// What comes next, if it waits already.
+    func nextWaiting() -> EventBuffer.Item? {
+        if Task.isCancelled { end() }
+        return state.withLock { $0.buffer.next() }
+    }
+
     /// What comes next; nil once the subscription has ended and its buffer is read.
     func next() async -> EventBuffer.Item? {
-        if Task.isCancelled { end() }
-        if let item = state.withLock({ $0.buffer.next() }) { return item }
+        if let item = nextWaiting() { return item }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let (isNow, item): (Bool, EventBuffer.Item?) = state.withLock { state in
@@ -95,6 +100,9 @@ final class EventReading: Sendable {
     deinit {
         subscription.end()
     }
+
+    /// The next event or gap, if one waits. Asked before ``next()``, it saves a busy reader two asynchronous calls an event.
+    func nextWaiting() -> EventBuffer.Item? { subscription.nextWaiting() }
 
     /// The next event or gap; nil once the reader's task is cancelled.
     func next() async -> EventBuffer.Item? { await subscription.next() }

@@ -86,8 +86,7 @@ public struct EventSink: Sendable {
     private let onEvent: @Sendable (ServiceEvent) -> Void
     private let onGap: @Sendable (EventGap.Reason) -> Void
 
-    /// A sink that hands events and gaps to functions.
-    public init(onEvent: @escaping @Sendable (ServiceEvent) -> Void, onGap: @escaping @Sendable (EventGap.Reason) -> Void) {
+    package init(onEvent: @escaping @Sendable (ServiceEvent) -> Void, onGap: @escaping @Sendable (EventGap.Reason) -> Void) {
         self.onEvent = onEvent
         self.onGap = onGap
     }

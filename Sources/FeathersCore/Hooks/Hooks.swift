@@ -5,50 +5,44 @@
 /// ```
 public struct Hooks: Sendable {
     /// Run around everything else of their level; the first registered is the outermost.
-    public var around: HookMap<AroundHook>
+    package var around: HookMap<AroundHook>
     /// Run before the method, those of all methods first, in the order of registration.
-    public var before: HookMap<Hook>
+    package var before: HookMap<Hook>
     /// Run after the method, those of all methods first, in the order of registration.
-    public var after: HookMap<Hook>
+    package var after: HookMap<Hook>
     /// Run after a failure, those of the method first, in the order of registration.
-    public var error: HookMap<Hook>
+    package var error: HookMap<Hook>
     /// Around hooks that stand outside all others of their level; see ``Hooks/timeout(_:for:clock:)``.
-    var deadlines: HookMap<AroundHook>
+    var deadlines: HookMap<AroundHook> = [:]
     /// What stands between the hooks and the method.
-    package var middleware: HookMap<any Middleware>
+    package var middleware: HookMap<any Middleware> = [:]
     /// Who hears of the calls; see ``Hooks/logging(levels:redaction:verbosity:to:)``.
     var diagnostics = Diagnostics()
 
     /// Hooks of any types; an array literal means all methods, a dictionary literal names them.
     public init(
-        around: HookMap<AroundHook> = HookMap(),
-        before: HookMap<Hook> = HookMap(),
-        after: HookMap<Hook> = HookMap(),
-        error: HookMap<Hook> = HookMap()
+        around: HookMap<AroundHook> = [:], before: HookMap<Hook> = [:], after: HookMap<Hook> = [:], error: HookMap<Hook> = [:]
     ) {
         self.around = around
         self.before = before
         self.after = after
         self.error = error
-        self.deadlines = HookMap()
-        self.middleware = HookMap()
     }
 
     /// Whether there are no hooks, nor anything else that is done to a call.
-    public var isEmpty: Bool {
+    package var isEmpty: Bool {
         around.isEmpty && before.isEmpty && after.isEmpty && error.isEmpty && deadlines.isEmpty && middleware.isEmpty
             && diagnostics.isEmpty
     }
 
     /// The methods that hooks are registered for by name.
     var methods: Set<ServiceMethod> {
-        let scopes = around.scopes.union(before.scopes).union(after.scopes).union(error.scopes).union(deadlines.scopes).union(
-            middleware.scopes)
+        let scopes = [around.scopes, before.scopes, after.scopes, error.scopes, deadlines.scopes, middleware.scopes].joined()
         return Set(scopes.compactMap { if case .method(let method) = $0 { method } else { nil } })
     }
 
     /// Adds other hooks behind the present ones.
-    public mutating func append(_ other: Hooks) {
+    mutating func append(_ other: Hooks) {
         around.append(other.around)
         before.append(other.before)
         after.append(other.after)
@@ -68,44 +62,34 @@ public struct Hooks: Sendable {
 /// let error: HookMap<Hook> = [report]
 /// ```
 public struct HookMap<Function: Sendable>: Sendable {
-    private var functions: [HookScope: [Function]]
+    private var functions: [HookScope: [Function]] = [:]
 
-    /// A map without hooks.
-    public init() {
-        functions = [:]
-    }
-
-    /// Whether there are no hooks.
-    public var isEmpty: Bool { functions.isEmpty }
+    package var isEmpty: Bool { functions.isEmpty }
 
     /// The hooks of a scope, in the order they were registered.
-    public subscript(scope: HookScope) -> [Function] {
+    package subscript(scope: HookScope) -> [Function] {
         get { functions[scope] ?? [] }
         set { functions[scope] = newValue.isEmpty ? nil : newValue }
     }
 
     /// The scopes that have hooks.
-    public var scopes: Set<HookScope> { Set(functions.keys) }
+    package var scopes: Set<HookScope> { Set(functions.keys) }
 
     /// Adds another map's hooks behind the present ones.
-    public mutating func append(_ other: HookMap) {
-        // In place: put together anew, the present ones would be paid for with every hook that comes.
+    mutating func append(_ other: HookMap) {
+        // In place, so that adding a hook does not copy the present ones.
         for (scope, added) in other.functions { functions[scope, default: []] += added }
     }
 }
 
 extension HookMap: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (HookScope, [Function])...) {
-        functions = [:]
         for (scope, hooks) in elements { self[scope] += hooks }
     }
 }
 
 extension HookMap: ExpressibleByArrayLiteral {
-    public init(arrayLiteral elements: Function...) {
-        functions = [:]
-        self[.all] = elements
-    }
+    public init(arrayLiteral elements: Function...) { self[.all] = elements }
 }
 
 /// Which calls a hook runs for: those of every method, or of one.

@@ -55,14 +55,14 @@ extension Hooks {
     ///
     /// It is the outermost of all hooks, wherever it was registered: what is reported is what the caller sees. Calls that succeed or are
     /// cancelled are ``DiagnosticLevel/info``, those a server refused ``DiagnosticLevel/warning``, other failures
-    /// ``DiagnosticLevel/error``; that one is tried again is a ``DiagnosticLevel/notice``, that one begins a ``DiagnosticLevel/trace``.
+    /// ``DiagnosticLevel/error``. A retry is a ``DiagnosticLevel/notice``, the start of a call a ``DiagnosticLevel/trace``.
     /// - Parameters:
-    ///   - levels: what the sink wants to hear; the rest costs next to nothing.
-    ///   - redaction: what is not told.
-    ///   - verbosity: whether payloads and header fields are told too.
-    ///   - sink: what is told.
+    ///   - levels: what the sink wants; the rest costs next to nothing.
+    ///   - redaction: what is removed from reports.
+    ///   - verbosity: whether payloads and header fields are reported too.
+    ///   - sink: what receives the events.
     public static func logging(
-        levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = .standard, verbosity: DiagnosticVerbosity = .brief,
+        levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = Redaction(), verbosity: DiagnosticVerbosity = .brief,
         to sink: any DiagnosticSink
     ) -> Hooks {
         var hooks = Hooks()
@@ -71,16 +71,9 @@ extension Hooks {
         return hooks
     }
 
-    /// Reports every call to a function; the rest is as in ``logging(levels:redaction:verbosity:to:)-(_,_,_,DiagnosticSink)``.
-    public static func logging(
-        levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = .standard, verbosity: DiagnosticVerbosity = .brief,
-        to receive: @escaping @Sendable (DiagnosticEvent) -> Void
-    ) -> Hooks {
-        logging(levels: levels, redaction: redaction, verbosity: verbosity, to: ClosureDiagnosticSink(receive))
-    }
-}
+    /// Reports every call to a closure, as ``logging(levels:redaction:verbosity:to:)`` does to a sink.
+    public static func logging(_ receive: @escaping @Sendable (DiagnosticEvent) -> Void) -> Hooks { logging(to: .closure(receive)) }
 
-extension Hooks {
     /// Gives calls up that take too long.
     ///
     /// The deadline covers everything inside it: the hooks of its level and of the levels within, and the method. The call is cancelled

@@ -27,25 +27,6 @@ enum PercentEncoding {
     private static func hexDigit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") &+ value : UInt8(ascii: "A") &- 10 &+ value
     }
-
-    /// Decodes percent-encoded bytes, with `+` as a space, as `qs` does; nil if the result is not UTF-8.
-    static func decode(_ encoded: some Sequence<UInt8>) -> String? {
-        var bytes: [UInt8] = []
-        var pending = Array(encoded)[...]
-        while let byte = pending.popFirst() {
-            if byte == UInt8(ascii: "%"), let high = pending.first.flatMap(hexValue),
-                let low = pending.dropFirst().first.flatMap(hexValue)
-            {
-                bytes.append(high << 4 | low)
-                pending.removeFirst(2)
-            } else {
-                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func hexValue(_ digit: UInt8) -> UInt8? { Character(Unicode.Scalar(digit)).hexDigitValue.map(UInt8.init) }
 }
 
 /// Encodes a string as JavaScript's `encodeURIComponent` does, for ids and values in a URL's path.

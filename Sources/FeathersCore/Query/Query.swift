@@ -112,9 +112,9 @@ extension Query {
     }
 
     /// Limits the result to `count` records (`$limit`). The service's maximum applies; 0 asks for the total only.
-    public func limit(_ count: Int) -> Query { setting("$limit", count) }
+    public func limit(_ count: Int) -> Query { setting("$limit", count.queryValue) }
     /// Skips the first `count` records (`$skip`).
-    public func skip(_ count: Int) -> Query { setting("$skip", count) }
+    public func skip(_ count: Int) -> Query { setting("$skip", count.queryValue) }
 
     /// Sorts by a property (`$sort`). Further properties sort the records that are equal in those before.
     ///
@@ -146,9 +146,6 @@ extension Query {
     /// Sets a key of the query, for what a service understands beyond Feathers: `.setting("$populate", "user")`.
     ///
     /// This replaces the key's value.
-    public func setting(_ key: String, _ value: some QueryValue) -> Query { setting(key, value.queryValue) }
-
-    /// Sets a key of the query, for JSON literals.
     public func setting(_ key: String, _ value: JSONValue) -> Query {
         var query = self
         query.json[key] = value
@@ -189,10 +186,6 @@ extension Query {
 
     /// A query for these properties of each record (`$select`).
     public static func selecting(_ properties: String...) -> Query { Query().selecting(properties) }
-    /// A query for these properties of each record (`$select`).
-    public static func selecting(_ properties: [String]) -> Query { Query().selecting(properties) }
     /// A query with one key set.
-    public static func setting(_ key: String, _ value: some QueryValue) -> Query { Query().setting(key, value) }
-    /// A query with one key set, for JSON literals.
     public static func setting(_ key: String, _ value: JSONValue) -> Query { Query().setting(key, value) }
 }

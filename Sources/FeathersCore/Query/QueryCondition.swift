@@ -4,9 +4,8 @@ extension Query {
     /// A condition on a property: equality, or one of Feathers' operators.
     public struct Condition: Sendable, Hashable {
         /// The operator as it is sent, such as `$gt`; nil for equality.
-        public let `operator`: String?
-        /// The value to compare with.
-        public let value: JSONValue
+        let `operator`: String?
+        let value: JSONValue
 
         private init(_ operator: String?, _ value: JSONValue) {
             self.operator = `operator`

@@ -13,8 +13,7 @@ public actor Service {
     /// The compiled plans; nil after a change of hooks, options or implementation.
     private nonisolated let published = Locked<CallPlans?>(nil)
 
-    /// The hooks registered on this service.
-    public private(set) var hooks = Hooks()
+    private(set) var hooks = Hooks()
     private(set) var implementation: any ServiceProtocol
     private var options: ServiceOptions
 

@@ -101,13 +101,13 @@ extension LifecycleService {
 
 /// How an app registers a service.
 public struct ServiceOptions: Sendable {
-    /// The methods that may be called, custom ones included; nil allows every method the service answers.
-    public var methods: Set<ServiceMethod>?
+    let methods: Set<ServiceMethod>?
+    let serviceEvents: Set<EventName>
 
-    /// The events the service emits itself, so that the app does not emit them after its methods.
-    public var serviceEvents: Set<EventName>
-
-    /// Creates options that allow every method and leave the events to the app.
+    /// Creates options.
+    /// - Parameters:
+    ///   - methods: the methods that may be called, custom ones included; nil allows every method the service answers.
+    ///   - serviceEvents: the events the service emits itself, so that the app does not emit them after its methods.
     public init(methods: Set<ServiceMethod>? = nil, serviceEvents: Set<EventName> = []) {
         self.methods = methods
         self.serviceEvents = serviceEvents

@@ -5,11 +5,12 @@
 /// let message = try await messages.create(["text": "Hi"])
 /// ```
 ///
-/// It works the same for local services and for those on a server, and keeps its app alive. Calls run beside each other. Every method throws
+/// It works the same for local services and for those on a server, and keeps its app alive. Calls run concurrently. Every method throws
 /// ``FeathersError``, `CancellationError`, or what your own hooks throw.
 ///
-/// A query can be given in two places, as an argument and in `params.query`. Both count: a record must match the conditions of both, and the
-/// argument's `$limit`, `$skip`, `$sort` and `$select` win.
+/// In every method, `query` has the conditions that records must match, their order and number, and the properties of the result; `params`
+/// carries header fields, values for the path's placeholders, a deadline, and values of your own for hooks. A query in `params.query`
+/// counts too: a record must match the conditions of both, and the argument's `$limit`, `$skip`, `$sort` and `$select` win.
 public struct UntypedService: Sendable {
     /// The app the service belongs to.
     public let app: FeathersApp
@@ -27,24 +28,17 @@ public struct UntypedService: Sendable {
     public func addHooks(_ hooks: Hooks) async { await actor.addHooks(hooks) }
 
     /// The hooks registered on this service.
-    public var hooks: Hooks { get async { await actor.hooks } }
+    package var hooks: Hooks { get async { await actor.hooks } }
 }
 
 extension UntypedService {
     /// Lists the records that match a query: an array, or a page. Read either with ``Paginated/init(json:)``.
-    /// - Parameters:
-    ///   - query: conditions, order, how many, and which properties are sent.
-    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
     @concurrent
     public func find(_ query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
         try await execute(request(.find, query: query, params: params)).result
     }
 
     /// Reads one record.
-    /// - Parameters:
-    ///   - id: the record's id.
-    ///   - query: what else must hold of the record, and which of its properties are sent.
-    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
     /// - Throws: ``FeathersError/Code/notFound`` if there is no such record, or the query does not match it.
     @concurrent
     public func get(_ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()) async throws
@@ -54,10 +48,6 @@ extension UntypedService {
     }
 
     /// Creates a record.
-    /// - Parameters:
-    ///   - data: the record.
-    ///   - query: which properties of the result are sent.
-    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
     /// - Returns: the record as the service keeps it, with its id.
     @concurrent @discardableResult
     public func create(_ data: JSONValue, _ query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
@@ -65,10 +55,6 @@ extension UntypedService {
     }
 
     /// Creates several records in one call.
-    /// - Parameters:
-    ///   - data: the records.
-    ///   - query: which properties of the result are sent.
-    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
     /// - Returns: an array of the records as the service keeps them.
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` if the service takes one at a time.
     @concurrent @discardableResult
@@ -76,14 +62,7 @@ extension UntypedService {
         try await execute(request(.create, data: .array(data), query: query, params: params)).result
     }
 
-    /// Replaces a record.
-    ///
-    /// Properties that `data` leaves out are gone; ``patch(_:with:_:params:)`` keeps them.
-    /// - Parameters:
-    ///   - id: the record's id.
-    ///   - data: the whole record.
-    ///   - query: what else must hold of the record, and which of its properties are sent.
-    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
+    /// Replaces a record. Properties that `data` leaves out are gone; ``patch(_:with:_:params:)`` keeps them.
     /// - Throws: ``FeathersError/Code/notFound`` if there is no such record, or the query does not match it.
     @concurrent @discardableResult
     public func update(
@@ -93,11 +72,6 @@ extension UntypedService {
     }
 
     /// Merges data into a record.
-    /// - Parameters:
-    ///   - id: the record's id.
-    ///   - data: the properties to change.
-    ///   - query: what else must hold of the record, and which of its properties are sent.
-    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
     /// - Throws: ``FeathersError/Code/notFound`` if there is no such record, or the query does not match it.
     @concurrent @discardableResult
     public func patch(
@@ -106,11 +80,7 @@ extension UntypedService {
         try await execute(request(.patch, id: id.serviceID, data: data, query: query, params: params)).result
     }
 
-    /// Merges data into every record that matches a query.
-    /// - Parameters:
-    ///   - query: the conditions. With an empty one, and none in `params.query`, every record matches.
-    ///   - data: the properties to change.
-    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
+    /// Merges data into every record that matches a query. With an empty query, and none in `params.query`, every record matches.
     /// - Returns: an array of the changed records.
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` if the service changes one at a time.
     @concurrent @discardableResult
@@ -119,10 +89,6 @@ extension UntypedService {
     }
 
     /// Removes a record.
-    /// - Parameters:
-    ///   - id: the record's id.
-    ///   - query: what else must hold of the record, and which of its properties are sent.
-    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
     /// - Returns: the record as it was.
     /// - Throws: ``FeathersError/Code/notFound`` if there is no such record, or the query does not match it.
     @concurrent @discardableResult
@@ -132,10 +98,7 @@ extension UntypedService {
         try await execute(request(.remove, id: id.serviceID, query: query, params: params)).result
     }
 
-    /// Removes every record that matches a query.
-    /// - Parameters:
-    ///   - query: the conditions. With an empty one, and none in `params.query`, every record matches.
-    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
+    /// Removes every record that matches a query. With an empty query, and none in `params.query`, every record matches.
     /// - Returns: an array of the records as they were.
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` if the service removes one at a time.
     @concurrent @discardableResult
@@ -144,11 +107,6 @@ extension UntypedService {
     }
 
     /// Calls a custom method.
-    /// - Parameters:
-    ///   - method: the method's name.
-    ///   - data: what the method is given.
-    ///   - query: goes with the call.
-    ///   - params: header fields, values for the path's placeholders, a deadline, values of your own for hooks.
     /// - Throws: ``FeathersError/Code/badRequest`` for one of Feathers' six, and ``FeathersError/Code/methodNotAllowed`` if the service has no such method.
     @concurrent @discardableResult
     public func call(

@@ -11,24 +11,20 @@ public protocol Transport: Sendable {
 
     /// Ends every call in flight, when the app shuts down and has waited for long enough. The transport stays usable.
     ///
-    /// The calls throw ``FeathersError/Code/unavailable``. The default implementation does nothing.
+    /// The calls throw ``FeathersError/Code/unavailable``. The default implementation ends those of a ``CompositeTransport``'s components.
     func endCalls()
 }
 
 extension Transport {
-    public func endCalls() {}
+    public func endCalls() {
+        for component in (self as? any CompositeTransport)?.components ?? [] { component.endCalls() }
+    }
 }
 
 /// A transport that sends over others: one that chooses between two, or one that does something to every request.
 public protocol CompositeTransport: Transport {
     /// The transports it sends over, the preferred one first.
     var components: [any Transport] { get }
-}
-
-extension CompositeTransport {
-    public func endCalls() {
-        for component in components { component.endCalls() }
-    }
 }
 
 extension Transport {

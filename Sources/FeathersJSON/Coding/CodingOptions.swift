@@ -12,6 +12,9 @@
 ///
 /// Set them for an app, for a service (``FeathersApp/service(_:of:rootKeys:coding:)``) or for a call (``Params/coding``). The options nearest to
 /// the call apply, as a whole. For anything beyond these options, write your own ``JSONCodec``.
+///
+/// Models are coded as Foundation's JSON coders do it, with the same errors. What a ``JSONValue`` cannot hold exactly is refused instead of
+/// rounded: integers beyond `Int64`, and a `Decimal` with more digits than a `Double` keeps. A decoded `Decimal` may also be a string.
 public struct CodingOptions: Sendable {
     /// The format of dates.
     public var dates: JSONDateFormat
@@ -42,6 +45,11 @@ extension CodingOptions: JSONCodec {
 
     public func decode<T: Decodable>(_ type: T.Type, from json: JSONValue) throws -> T {
         try JSONValueDecoder(self).decode(type, from: json)
+    }
+
+    /// Decodes a model from a JSON text in UTF-8, usually without building its ``JSONValue``.
+    public func decode<T: Decodable>(_ type: T.Type, parsing text: [UInt8]) throws -> T {
+        try JSONValueDecoder(self).decode(type, parsing: text)
     }
 }
 

@@ -68,18 +68,14 @@ private struct DigitWriter {
         count += 1
     }
 
-    mutating func write(_ number: Int64, width: Int) {
+    mutating func write(_ number: Int64, width: Int, after separator: Unicode.Scalar? = nil) {
+        if let separator { write(byte: UInt8(ascii: separator)) }
         var rest = number
         for position in (count..<(count + width)).reversed() {
             buffer[position] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         }
         count += width
-    }
-
-    mutating func write(_ number: Int64, width: Int, after separator: Unicode.Scalar) {
-        write(byte: UInt8(ascii: separator))
-        write(number, width: width)
     }
 }
 

@@ -34,41 +34,19 @@ extension JSONKeyedEncodingContainer {
     }
 
     mutating func encode(_ value: Float, forKey key: Key) throws { node.set(try node.float(value, at: .key(key)), forKey: key.stringValue) }
-    mutating func encode(_ value: Int, forKey key: Key) throws { node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue) }
+    mutating func encode(_ value: Int, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: Int8, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: Int16, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: Int32, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: Int64, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: UInt, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: UInt8, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: UInt16, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: UInt32, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: UInt64, forKey key: Key) throws { try encodeInteger(value, key) }
 
-    mutating func encode(_ value: Int8, forKey key: Key) throws {
-        node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue)
-    }
-
-    mutating func encode(_ value: Int16, forKey key: Key) throws {
-        node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue)
-    }
-
-    mutating func encode(_ value: Int32, forKey key: Key) throws {
-        node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue)
-    }
-
-    mutating func encode(_ value: Int64, forKey key: Key) throws {
-        node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue)
-    }
-
-    mutating func encode(_ value: UInt, forKey key: Key) throws {
-        node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue)
-    }
-
-    mutating func encode(_ value: UInt8, forKey key: Key) throws {
-        node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue)
-    }
-
-    mutating func encode(_ value: UInt16, forKey key: Key) throws {
-        node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue)
-    }
-
-    mutating func encode(_ value: UInt32, forKey key: Key) throws {
-        node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue)
-    }
-
-    mutating func encode(_ value: UInt64, forKey key: Key) throws {
+    @inline(__always)
+    private func encodeInteger(_ value: some FixedWidthInteger, _ key: Key) throws {
         node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue)
     }
 }

@@ -1,33 +1,16 @@
-/// Decodes models from a `JSONValue` or a JSON text.
-///
-/// It decodes what `JSONDecoder` decodes, and throws the same errors with the same coding paths, with these differences: dates
-/// are ISO 8601 by default, integers beyond `Int64` are refused since a `JSONValue` cannot hold them exactly, and a `Decimal`
-/// may also be a string, as databases send it.
-public struct JSONValueDecoder: Sendable {
-    /// The formats of dates, data, keys and numbers.
-    public var options: CodingOptions
+/// Decodes models as ``CodingOptions`` describe: from a value, a text or a tape.
+package struct JSONValueDecoder: Sendable {
+    private let options: CodingOptions
 
-    /// Creates a decoder, which several tasks may use at once.
-    public init(_ options: CodingOptions = CodingOptions()) { self.options = options }
+    package init(_ options: CodingOptions = CodingOptions()) { self.options = options }
 
-    /// Decodes a model from a value. A `JSONValue` or `JSONObject` is returned unchanged.
-    ///
-    /// - Throws: `DecodingError`, and whatever the model's own `init(from:)` throws.
-    public func decode<T: Decodable>(_ type: T.Type = T.self, from value: JSONValue) throws -> T {
+    package func decode<T: Decodable>(_ type: T.Type, from value: JSONValue) throws -> T {
         // The most common "model" needs no decoder.
         if type == JSONValue.self, let value = value as? T { return value }
         return try DecodingNode(source: .tree(value), options: SharedOptions(options)).decodeWhole(type)
     }
 
-    /// Decodes a model from a JSON text.
-    ///
-    /// The text is decoded without building a tree of values, unless an object has repeated, escaped or more than 32 keys.
-    /// - Parameters:
-    ///   - type: the type of the model.
-    ///   - bytes: the whole text in UTF-8, without a byte order mark.
-    /// - Throws: `JSONParsingError` if the bytes are not JSON, or nested deeper than ``JSONValue/defaultMaximumDepth``; otherwise what
-    ///   ``decode(_:from:)`` throws.
-    public func decode<T: Decodable>(_ type: T.Type = T.self, parsing bytes: [UInt8]) throws -> T {
+    package func decode<T: Decodable>(_ type: T.Type, parsing bytes: [UInt8]) throws -> T {
         if type == JSONValue.self, let value = try JSONValue(parsing: bytes) as? T { return value }
         guard let tape = try JSONTape.marking(bytes) else { return try decode(type, from: JSONValue(parsing: bytes)) }
         return try decode(type, from: tape)

@@ -1,19 +1,10 @@
-/// Encodes models as a `JSONValue`, without going through bytes.
-///
-/// It encodes what `JSONEncoder` encodes, with these differences: dates are ISO 8601 with milliseconds by default, as
-/// JavaScript's `toJSON` writes them. Values that a `JSONValue` cannot hold exactly are refused instead of rounded: integers
-/// beyond `Int64`, and a `Decimal` with more digits than a `Double` keeps.
-public struct JSONValueEncoder: Sendable {
-    /// The formats of dates, data, keys and numbers.
-    public var options: CodingOptions
+/// Encodes models as ``CodingOptions`` describe, without going through bytes.
+package struct JSONValueEncoder: Sendable {
+    private let options: CodingOptions
 
-    /// Creates an encoder, which several tasks may use at once.
-    public init(_ options: CodingOptions = CodingOptions()) { self.options = options }
+    package init(_ options: CodingOptions = CodingOptions()) { self.options = options }
 
-    /// Encodes a model. A `JSONValue` is returned unchanged.
-    ///
-    /// - Throws: `EncodingError`, and whatever the model's own `encode(to:)` throws.
-    public func encode<T: Encodable>(_ value: T) throws -> JSONValue {
+    package func encode<T: Encodable>(_ value: T) throws -> JSONValue {
         if T.self == JSONValue.self, let value = value as? JSONValue { return value }
         let root = EncodingNode(options: SharedOptions(options), path: [])
         guard let encoded = try root.encodeWhole(value) else {

@@ -3,9 +3,9 @@
 /// JavaScript writes `null` instead; this library does not change your values.
 public struct JSONSerializationError: Error, Hashable, Sendable {
     /// The path to the number as JavaScript writes it, such as `items[3].price`; empty for the outermost value.
-    public internal(set) var path: String
+    package internal(set) var path: String
     /// The text of the number: `NaN`, `Infinity` or `-Infinity`.
-    public let number: String
+    package let number: String
 
     /// The same error, seen from the object that contains the value.
     func inside(key: String) -> JSONSerializationError {

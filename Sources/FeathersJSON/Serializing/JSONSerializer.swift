@@ -9,9 +9,7 @@ extension JSONValue {
     }
 
     /// Appends the value's JSON text to `bytes`, which is unchanged if an error is thrown.
-    ///
-    /// - Throws: `JSONSerializationError` where a number is NaN or infinite, which JSON cannot express.
-    public func serialize(into bytes: inout [UInt8]) throws(JSONSerializationError) {
+    package func serialize(into bytes: inout [UInt8]) throws(JSONSerializationError) {
         var serializer = JSONSerializer()
         try serializer.write(self)
         serializer.output.withBytes { bytes.append(contentsOf: $0) }

@@ -88,9 +88,8 @@ extension JSONAPICodec {
 
 extension JSONAPICodec {
     /// The data of a document as plain records: a record, an array of them, or null.
-    /// - Parameters:
-    ///   - document: the document.
-    ///   - include: the paths, of names in the document, whose targets are nested; nil for all that are included.
+    ///
+    /// Targets are nested along the paths of names in `include`; nil nests all that are included.
     public func records(of document: JSONAPIDocument, including include: [String]? = nil) -> JSONValue {
         var maker = RecordMaker(document, codec: self)
         let include = include.map { IncludePaths($0) }
@@ -102,10 +101,8 @@ extension JSONAPICodec {
     }
 
     /// The resource of a plain record; only the identity of records inside its relationships is used.
-    /// - Parameters:
-    ///   - record: the fields, including `id` and `type`.
-    ///   - type: the type of a record without a `type`.
-    ///   - relationships: the names of properties that are relationships even if their values don't show it: null, and empty arrays.
+    ///
+    /// `type` is that of a record without one. `relationships` names the properties whose values don't show it: null, and empty arrays.
     /// - Throws: ``JSONAPIError`` with the location of a field that no resource can have.
     public func resource(
         ofRecord record: JSONObject, type: String? = nil, relationships: Set<String> = []

@@ -10,10 +10,7 @@ public struct KeyStyle: Sendable {
         property = nil
     }
 
-    /// Creates a style of your own.
-    /// - Parameters:
-    ///   - wireName: returns the name in the document for a property.
-    ///   - propertyName: returns the property for a name in the document. Only plain records need it, since models name their properties.
+    /// Creates a style of your own. Only plain records need `propertyName`, since models name their properties.
     public init(wireName: @escaping @Sendable (String) -> String, propertyName: @escaping @Sendable (String) -> String) {
         wire = wireName
         property = propertyName

@@ -9,8 +9,7 @@ struct DocumentValidator {
     mutating func checkDocument(_ json: JSONValue) {
         guard let document = object(json, at: .root, "A document") else { return }
         checkMembers(of: document, at: .root, "a document", known: ["data", "errors", "meta", "jsonapi", "links", "included"])
-        let hasExtension = document.contains { MemberName.isExtension($0.key) }
-        if document["data"] == nil, document["errors"] == nil, document["meta"] == nil, !hasExtension {
+        if !document.contains(where: { ["data", "errors", "meta"].contains($0.key) || MemberName.isExtension($0.key) }) {
             report(.root, "A document must have 'data', 'errors', 'meta' or a member of an extension")
         }
         let errors = JSONPointer.root.appending("errors")
@@ -168,8 +167,7 @@ extension DocumentValidator {
     private mutating func checkRelationship(_ json: JSONValue, at pointer: JSONPointer) {
         guard let relationship = object(json, at: pointer, "A relationship") else { return }
         checkMembers(of: relationship, at: pointer, "a relationship", known: ["data", "links", "meta"])
-        let hasExtension = relationship.contains { MemberName.isExtension($0.key) }
-        if relationship["data"] == nil, relationship["links"] == nil, relationship["meta"] == nil, !hasExtension {
+        if !relationship.contains(where: { ["data", "links", "meta"].contains($0.key) || MemberName.isExtension($0.key) }) {
             report(pointer, "A relationship must have 'links', 'data', 'meta' or a member of an extension")
         }
         let place = pointer.appending("data")

@@ -14,8 +14,8 @@ public struct JSONAPIDocument: Hashable, Sendable {
     public var meta: JSONObject?
     /// The document's links: `self`, `next` …
     public var links: JSONAPILinks
-    /// The server's description of its implementation.
-    public var jsonapi: JSONAPIImplementation?
+    /// The server's description of its implementation: `version`, `ext`, `profile`, `meta`.
+    public var jsonapi: JSONObject?
     /// Members of extensions by their full names: `atomic:results`.
     public var extensionMembers: JSONObject
 
@@ -53,7 +53,7 @@ public struct JSONAPIDocument: Hashable, Sendable {
     /// Creates a document without checking it; see ``violations(as:)``.
     public init(
         data: Data? = nil, included: [JSONAPIResource]? = nil, errors: [JSONAPIErrorObject]? = nil, meta: JSONObject? = nil,
-        links: JSONAPILinks = JSONAPILinks(), jsonapi: JSONAPIImplementation? = nil, extensionMembers: JSONObject = [:]
+        links: JSONAPILinks = JSONAPILinks(), jsonapi: JSONObject? = nil, extensionMembers: JSONObject = [:]
     ) {
         self.data = data
         self.included = included
@@ -93,7 +93,7 @@ extension JSONAPIDocument {
             case "errors": errors = value.array.map { $0.compactMap { $0.object.map(JSONAPIErrorObject.init(reading:)) } }
             case "meta": meta = value.object
             case "links": links = JSONAPILinks(reading: value)
-            case "jsonapi": jsonapi = value.object.map(JSONAPIImplementation.init(reading:))
+            case "jsonapi": jsonapi = value.object
             default: if MemberName.isExtension(name) { extensionMembers[name] = value }
             }
         }
@@ -147,7 +147,7 @@ extension JSONAPIDocument {
     /// The document as JSON, even if it violates the specification.
     public var json: JSONValue {
         var json: JSONObject = [:]
-        json["jsonapi"] = jsonapi?.json
+        json["jsonapi"] = jsonapi.map(JSONValue.object)
         json["data"] = data?.json
         json["errors"] = errors.map { .array($0.map(\.json)) }
         json["included"] = included.map { .array($0.map(\.json)) }
@@ -184,40 +184,5 @@ extension JSONObject {
         if !links.isEmpty { self["links"] = .object(links.json) }
         if let meta { self["meta"] = .object(meta) }
         for (name, value) in extensionMembers { self[name] = value }
-    }
-}
-
-/// The `jsonapi` object, in which a server describes its implementation.
-public struct JSONAPIImplementation: Hashable, Sendable {
-    /// The highest supported version of the specification; nil means at least 1.0.
-    public var version: String?
-    /// The addresses of the applied extensions.
-    public var ext: [String]
-    /// The addresses of the applied profiles.
-    public var profile: [String]
-    /// Metadata of the implementation.
-    public var meta: JSONObject?
-
-    /// Creates a description of an implementation.
-    public init(version: String? = nil, ext: [String] = [], profile: [String] = [], meta: JSONObject? = nil) {
-        self.version = version
-        self.ext = ext
-        self.profile = profile
-        self.meta = meta
-    }
-
-    init(reading json: JSONObject) {
-        self.init(
-            version: json["version"]?.string, ext: json["ext"]?.array?.compactMap(\.string) ?? [],
-            profile: json["profile"]?.array?.compactMap(\.string) ?? [], meta: json["meta"]?.object)
-    }
-
-    var json: JSONValue {
-        var json: JSONObject = [:]
-        json["version"] = version.map(JSONValue.string)
-        if !ext.isEmpty { json["ext"] = .array(ext.map(JSONValue.string)) }
-        if !profile.isEmpty { json["profile"] = .array(profile.map(JSONValue.string)) }
-        json["meta"] = meta.map(JSONValue.object)
-        return .object(json)
     }
 }

@@ -27,38 +27,19 @@ public struct JSONAPIErrorObject: Hashable, Sendable {
         public var parameter: String?
         /// The name of a header field.
         public var header: String?
-
-        /// Creates the source of an error.
-        public init(pointer: String? = nil, parameter: String? = nil, header: String? = nil) {
-            self.pointer = pointer
-            self.parameter = parameter
-            self.header = header
-        }
-    }
-
-    /// Creates an error object.
-    public init(
-        id: String? = nil, status: String? = nil, code: String? = nil, title: String? = nil, detail: String? = nil, source: Source? = nil,
-        links: JSONAPILinks = JSONAPILinks(), meta: JSONObject? = nil
-    ) {
-        self.id = id
-        self.status = status
-        self.code = code
-        self.title = title
-        self.detail = detail
-        self.source = source
-        self.links = links
-        self.meta = meta
     }
 
     init(reading json: JSONObject) {
-        let source = json["source"]?.object.map {
+        id = json["id"]?.identifierText
+        status = json["status"]?.identifierText
+        code = json["code"]?.identifierText
+        title = json["title"]?.string
+        detail = json["detail"]?.string
+        source = json["source"]?.object.map {
             Source(pointer: $0["pointer"]?.string, parameter: $0["parameter"]?.string, header: $0["header"]?.string)
         }
-        self.init(
-            id: json["id"]?.identifierText, status: json["status"]?.identifierText, code: json["code"]?.identifierText,
-            title: json["title"]?.string, detail: json["detail"]?.string, source: source, links: JSONAPILinks(reading: json["links"]),
-            meta: json["meta"]?.object)
+        links = JSONAPILinks(reading: json["links"])
+        meta = json["meta"]?.object
     }
 
     /// The error as JSON.

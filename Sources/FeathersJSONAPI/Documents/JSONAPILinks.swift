@@ -20,9 +20,8 @@ public struct JSONAPILinks: Hashable, Sendable {
     }
 
     /// The URL of a link; nil if there is no such link, if it is null, or if it is not a URL.
-    /// - Parameters:
-    ///   - name: the link's name: `self`, `related`, `next` …
-    ///   - base: the URL of the request whose response has the link, which may be relative.
+    ///
+    /// A link may be relative to `base`, the URL of the request whose response has it.
     public func url(_ name: String, relativeTo base: URL? = nil) -> URL? {
         guard let href = self[name]?.href else { return nil }
         // Foundation doesn't accept an empty text; in RFC 3986 it stands for the base.
@@ -40,14 +39,15 @@ extension JSONAPILinks: Codable {
 public enum JSONAPILink: Hashable, Sendable {
     case null
     case href(String)
-    case object(JSONAPILinkObject)
+    /// A target with details, such as `title` and `hreflang`.
+    case object(JSONObject)
 
     /// The link's target as written in the document.
     public var href: String? {
         switch self {
         case .null: nil
         case .href(let href): href
-        case .object(let object): object.href
+        case .object(let object): object["href"]?.string
         }
     }
 
@@ -56,8 +56,8 @@ public enum JSONAPILink: Hashable, Sendable {
         case .null: self = .null
         case .string(let href): self = .href(href)
         case .object(let object):
-            guard let link = JSONAPILinkObject(reading: object) else { return nil }
-            self = .object(link)
+            guard object["href"]?.string != nil else { return nil }
+            self = .object(object)
         default: return nil
         }
     }
@@ -67,58 +67,8 @@ public enum JSONAPILink: Hashable, Sendable {
         switch self {
         case .null: .null
         case .href(let href): .string(href)
-        case .object(let object): .object(object.json)
+        case .object(let object): .object(object)
         }
-    }
-}
-
-/// A link with details.
-public struct JSONAPILinkObject: Hashable, Sendable {
-    /// The link's target as written in the document.
-    public var href: String
-    /// The relation type (RFC 8288).
-    public var rel: String?
-    /// The address of a description of the target.
-    public var describedby: String?
-    /// A human-readable name of the target.
-    public var title: String?
-    /// The media type of the target.
-    public var type: String?
-    /// The languages of the target; a single one is written as a string.
-    public var hreflang: [String]
-    /// Metadata of the link.
-    public var meta: JSONObject?
-
-    /// Creates a link with details.
-    public init(
-        href: String, rel: String? = nil, describedby: String? = nil, title: String? = nil, type: String? = nil, hreflang: [String] = [],
-        meta: JSONObject? = nil
-    ) {
-        self.href = href
-        self.rel = rel
-        self.describedby = describedby
-        self.title = title
-        self.type = type
-        self.hreflang = hreflang
-        self.meta = meta
-    }
-
-    init?(reading json: JSONObject) {
-        guard let href = json["href"]?.string else { return nil }
-        let languages = json["hreflang"]
-        self.init(
-            href: href, rel: json["rel"]?.string, describedby: json["describedby"]?.string ?? json["describedby"]?["href"]?.string,
-            title: json["title"]?.string, type: json["type"]?.string,
-            hreflang: languages?.array?.compactMap(\.string) ?? languages?.string.map { [$0] } ?? [], meta: json["meta"]?.object)
-    }
-
-    var json: JSONObject {
-        var json = JSONObject(texts: [("href", href), ("rel", rel), ("describedby", describedby), ("title", title), ("type", type)])
-        if let language = hreflang.first {
-            json["hreflang"] = hreflang.count == 1 ? .string(language) : .array(hreflang.map(JSONValue.string))
-        }
-        json["meta"] = meta.map(JSONValue.object)
-        return json
     }
 }
 

@@ -1,4 +1,4 @@
-public import FeathersCore
+import FeathersCore
 
 /// A location in a JSON value (RFC 6901): `/data/0/attributes/title`; empty for the whole value.
 public struct JSONPointer: Hashable, Sendable {
@@ -50,17 +50,6 @@ public struct JSONPointer: Hashable, Sendable {
                 }
             }
             return name
-        }
-    }
-
-    /// The value at this location, or nil if there is none.
-    public func value(in json: JSONValue) -> JSONValue? {
-        tokens.reduce(json as JSONValue?) { value, token in
-            switch value {
-            case .object(let object)?: object[token]
-            case .array?: Int(token).flatMap { String($0) == token ? value?[$0] : nil }
-            default: nil
-            }
         }
     }
 }

@@ -17,11 +17,6 @@ public enum Presence<Value: Sendable>: Sendable {
     public var value: Value? {
         if case .value(let value) = self { value } else { nil }
     }
-
-    /// Whether the value is absent.
-    public var isAbsent: Bool {
-        if case .absent = self { true } else { false }
-    }
 }
 
 extension Presence: Equatable where Value: Equatable {}

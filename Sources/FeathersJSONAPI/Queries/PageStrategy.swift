@@ -6,9 +6,9 @@ public struct PageStrategy: Sendable {
     let total: @Sendable (_ meta: JSONObject) -> Int?
 
     /// Creates a strategy of your own.
-    /// - Parameters:
-    ///   - total: returns the total number of matching records from a document's meta; by default from `total` or `page.total`.
-    ///   - items: returns the parameters for a query's `$limit` and `$skip`. Callers receive a `FeathersError` that it throws.
+    ///
+    /// `total` reads the number of matching records from a document's meta; `items` makes the parameters for a query's `$limit` and `$skip`.
+    /// Callers receive a `FeathersError` that it throws.
     public init(
         total: @escaping @Sendable (_ meta: JSONObject) -> Int? = PageStrategy.usualTotal,
         items: @escaping @Sendable (_ limit: Int?, _ skip: Int?) throws -> [JSONAPIQueryItem]

@@ -31,12 +31,7 @@ public struct JSONAPIBatch: Sendable {
     /// Removes a resource.
     public mutating func remove(_ identifier: JSONAPIIdentifier) { append(.remove(identifier)) }
 
-    /// Changes the contents of a relationship.
-    /// - Parameters:
-    ///   - property: the property of the relationship.
-    ///   - identifier: the resource that has the relationship.
-    ///   - code: `.add` and `.remove` change a to-many relationship; `.update` replaces the contents of any.
-    ///   - linkage: the targets to add or remove, or the new contents.
+    /// Changes the relationship of a property: `.add` and `.remove` change a to-many one, `.update` replaces the contents of any.
     public mutating func relationship(
         _ property: String, of identifier: JSONAPIIdentifier, _ code: JSONAPIOperation.Code, _ linkage: JSONAPILinkage
     ) {
@@ -91,12 +86,7 @@ public struct JSONAPIOperation: Hashable, Sendable {
         JSONAPIOperation(.remove, .ref(identifier, relationship: nil))
     }
 
-    /// Changes a relationship: `.add` and `.remove` change a to-many one, `.update` replaces the contents of any.
-    /// - Parameters:
-    ///   - name: the relationship's name in documents.
-    ///   - identifier: the resource that has the relationship.
-    ///   - code: the kind of change.
-    ///   - linkage: the targets to add or remove, or the new contents.
+    /// Changes a relationship, by its name in documents: `.add` and `.remove` change a to-many one, `.update` replaces the contents of any.
     public static func relationship(
         _ name: String, of identifier: JSONAPIIdentifier, _ code: Code, _ linkage: JSONAPILinkage
     ) -> JSONAPIOperation {

@@ -80,11 +80,9 @@ public struct JSONAPIRelationshipService: Sendable {
 }
 
 extension JSONAPIService {
-    /// A relationship of a resource.
-    /// - Parameters:
-    ///   - property: the property of the relationship.
-    ///   - id: the resource's id.
-    ///   - links: the relationship's links if the server has sent them; by default the paths that the specification recommends.
+    /// The relationship of a property, of the resource with an id.
+    ///
+    /// If the server has sent the relationship's links, calls follow them; otherwise they use the paths that the specification recommends.
     public func relationship(
         _ property: String, ofID id: some ServiceIDConvertible, links: JSONAPILinks = JSONAPILinks()
     ) -> JSONAPIRelationshipService {
@@ -93,11 +91,6 @@ extension JSONAPIService {
     }
 
     /// The target of a to-one relationship: the included one, else read from the server; nil if there is none.
-    /// - Parameters:
-    ///   - property: the property of the relationship.
-    ///   - relationship: the property's value.
-    ///   - model: the resource that has the relationship.
-    ///   - params: the parameters of the call, if one is made.
     public func load<Target>(
         _ property: String, _ relationship: ToOne<Target>, of model: Model, params: Params = Params()
     ) async throws -> Target? {
@@ -106,11 +99,6 @@ extension JSONAPIService {
     }
 
     /// The targets of a to-many relationship: the included ones if none is missing, else read from the server.
-    /// - Parameters:
-    ///   - property: the property of the relationship.
-    ///   - relationship: the property's value.
-    ///   - model: the resource that has the relationship.
-    ///   - params: the parameters of the call, if one is made.
     public func load<Target>(
         _ property: String, _ relationship: ToMany<Target>, of model: Model, params: Params = Params()
     ) async throws -> [Target] {
@@ -130,17 +118,12 @@ extension JSONAPIService {
 
 /// The operations of JSON:API that Feathers has no method for. They are custom methods, so they go through hooks like any other call.
 enum JSONAPIMethod: String {
-    /// Reads the contents of a relationship.
     case getRelationship
-    /// Replaces the contents of a relationship.
     case replaceRelationship
-    /// Adds targets to a to-many relationship.
     case addToRelationship
-    /// Removes targets from a to-many relationship.
     case removeFromRelationship
     /// Reads the targets of a relationship.
     case getRelated
-    /// Carries out a batch of operations, all or none.
     case runOperations
 
     var serviceMethod: ServiceMethod { .custom(rawValue) }

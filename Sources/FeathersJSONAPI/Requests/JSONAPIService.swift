@@ -26,10 +26,7 @@ public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
 }
 
 extension FeathersApp {
-    /// The service of a model's resources.
-    /// - Parameters:
-    ///   - model: the type of the resources.
-    ///   - path: the service's path; by default the model's type.
+    /// The service of a model's resources; by default its path is the model's type.
     public func jsonAPI<Model: JSONAPIModel>(_ model: Model.Type, at path: String? = nil) -> JSONAPIService<Model> {
         JSONAPIService(service(path ?? model.type), codec: transport?.component(JSONAPITransport.self)?.codec ?? JSONAPICodec())
     }

@@ -107,7 +107,7 @@ struct JSONAPIResponseReader {
         var note: JSONObject = ["url": .string(response.url.absoluteString)]
         if let meta = document?.meta { note["meta"] = .object(meta) }
         if let links = document?.links, !links.isEmpty { note["links"] = .object(links.json) }
-        note["jsonapi"] = document?.jsonapi?.json
+        if let jsonapi = document?.jsonapi { note["jsonapi"] = .object(jsonapi) }
         func address(_ name: String) -> JSONValue? {
             response.headers[name].flatMap { URL(string: $0, relativeTo: response.url)?.absoluteString }.map(JSONValue.string)
         }

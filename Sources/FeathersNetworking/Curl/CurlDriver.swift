@@ -24,10 +24,10 @@ import FeathersSupport
             var commands: [Command] = []
         }
 
-        private let configuration: CurlHTTPClient.Configuration
+        private let settings: CurlSettings
         private let mailbox = Locked(Mailbox())
 
-        init(_ configuration: CurlHTTPClient.Configuration) { self.configuration = configuration }
+        init(_ settings: CurlSettings) { self.settings = settings }
 
         /// Names the exchanges that the next ``cancelAll()`` ends: those that are started with this number.
         var generation: Int { mailbox.withLock { $0.generation } }
@@ -91,19 +91,19 @@ import FeathersSupport
 
         private func makeMulti() -> WakeableMulti? {
             guard let multi = curl_multi_init() else { return nil }
-            ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
-            ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maximumConnectionsPerHost)
+            ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, settings.maximumConnectionsPerHost)
+            ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, settings.maximumConnectionsPerHost)
             return WakeableMulti(multi: multi)
         }
 
         private func run(_ wakeable: WakeableMulti) {
-            let multi = CurlMulti(wakeable.multi, configuration)
+            let multi = CurlMulti(wakeable.multi, settings)
             while let commands = take() {
                 for command in commands {
                     switch command {
                     case .start(let exchange): multi.start(exchange)
                     case .abandon(let exchange): multi.abandon(exchange)
-                    case .cancelAll: multi.cancelAll()
+                    case .cancelAll: multi.endAll(with: HTTPClientError.allCancelled)
                     }
                 }
                 guard multi.perform(), multi.wait() else {
@@ -112,7 +112,7 @@ import FeathersSupport
                     break
                 }
             }
-            multi.close()
+            multi.endAll(with: HTTPClientError.clientClosed)
         }
 
         /// What has come in; nil once closed. After that, the multi handle is not woken any more.

@@ -4,45 +4,27 @@
     /// An HTTP client on the libcurl that Foundation itself uses: several times as fast as `URLSession` on Linux.
     ///
     /// Connections are kept and shared by all callers, over HTTP/1.1 or HTTP/2 as TLS negotiates. Cookies are neither kept nor sent. One
-    /// thread, started with the first request, drives all of them; it ends with the client, or with ``close()``.
+    /// thread, started with the first request, drives all of them and streams files; it ends with the client, or with ``close()``.
     ///
-    /// A request that may change something with every sending (RFC 9110, section 9.2.2: one that is not idempotent) is never repeated by
-    /// libcurl, which otherwise does so where a kept connection turns out to be dead.
-    ///
-    /// Streaming bodies are read from files and written to files on that thread, a piece at a time.
+    /// libcurl repeats requests where a kept connection turns out to be dead, but none that is not idempotent (RFC 9110, section 9.2.2).
     public final class CurlHTTPClient: StreamingHTTPClient {
-        /// How a ``CurlHTTPClient`` connects.
-        public struct Configuration: Sendable {
-            /// How secure connections are made.
-            public var tls: TLSConfiguration
-            /// Which proxy connections go through.
-            public var proxy: NetworkProxy
-            /// How long making a connection may take, name resolution and TLS included, where the request's own timeout leaves as much.
-            public var connectTimeout: Duration
-            /// How many connections to one host are open at a time; more requests than that wait for each other.
-            public var maximumConnectionsPerHost: Int
-
-            /// Creates a configuration; every setting has a default.
-            public init(
-                tls: TLSConfiguration = TLSConfiguration(), proxy: NetworkProxy = .environment, connectTimeout: Duration = .seconds(60),
-                maximumConnectionsPerHost: Int = 128
-            ) {
-                self.tls = tls
-                self.proxy = proxy
-                self.connectTimeout = connectTimeout
-                self.maximumConnectionsPerHost = maximumConnectionsPerHost
-            }
-        }
-
         let driver: CurlDriver
 
         /// A client with connections of its own.
+        /// - Parameters:
+        ///   - tls: how secure connections are made.
+        ///   - proxy: which proxy connections go through.
+        ///   - connectTimeout: how long connecting may take, name resolution and TLS included, if the request's timeout leaves as much.
+        ///   - maximumConnectionsPerHost: how many are open at a time; more requests than that wait for each other.
         /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/other`` where this process has no libcurl, or one before 7.68.
-        public init(configuration: Configuration = Configuration()) throws(HTTPClientError) {
-            if case .failure(let reason) = Libcurl.version {
-                throw HTTPClientError(.other, reason.description, delivery: .neverSent, cause: reason)
-            }
-            driver = CurlDriver(configuration)
+        public init(
+            tls: TLSConfiguration = TLSConfiguration(), proxy: NetworkProxy = .environment, connectTimeout: Duration = .seconds(60),
+            maximumConnectionsPerHost: Int = 128
+        ) throws(HTTPClientError) {
+            if case .failure(let error) = Libcurl.version { throw error }
+            driver = CurlDriver(
+                CurlSettings(
+                    tls: tls, proxy: proxy, connectTimeout: connectTimeout, maximumConnectionsPerHost: maximumConnectionsPerHost))
         }
 
         deinit { driver.close() }
@@ -126,8 +108,7 @@
             }
         }
 
-        /// Resumes the caller with `CancellationError`.
-        /// - Returns: whether it was waiting, that is, whether a transfer may have to be given up.
+        /// Resumes the caller with `CancellationError`; true where it was waiting, so that a transfer may have to be given up.
         func cancel() -> Bool {
             guard let continuation = end() else { return false }
             continuation.resume(throwing: CancellationError())

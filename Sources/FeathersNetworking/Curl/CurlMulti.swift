@@ -1,15 +1,13 @@
 #if os(Linux)
     import CCurl
 
-    /// The transfers of a client: starts, drives, times out and ends them.
-    ///
-    /// Not `Sendable`: it lives on the driver's thread alone.
+    /// The transfers of a client: starts, drives, times out and ends them. Not `Sendable`: it lives on the driver's thread alone.
     final class CurlMulti {
         /// How many handles without work are kept for the next exchanges.
         private static let idleLimit = 64
 
         private let multi: UnsafeMutableRawPointer
-        private let configuration: CurlHTTPClient.Configuration
+        private let settings: CurlSettings
         private var running: [ObjectIdentifier: CurlTransfer] = [:]
         private var idle: [CurlTransfer] = []
         /// Ended while a name was being resolved: libcurl finishes them, and they send nothing.
@@ -19,9 +17,9 @@
         /// No running exchange's deadline is earlier. It may be too early, as nothing is searched when an exchange ends.
         private var earliestDeadline: ContinuousClock.Instant?
 
-        init(_ multi: UnsafeMutableRawPointer, _ configuration: CurlHTTPClient.Configuration) {
+        init(_ multi: UnsafeMutableRawPointer, _ settings: CurlSettings) {
             self.multi = multi
-            self.configuration = configuration
+            self.settings = settings
         }
 
         deinit {
@@ -35,7 +33,7 @@
         func start(_ exchange: CurlExchange) {
             // Cancelled on its way here.
             guard exchange.isWaiting else { return }
-            guard let transfer = idle.popLast() ?? CurlTransfer(configuration) else {
+            guard let transfer = idle.popLast() ?? CurlTransfer(settings) else {
                 exchange.finish(.failure(HTTPClientError(.other, "libcurl is out of memory", host: exchange.host, delivery: .neverSent)))
                 return
             }
@@ -59,8 +57,7 @@
             giveUp(transfer, with: HTTPClientError(.other, "The request was given up", host: exchange.host))
         }
 
-        /// Does the work that is ready.
-        /// - Returns: false where libcurl cannot go on at all.
+        /// Does the work that is ready; false where libcurl cannot go on at all.
         func perform() -> Bool {
             var count: Int32 = 0
             guard curl_multi_perform(multi, &count) == CURLM_OK else { return false }
@@ -77,21 +74,10 @@
         }
 
         /// Ends every transfer; the handles stay usable.
-        func cancelAll() {
-            let cancelled = running.values
+        func endAll(with error: (_ host: String?, _ delivery: HTTPClientError.Delivery?) -> HTTPClientError) {
+            let ended = running.values
             running = [:]
-            for transfer in cancelled { giveUp(transfer, with: .allCancelled(host: transfer.exchange?.host, delivery: transfer.delivery)) }
-        }
-
-        /// Ends every transfer, and the use of their handles.
-        func close() {
-            let abandoned = running.values
-            running = [:]
-            for transfer in abandoned {
-                let error = HTTPClientError.clientClosed(host: transfer.exchange?.host, delivery: transfer.delivery)
-                curl_multi_remove_handle(multi, transfer.easy)
-                transfer.end(with: .failure(error))
-            }
+            for transfer in ended { giveUp(transfer, with: error(transfer.exchange?.host, transfer.delivery)) }
         }
 
         private func endFinished() {

@@ -2,6 +2,14 @@
     import CCurl
     import Foundation
 
+    /// How a ``CurlHTTPClient`` connects.
+    struct CurlSettings: Sendable {
+        let tls: TLSConfiguration
+        let proxy: NetworkProxy
+        let connectTimeout: Duration
+        let maximumConnectionsPerHost: Int
+    }
+
     extension TLSConfiguration {
         /// Sets up a handle, for the server and for a proxy reached over TLS alike.
         func apply(to easy: UnsafeMutableRawPointer) {

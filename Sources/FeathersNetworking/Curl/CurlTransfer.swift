@@ -2,9 +2,8 @@
     import CCurl
     import Foundation
 
-    /// An easy handle and what it is working on, used for one exchange after the other.
-    ///
-    /// Not `Sendable`: made, used and ended by the driver's thread alone, which is also the one libcurl calls back on.
+    /// An easy handle and what it is working on, used for one exchange after the other. Not `Sendable`: made, used and ended by the
+    /// driver's thread alone, which is also the one libcurl calls back on.
     final class CurlTransfer {
         let easy: UnsafeMutableRawPointer
         private let detail: UnsafeMutablePointer<CChar>
@@ -28,12 +27,12 @@
         private var failure: HTTPClientError?
 
         /// nil where libcurl has no memory for a handle.
-        init?(_ configuration: CurlHTTPClient.Configuration) {
+        init?(_ settings: CurlSettings) {
             guard let easy = curl_easy_init() else { return nil }
             self.easy = easy
             detail = .allocate(capacity: Int(CURL_ERROR_SIZE))
             detail[0] = 0
-            configure(configuration)
+            configure(settings)
             installCallbacks()
         }
 
@@ -44,7 +43,7 @@
             detail.deallocate()
         }
 
-        private func configure(_ configuration: CurlHTTPClient.Configuration) {
+        private func configure(_ settings: CurlSettings) {
             ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, detail)
             ccurl_set_pointer(easy, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
             ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
@@ -59,10 +58,10 @@
             ccurl_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
             // Lets a name resolution be given up without waiting for the resolver (see `CurlMulti.lingers`).
             ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
-            ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(configuration.connectTimeout.milliseconds))
+            ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(settings.connectTimeout.milliseconds))
             ccurl_set_string(easy, CURLOPT_ACCEPT_ENCODING, "")
-            configuration.tls.apply(to: easy)
-            configuration.proxy.apply(to: easy)
+            settings.tls.apply(to: easy)
+            settings.proxy.apply(to: easy)
         }
 
         /// - Throws: ``HTTPClientError/Kind/unreadableFile`` where the body's files cannot be read; nothing has begun then.

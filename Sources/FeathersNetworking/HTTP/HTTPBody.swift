@@ -1,9 +1,7 @@
-public import Foundation
+package import Foundation
 
-/// The body of a request in pieces: bytes, and files that are read while they are sent.
-///
-/// Its length is known before it is sent (`Content-Length`).
-public struct HTTPBody: Sendable {
+/// The body of a request in pieces: bytes, and files that are read while they are sent. Its length is known before (`Content-Length`).
+package struct HTTPBody: Sendable {
     enum Piece: Sendable {
         case bytes([UInt8])
         case file(URL)
@@ -11,20 +9,12 @@ public struct HTTPBody: Sendable {
 
     private(set) var pieces: [Piece] = []
 
-    /// Creates an empty body, to append to.
-    public init() {}
+    package init() {}
+    package init(_ bytes: [UInt8]) { append(bytes) }
+    package init(file: URL) { append(file: file) }
 
-    /// Creates a body of these bytes.
-    public init(_ bytes: [UInt8]) { append(bytes) }
-
-    /// Creates a body of a file's content.
-    public init(file: URL) { append(file: file) }
-
-    /// Adds bytes at the end.
-    public mutating func append(_ bytes: [UInt8]) { if !bytes.isEmpty { pieces.append(.bytes(bytes)) } }
-
-    /// Adds a file's content at the end.
-    public mutating func append(file: URL) { pieces.append(.file(file)) }
+    package mutating func append(_ bytes: [UInt8]) { if !bytes.isEmpty { pieces.append(.bytes(bytes)) } }
+    package mutating func append(file: URL) { pieces.append(.file(file)) }
 
     package var isInMemory: Bool { pieces.allSatisfy { if case .bytes = $0 { true } else { false } } }
 
@@ -43,9 +33,7 @@ public struct HTTPBody: Sendable {
     }
 }
 
-/// Reads a body from its beginning to its end, one file open at a time.
-///
-/// Not `Sendable`: it is made and used by the thread that sends the body.
+/// Reads a body from its beginning to its end, one file open at a time. Not `Sendable`: the sending thread makes and uses it.
 final class HTTPBodyReader {
     private struct Part {
         let piece: HTTPBody.Piece

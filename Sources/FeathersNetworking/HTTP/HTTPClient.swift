@@ -40,13 +40,11 @@ extension HTTPClient {
     }
 }
 
-/// An HTTP client that also streams bodies from and to files.
+/// An HTTP client that also streams bodies from and to files; others get bodies in memory, whatever their size.
 ///
-/// Other clients get bodies in memory instead, whatever their size.
+/// One of your own wraps another: it may change the transfer's request, and passes the transfer on.
 public protocol StreamingHTTPClient: HTTPClient {
-    /// Sends a request, follows redirects as the request allows, and returns the response whatever its status.
-    ///
-    /// Cancelling the calling task ends the transfer at once, removes what was received, and leaves the client usable.
+    /// Executes a transfer, as ``HTTPClient/execute(_:)`` does a request. Cancelling also removes what was received.
     /// - Throws: ``HTTPClientError`` when no complete response came or a file failed, `CancellationError` when cancelled.
     func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse
 }

@@ -1,7 +1,7 @@
 /// Why an HTTP exchange gave no complete response.
 ///
 /// It names the host and says whether the request may have been executed; it never prints header values, bodies or queries.
-public struct HTTPClientError: Error, Sendable {
+public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
     /// What went wrong.
     public enum Kind: Hashable, Sendable {
         /// The URL cannot be requested: no host, no `http` or `https`, characters that are not percent-encoded.
@@ -34,6 +34,15 @@ public struct HTTPClientError: Error, Sendable {
         case closed
         /// Anything else.
         case other
+
+        var impliedDelivery: Delivery {
+            switch self {
+            case .invalidURL, .invalidHeader, .hostNotFound, .cannotConnect, .tls, .unreadableFile: .neverSent
+            case .timeout, .connectionLost, .badResponse, .tooManyRedirects, .invalidRedirect, .responseTooLarge, .unwritableFile, .closed,
+                .other:
+                .mayHaveExecuted
+            }
+        }
     }
 
     /// Whether the server can have seen the request.
@@ -48,20 +57,14 @@ public struct HTTPClientError: Error, Sendable {
     public var kind: Kind
     /// Whether the server can have seen the request.
     public var delivery: Delivery
-    /// What happened, for a human.
+    /// What happened, for a human; no header values, bodies or queries.
     public var message: String
     /// The host that was asked, with its port where the URL names one.
     public var host: String?
     /// The error underneath, where there was one.
     public var cause: (any Error)?
 
-    /// Creates an error, for a client of your own.
-    /// - Parameters:
-    ///   - kind: what went wrong.
-    ///   - message: what happened, for a human; no header values, bodies or queries.
-    ///   - host: the host that the request was for.
-    ///   - delivery: whether the server can have seen the request; nil takes what the kind implies.
-    ///   - cause: the error underneath.
+    /// Creates an error, for a client of your own; a `delivery` of nil is what the kind implies.
     public init(_ kind: Kind, _ message: String, host: String? = nil, delivery: Delivery? = nil, cause: (any Error)? = nil) {
         self.kind = kind
         self.delivery = delivery ?? kind.impliedDelivery
@@ -69,9 +72,13 @@ public struct HTTPClientError: Error, Sendable {
         self.host = host
         self.cause = cause
     }
-}
 
-extension HTTPClientError {
+    public var description: String {
+        let place = host.map { " (\($0))" } ?? ""
+        let uncertainty = delivery == .neverSent ? "was never sent" : "may have been executed"
+        return "\(message)\(place); the request \(uncertainty)"
+    }
+
     /// What the exchanges of a closed client end with.
     static func clientClosed(host: String? = nil, delivery: Delivery? = nil) -> HTTPClientError {
         HTTPClientError(.closed, "The HTTP client was closed", host: host, delivery: delivery)
@@ -80,24 +87,5 @@ extension HTTPClientError {
     /// What the exchanges end with that ``HTTPClient/cancelAll()`` finds in flight.
     package static func allCancelled(host: String? = nil, delivery: Delivery? = nil) -> HTTPClientError {
         HTTPClientError(.closed, "The HTTP client was told to end its requests", host: host, delivery: delivery)
-    }
-}
-
-extension HTTPClientError.Kind {
-    var impliedDelivery: HTTPClientError.Delivery {
-        switch self {
-        case .invalidURL, .invalidHeader, .hostNotFound, .cannotConnect, .tls, .unreadableFile: .neverSent
-        case .timeout, .connectionLost, .badResponse, .tooManyRedirects, .invalidRedirect, .responseTooLarge, .unwritableFile, .closed,
-            .other:
-            .mayHaveExecuted
-        }
-    }
-}
-
-extension HTTPClientError: CustomStringConvertible {
-    public var description: String {
-        let place = host.map { " (\($0))" } ?? ""
-        let uncertainty = delivery == .neverSent ? "never sent" : "may have been executed"
-        return "\(message)\(place); the request \(delivery == .neverSent ? "was " : "")\(uncertainty)"
     }
 }

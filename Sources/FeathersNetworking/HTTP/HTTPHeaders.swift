@@ -1,7 +1,7 @@
 /// Header fields in order; names compare without regard to case.
 ///
 /// Every field set by ``set(_:to:)`` is checked, so that a value that came from a user cannot inject a second field.
-public struct HTTPHeaders: Sendable {
+public struct HTTPHeaders: Sendable, CustomStringConvertible {
     /// A field's name, as it was written, and its value.
     public typealias Field = (name: String, value: String)
 
@@ -43,6 +43,9 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
+    /// The names only: values may be secrets.
+    public var description: String { "[" + fields.map(\.name).joined(separator: ", ") + "]" }
+
     private static func check(_ name: String, _ value: String) throws(HTTPClientError) {
         guard HTTPFieldSyntax.isToken(name) else {
             throw HTTPClientError(.invalidHeader, "The header name \(HTTPFieldSyntax.printable(name)) is no valid field name")
@@ -68,11 +71,6 @@ extension HTTPHeaders: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { fields.count }
     public subscript(position: Int) -> Field { fields[position] }
-}
-
-extension HTTPHeaders: CustomStringConvertible {
-    /// The names only: values may be secrets.
-    public var description: String { "[" + fields.map(\.name).joined(separator: ", ") + "]" }
 }
 
 /// The syntax of header fields (RFC 9110, sections 5.5 and 5.6.2).

@@ -14,20 +14,17 @@ public struct HTTPRequest: Sendable {
     public var timeout: Duration?
     /// How redirects are handled.
     public var redirects: HTTPRedirectPolicy
-    /// How many bytes the response's body may have after decompression.
+    /// How many bytes the response's body may have after decompression; 256 MiB unless told otherwise.
     public var maximumResponseBytes: Int
     /// Whether the client may send the request again by itself where a kept connection turns out to be dead.
     ///
     /// The default is true for idempotent methods (RFC 9110, section 9.2.2). `URLSession` decides for itself.
     public var isRepeatable: Bool
 
-    /// What ``maximumResponseBytes`` is unless told otherwise: 256 MiB, enough for any sensible response.
-    public static let defaultMaximumResponseBytes = 256 * 1024 * 1024
-
     /// Creates a request; only the URL has no default.
     public init(
         method: String = "GET", url: URL, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8]? = nil, timeout: Duration? = nil,
-        redirects: HTTPRedirectPolicy = .follow(maximum: 20), maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes
+        redirects: HTTPRedirectPolicy = .follow(maximum: 20), maximumResponseBytes: Int = 256 << 20
     ) {
         self.method = method
         self.url = url
@@ -38,17 +35,7 @@ public struct HTTPRequest: Sendable {
         self.maximumResponseBytes = maximumResponseBytes
         self.isRepeatable = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)
     }
-}
 
-/// What a client does with a redirect.
-public enum HTTPRedirectPolicy: Hashable, Sendable {
-    /// Follows at most `maximum` redirects, then fails with ``HTTPClientError/Kind/tooManyRedirects``.
-    case follow(maximum: Int)
-    /// Returns the redirect itself.
-    case never
-}
-
-extension HTTPRequest {
     /// - Throws: ``HTTPClientError`` where the URL or method cannot be sent.
     func checkSendable() throws(HTTPClientError) {
         guard url.isRequestable else {
@@ -58,4 +45,12 @@ extension HTTPRequest {
             throw HTTPClientError(.invalidHeader, "The method \(HTTPFieldSyntax.printable(method)) is no token")
         }
     }
+}
+
+/// What a client does with a redirect.
+public enum HTTPRedirectPolicy: Hashable, Sendable {
+    /// Follows at most `maximum` redirects, then fails with ``HTTPClientError/Kind/tooManyRedirects``.
+    case follow(maximum: Int)
+    /// Returns the redirect itself.
+    case never
 }

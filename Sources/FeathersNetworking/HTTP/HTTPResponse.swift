@@ -18,9 +18,7 @@ public struct HTTPResponse: Sendable {
         self.body = body
         self.url = url
     }
-}
 
-extension HTTPResponse {
     package var isSuccess: Bool { (200..<300).contains(status) }
 
     /// How long the server asks to wait (`Retry-After`, RFC 9110, section 10.2.3); nil where it does not, or says it in no way that HTTP

@@ -1,22 +1,19 @@
-public import Foundation
+package import Foundation
 
 /// An exchange with streaming bodies: what is sent comes from files, what is received goes into one.
 public struct HTTPTransfer: Sendable {
     /// The request; its own body is ignored.
     public var request: HTTPRequest
-    /// What is sent; nil for no body.
-    public var body: HTTPBody?
+    package var body: HTTPBody?
     /// The file that receives the body of a successful response (200 to 299), replacing an existing one. The response's body is empty then.
-    ///
-    /// It is written beside its place and moved there when complete. A partial file is never visible there, and a failure leaves nothing behind.
-    public var destination: URL?
+    package var destination: URL?
     /// How long the transfer may stall; nil for no limit. ``HTTPRequest/timeout`` limits the whole transfer.
-    public var stallTimeout: Duration?
+    package var stallTimeout: Duration?
     /// Reports every step. Called often, and on the network's own thread: it must return at once.
-    public var progress: (@Sendable (TransferProgress) -> Void)?
+    package var progress: (@Sendable (TransferProgress) -> Void)?
 
     /// Creates a transfer. Without a destination, the response's body stays in memory.
-    public init(
+    package init(
         _ request: HTTPRequest, body: HTTPBody? = nil, destination: URL? = nil, stallTimeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
@@ -25,6 +22,27 @@ public struct HTTPTransfer: Sendable {
         self.destination = destination
         self.stallTimeout = stallTimeout
         self.progress = progress
+    }
+
+    /// Executes the exchanges of this transfer, redirects followed as its request allows, and puts the file into its place.
+    /// - Parameter exchange: sends one request and returns its response by the deadline.
+    func following(
+        _ exchange: (HTTPRequest, HTTPStreams, ContinuousClock.Instant?) async throws -> HTTPResponse
+    ) async throws -> HTTPResponse {
+        var original = request
+        original.body = nil
+        var last: HTTPStreams?
+        // The file of an exchange that failed or was redirected.
+        defer { last?.download?.discard() }
+        let response = try await HTTPRedirect.following(original) { request, deadline in
+            last?.download?.discard()
+            // A redirect that made the request a GET has dropped its body.
+            let streams = try HTTPStreams(self, sendsBody: request.method == original.method)
+            last = streams
+            return try await exchange(request, streams, deadline)
+        }
+        if response.isSuccess { try last?.download?.commit() }
+        return response
     }
 }
 
@@ -39,8 +57,7 @@ public struct TransferProgress: Hashable, Sendable {
     /// Bytes to receive in all; nil until the server says so, and where it does not or compresses.
     public var totalToReceive: Int64?
 
-    /// Creates a step; counts are 0 unless given.
-    public init(sent: Int64 = 0, totalToSend: Int64 = 0, received: Int64 = 0, totalToReceive: Int64? = nil) {
+    package init(sent: Int64 = 0, totalToSend: Int64 = 0, received: Int64 = 0, totalToReceive: Int64? = nil) {
         self.sent = sent
         self.totalToSend = totalToSend
         self.received = received
@@ -69,28 +86,5 @@ final class HTTPStreams: Sendable {
         download = try transfer.destination.map { (url) throws(HTTPClientError) in try DownloadFile(url) }
         stallTimeout = transfer.stallTimeout
         progress = transfer.progress
-    }
-}
-
-extension HTTPTransfer {
-    /// Executes the exchanges of this transfer, redirects followed as its request allows, and puts the file into its place.
-    /// - Parameter exchange: sends one request and returns its response by the deadline.
-    func following(
-        _ exchange: (HTTPRequest, HTTPStreams, ContinuousClock.Instant?) async throws -> HTTPResponse
-    ) async throws -> HTTPResponse {
-        var original = request
-        original.body = nil
-        var last: HTTPStreams?
-        // The file of an exchange that failed or was redirected.
-        defer { last?.download?.discard() }
-        let response = try await HTTPRedirect.following(original) { request, deadline in
-            last?.download?.discard()
-            // A redirect that made the request a GET has dropped its body.
-            let streams = try HTTPStreams(self, sendsBody: request.method == original.method)
-            last = streams
-            return try await exchange(request, streams, deadline)
-        }
-        if response.isSuccess { try last?.download?.commit() }
-        return response
     }
 }

@@ -113,8 +113,7 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Marks the task as one that ends by itself.
-    /// - Returns: whether the exchange is still running; otherwise the task has been cancelled.
+    /// Marks the task as one that ends by itself; false where it has been cancelled.
     func willEnd() -> Bool {
         phase.withLock { phase in
             guard case .running(var running) = phase else { return false }

@@ -36,7 +36,6 @@ final class URLSessionExchanges: Sendable {
     func remove(_ task: URLSessionTask) -> URLSessionExchange? { state.withLock { $0.running.removeValue(forKey: task.taskIdentifier) } }
 
     /// Makes the task of an exchange and registers it before it is resumed, so that no report can come too early.
-    /// - Returns: the task, not yet resumed.
     /// - Throws: ``HTTPClientError/Kind/closed`` after ``close(_:)``, and after a ``cancelAll()`` since the caller's request began.
     func register(
         _ exchange: URLSessionExchange, asTaskOf session: URLSession, for request: URLRequest

@@ -10,8 +10,7 @@
 /// The session's configuration decides about TLS, proxies, connection limits, caching and cookies, except that there is no cache on Linux. Redirects,
 /// deadlines and size limits are handled here, the same way on every platform. The session ends with the client, or with ``close()``.
 ///
-/// A body that is a single file is uploaded from that file. A body of several pieces becomes a temporary file first, since the session uploads nothing
-/// else whose length it knows. A download is written to its file piece by piece.
+/// A body of several pieces becomes a temporary file first, since the session uploads nothing else whose length it knows.
 public final class URLSessionHTTPClient: StreamingHTTPClient {
     private let session: URLSession
     private let exchanges: URLSessionExchanges

@@ -30,6 +30,44 @@ extension FeathersApp {
         try await perform(endpoint, over: transport, params, progress: nil)
     }
 
+    /// Sends an endpoint's request while `body` watches how far it is.
+    ///
+    /// ```swift
+    /// let response = try await app.transfer(upload) { progress in
+    ///     for await step in progress { bar.value = step.fraction ?? 0 }
+    /// }
+    /// ```
+    ///
+    /// The sequence ends with the transfer, whatever becomes of it, and keeps only the latest step for a slow reader. A reader that stops early leaves
+    /// the transfer going. Throwing from `body`, or cancelling the calling task, gives the transfer up: nothing of a download stays behind.
+    ///
+    /// A transfer takes as long as it needs, unless endpoint or params set a timeout; where nothing moves for the transport's timeout it fails.
+    ///
+    /// The other parameters are those of ``request(_:over:params:)``.
+    /// - Throws: what ``request(_:over:params:)`` throws, and what `body` throws.
+    @concurrent @discardableResult
+    public func transfer<Response>(
+        _ endpoint: Endpoint<Response>, over transport: RESTTransport? = nil, params: Params = Params(),
+        progress body: @Sendable @escaping (AsyncStream<TransferProgress>) async throws -> Void
+    ) async throws -> EndpointResponse<Response> {
+        let (steps, continuation) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
+        return try await withThrowingTaskGroup(of: EndpointResponse<Response>?.self) { group in
+            group.addTask {
+                defer { continuation.finish() }
+                return try await self.perform(endpoint, over: transport, params, progress: { continuation.yield($0) })
+            }
+            group.addTask {
+                try await body(steps)
+                return nil
+            }
+            defer { group.cancelAll() }
+            var response: EndpointResponse<Response>?
+            while let finished = try await group.next() { response = finished ?? response }
+            guard let response else { throw CancellationError() }
+            return response
+        }
+    }
+
     /// Over what endpoints' requests go in an app whose own transport is not REST, nor made of it: a Socket.IO one for instance.
     public var endpointTransport: RESTTransport? {
         get { self[EndpointTransportKey.self] }
@@ -49,7 +87,8 @@ extension FeathersApp {
         params.carriesCredentials = try builder.carriesCredentials(for: params)
         params[EndpointCallKey.self] = EndpointCall(method: endpoint.method, carriesCredentials: params.carriesCredentials)
         let name = EndpointAddress.name(of: endpoint.path)
-        let request = ServiceRequest(path: name, method: .endpointRequest, data: try endpoint.data(codec), params: params)
+        let data: JSONValue? = if case .json(let encode)? = endpoint.body?.content { try encode(codec) } else { nil }
+        let request = ServiceRequest(path: name, method: .endpointRequest, data: data, params: params)
         let service = EndpointService(endpoint: endpoint, transport: transport, progress: progress)
         let result = try await using(transport) { try await respond(to: request, by: service) }
         // Without one, a hook has set the result.
@@ -77,54 +116,6 @@ extension Endpoint {
         merged.travelsByHTTP = true
         return merged
     }
-
-    fileprivate func data(_ codec: any JSONCodec) throws -> JSONValue? {
-        guard case .json(let encode)? = body?.content else { return nil }
-        return try encode(codec)
-    }
 }
 
 private enum EndpointTransportKey: AppSetting { typealias Value = RESTTransport }
-
-extension FeathersApp {
-    /// Sends an endpoint's request while `body` watches how far it is.
-    ///
-    /// ```swift
-    /// let response = try await app.transfer(upload) { progress in
-    ///     for await step in progress { bar.value = step.fraction ?? 0 }
-    /// }
-    /// ```
-    ///
-    /// The sequence ends with the transfer, whatever becomes of it, and keeps only the latest step for a slow reader. A reader that stops early leaves
-    /// the transfer going. Throwing from `body`, or cancelling the calling task, gives the transfer up: nothing of a download stays behind.
-    ///
-    /// A transfer takes as long as it needs, unless endpoint or params set a timeout; where nothing moves for the transport's timeout it fails.
-    /// - Parameters:
-    ///   - endpoint: what is requested.
-    ///   - transport: the REST transport to send it over; nil for the app's.
-    ///   - params: header fields, timeout and coding of this request.
-    ///   - body: runs beside the transfer.
-    /// - Throws: what ``request(_:over:params:)`` throws, and what `body` throws.
-    @concurrent @discardableResult
-    public func transfer<Response>(
-        _ endpoint: Endpoint<Response>, over transport: RESTTransport? = nil, params: Params = Params(),
-        progress body: @Sendable @escaping (AsyncStream<TransferProgress>) async throws -> Void
-    ) async throws -> EndpointResponse<Response> {
-        let (steps, continuation) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
-        return try await withThrowingTaskGroup(of: EndpointResponse<Response>?.self) { group in
-            group.addTask {
-                defer { continuation.finish() }
-                return try await self.perform(endpoint, over: transport, params, progress: { continuation.yield($0) })
-            }
-            group.addTask {
-                try await body(steps)
-                return nil
-            }
-            defer { group.cancelAll() }
-            var response: EndpointResponse<Response>?
-            while let finished = try await group.next() { response = finished ?? response }
-            guard let response else { throw CancellationError() }
-            return response
-        }
-    }
-}

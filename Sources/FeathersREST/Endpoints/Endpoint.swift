@@ -21,13 +21,13 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// Segments such as `:id` are filled from ``route``, encoded. A slash at the end is kept.
     public var path: String
     /// Values for the `:placeholders` of the path.
-    public var route: [String: String]
+    public var route: [String: String] = [:]
     /// The query, written as a service's is.
-    public var query: Query
+    public var query = Query()
     /// Plain items behind the query: what Feathers' syntax cannot say, such as a name that occurs twice.
     public var queryItems: [URLQueryItem] = []
     /// Header fields; they win over the transport's own.
-    public var headers: [String: String]
+    public var headers: [String: String] = [:]
     /// What is sent.
     public var body: EndpointBody?
     /// How long the whole may take; nil for the transport's timeout. Files have no such limit of their own, see ``FeathersApp/transfer(_:over:params:progress:)``.
@@ -47,25 +47,13 @@ public struct Endpoint<Response: Sendable>: Sendable {
         self.method = method
         self.path = path
         self.reading = reading
-        route = [:]
-        query = Query()
-        headers = [:]
     }
 }
 
 extension Endpoint where Response: Decodable {
     /// An endpoint whose HTTP response is a model, `Data`, `[UInt8]`, `String` or ``EmptyResponse``.
-    /// - Parameters:
-    ///   - method: the HTTP method.
-    ///   - path: below the base URL, or an absolute URL.
-    ///   - route: values for the `:placeholders` of the path.
-    ///   - query: the query, written as a service's is.
-    ///   - headers: header fields; they win over the transport's own.
-    ///   - body: what is sent.
-    ///   - rootKeys: the way through the HTTP response's JSON to the response: `["data", "items", 0]`.
-    ///   - timeout: how long the whole may take; nil for the transport's timeout.
-    ///   - baseURL: where the path starts, in place of the transport's base URL.
-    ///   - validate: looks at every HTTP response first; what it throws is the call's error.
+    ///
+    /// `rootKeys` are the way through the HTTP response's JSON to the response: `["data", "items", 0]`.
     public init(
         _ method: HTTPMethod, _ path: String, route: [String: String] = [:], query: Query = Query(), headers: [String: String] = [:],
         body: EndpointBody? = nil, rootKeys: [RootKey] = [], timeout: Duration? = nil, baseURL: URL? = nil,
@@ -92,16 +80,9 @@ extension Endpoint {
 
 extension Endpoint<DownloadedFile> {
     /// An endpoint whose HTTP response becomes a file, written while it arrives and never whole in memory.
-    /// - Parameters:
-    ///   - method: the HTTP method.
-    ///   - path: below the base URL, or an absolute URL.
-    ///   - destination: the file's place. What is there is replaced when the download is complete, and not before.
-    ///   - route: values for the `:placeholders` of the path.
-    ///   - query: the query, written as a service's is.
-    ///   - headers: header fields; they win over the transport's own.
-    ///   - body: what is sent.
-    ///   - timeout: how long the whole may take; nil for as long as something arrives.
-    ///   - baseURL: where the path starts, in place of the transport's base URL.
+    ///
+    /// A file at `destination` is replaced when the download is complete, and not before. Without a `timeout`, the download may take as
+    /// long as something arrives.
     public init(
         _ method: HTTPMethod, _ path: String, to destination: URL, route: [String: String] = [:], query: Query = Query(),
         headers: [String: String] = [:], body: EndpointBody? = nil, timeout: Duration? = nil, baseURL: URL? = nil

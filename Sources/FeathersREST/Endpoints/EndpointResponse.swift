@@ -11,11 +11,6 @@ public struct EndpointResponse<Value: Sendable>: Sendable {
     public var headers: HTTPHeaders
     /// The URL that answered, after redirects; the one that would have been asked where a hook gave the result.
     public var url: URL
-
-    /// The same response with another value.
-    public func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> EndpointResponse<Other> {
-        EndpointResponse<Other>(value: try transform(value), status: status, headers: headers, url: url)
-    }
 }
 
 /// The response of an endpoint whose HTTP response became a file.
@@ -26,8 +21,5 @@ public struct DownloadedFile: Hashable, Sendable {
 
 /// The response of an endpoint whose body is ignored: it is neither parsed nor decoded.
 public struct EmptyResponse: Decodable, Hashable, Sendable {
-    /// The only value there is.
-    public init() {}
-
-    public init(from decoder: any Decoder) throws {}
+    package init() {}
 }

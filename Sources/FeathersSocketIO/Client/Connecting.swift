@@ -12,6 +12,7 @@ extension SocketIOClient {
         let setups = state.withLock { $0.setups }
         do {
             let (engine, auth) = try await openUnlessStopped(setups)
+            let limits = SocketPacketDecoder.Limits(attachments: options.maximumAttachments, bytes: options.maximumMessageSize)
             return await live(SocketIOConnection(engine, setups: setups, limits: limits), auth: auth, onOpen)
         } catch let error as EngineOpeningError {
             let code: FeathersError.Code = error.isTimeout ? .timeout : .unavailable
@@ -26,10 +27,6 @@ extension SocketIOClient {
             let reported = FeathersError(.unavailable, message, execution: .neverSent, cause: error)
             return Disconnection(.transportError(message), error: reported)
         }
-    }
-
-    private var limits: SocketPacketDecoder.Limits {
-        SocketPacketDecoder.Limits(attachments: options.maximumAttachments, bytes: options.maximumMessageSize)
     }
 
     /// Opens an Engine.IO session, and gives up as soon as the run is to end.
@@ -128,8 +125,7 @@ extension SocketIOClient {
         }
     }
 
-    /// Runs the plugins' preparation on a joined connection, then opens it for all calls.
-    /// - Returns: whether the connection is open.
+    /// Runs the plugins' preparation on a joined connection, then opens it for all calls; false if it ended first.
     private func prepare(_ connection: SocketIOConnection, recovered: Bool) async -> Bool {
         if !connection.setups.isEmpty {
             await withTaskGroup(of: Void.self) { group in

@@ -54,12 +54,14 @@ extension SocketIOClient {
     private func received(_ packet: SocketPacket, over connection: SocketIOConnection) {
         var waiter: Waiter?
         var joining = Joining()
+        var sink: EventSink?
         let action = state.withLock { state in
             guard state.isCurrent(connection) else { return SocketSession.Action.nothing }
             let action = state.session.received(packet)
             switch action {
             case .acknowledged(let id, _): waiter = state.calls.acknowledged(id)
             case .connected: joining = join(connection, &state)
+            case .event: sink = state.sink
             default: break
             }
             return action
@@ -72,7 +74,7 @@ extension SocketIOClient {
             } else {
                 report(.unknownAcknowledgement, "An answer came to call \(id), which does not wait for one")
             }
-        case .event(let arguments, let id): deliver(arguments, id, over: connection)
+        case .event(let arguments, let id): deliver(arguments, id, to: sink, over: connection)
         case .connected(let recovered, let early): joined(connection, recovered: recovered, early: early, joining)
         case .refused(let message, let data):
             let error = FeathersError(.forbidden, message, data: data, execution: .neverSent)
@@ -106,13 +108,13 @@ extension SocketIOClient {
         if joining.isReconnected, !recovered { joining.sink?.receiveGap(.reconnected) }
         for packet in early {
             let action = state.withLock { $0.session.event(packet) }
-            if case .event(let arguments, let id) = action { deliver(arguments, id, over: connection) }
+            if case .event(let arguments, let id) = action { deliver(arguments, id, to: joining.sink, over: connection) }
         }
         complete(joining.departure)
         connection.joined.resolve(recovered)
     }
 
-    private func deliver(_ arguments: [JSONValue], _ id: Int?, over connection: SocketIOConnection) {
+    private func deliver(_ arguments: [JSONValue], _ id: Int?, to sink: EventSink?, over connection: SocketIOConnection) {
         let name = arguments.first?.string ?? arguments.first.map { "\($0)" } ?? ""
         let isObserved = !observers.isEmpty
         if isObserved {
@@ -128,7 +130,7 @@ extension SocketIOClient {
             if !isObserved { report(.unknownEvent, "An event came that belongs to no service and has no observer") }
             return
         }
-        state.withLock { $0.sink }?.receive(event)
+        sink?.receive(event)
     }
 
     private func acknowledge(_ id: Int, with answer: [JSONValue], over connection: SocketIOConnection) {

@@ -29,7 +29,8 @@ struct EngineOpener: Sendable {
             } catch {
                 try Task.checkCancellation()
                 let failure = error as? EngineOpeningError ?? EngineOpeningError("\(error)")
-                failures.append(EngineOpeningError("\(transport.name): \(failure.description)", isTimeout: failure.isTimeout))
+                let name = transport == .webSocket ? "WebSocket" : "polling"
+                failures.append(EngineOpeningError("\(name): \(failure.description)", isTimeout: failure.isTimeout))
             }
         }
         throw EngineOpeningError(failures.map(\.description).joined(separator: "; "), isTimeout: failures.allSatisfy(\.isTimeout))

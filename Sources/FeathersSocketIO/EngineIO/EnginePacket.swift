@@ -91,8 +91,7 @@ struct EngineFrame: Sendable, Hashable {
 enum EnginePayload {
     static let separator: UInt8 = 0x1E
 
-    /// Reads a body.
-    /// - Parameter limit: how many bytes one packet may have.
+    /// Reads a body; one packet may have as many bytes as the limit.
     static func packets(in body: some Collection<UInt8>, limit: Int = .max) throws(EngineCodecError) -> [EnginePacket] {
         var packets: [EnginePacket] = []
         var start = body.startIndex
@@ -111,10 +110,8 @@ enum EnginePayload {
 
     static func body(of frames: some Sequence<EngineFrame>) -> [UInt8] {
         var body: [UInt8] = []
-        var isFirst = true
-        for frame in frames {
-            if !isFirst { body.append(separator) }
-            isFirst = false
+        for (index, frame) in frames.enumerated() {
+            if index > 0 { body.append(separator) }
             switch frame.content {
             case .text(let text): body.append(contentsOf: text.utf8)
             case .binary(let bytes):

@@ -35,7 +35,6 @@ final class PollingConnection: EngineConnection {
         (sendings, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Opens a session.
     /// - Throws: ``EngineOpeningError``, `CancellationError`.
     static func open(_ requests: PollingRequests) async throws -> PollingConnection {
         var packets = try await requests.poll(sid: nil, timeout: nil)
@@ -151,7 +150,7 @@ final class PollingConnection: EngineConnection {
 
     private func failed(_ error: any Error) {
         guard let error = error as? PollingError else { return end(.closed) }
-        end(error.isInvalid ? .invalid(error.message) : .failed(error.message))
+        end(error.isInvalid ? .invalid(error.description) : .failed(error.description))
     }
 }
 

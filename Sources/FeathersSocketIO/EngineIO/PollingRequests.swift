@@ -18,7 +18,7 @@ struct PollingRequests: Sendable {
         do throws(EngineCodecError) {
             return try EnginePayload.packets(in: response.body, limit: limit)
         } catch {
-            throw PollingError("\(error)", isInvalid: true)
+            throw PollingError(description: "\(error)", isInvalid: true)
         }
     }
 
@@ -38,8 +38,7 @@ struct PollingRequests: Sendable {
         do {
             response = try await client.execute(request)
         } catch let error as HTTPClientError {
-            throw PollingError(
-                "\(error.message) (\(address.place))", neverSent: error.delivery == .neverSent, isTimeout: error.kind == .timeout)
+            throw PollingError(description: "\(error.message) (\(address.place))", neverSent: error.delivery == .neverSent)
         }
         guard response.status == 200 else { throw PollingError(refusal: response) }
         return response
@@ -47,26 +46,18 @@ struct PollingRequests: Sendable {
 }
 
 struct PollingError: Error, CustomStringConvertible {
-    let message: String
+    let description: String
     /// Whether the request cannot have reached the server.
     var neverSent = false
     /// Whether the server sent something other than Engine.IO.
     var isInvalid = false
-    var isTimeout = false
+}
 
-    init(_ message: String, neverSent: Bool = false, isInvalid: Bool = false, isTimeout: Bool = false) {
-        self.message = message
-        self.neverSent = neverSent
-        self.isInvalid = isInvalid
-        self.isTimeout = isTimeout
-    }
-
+extension PollingError {
     /// Engine.IO explains refusals in JSON: `{"code":1,"message":"Session ID unknown"}`.
     init(refusal response: HTTPResponse) {
         let json = try? JSONValue(parsing: response.body)
         let why = json?["message"]?.string ?? (response.status == 413 ? "more was sent at once than the server accepts" : "no reason given")
-        self.init("The server answered \(response.status): \(why)")
+        self.init(description: "The server answered \(response.status): \(why)")
     }
-
-    var description: String { message }
 }

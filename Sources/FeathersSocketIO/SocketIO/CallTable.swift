@@ -45,8 +45,7 @@ struct CallTable<Waiter> {
         add(id, Call(waiter: waiter, deadline: deadline, unsent: nil, frame: frame, isVolatile: isVolatile, lane: lane))
     }
 
-    /// Adds a call that is sent later.
-    /// - Returns: false if the lane is full; then nothing is added.
+    /// Adds a call that is sent later, unless its lane is full.
     mutating func addQueued(_ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, lane: Lane = .ordinary) -> Bool {
         guard queues[lane.rawValue].count < queueLimit else { return false }
         add(id, Call(waiter: waiter, deadline: deadline, unsent: frame, frame: frame, lane: lane))

@@ -65,6 +65,23 @@ struct SocketPacketError: Error, Hashable, CustomStringConvertible {
         case invalidPayload(SocketPacket.Kind)
         case reservedName(String)
         case tooLarge(limit: Int)
+
+        fileprivate var explanation: String {
+            switch self {
+            case .empty: "the packet is empty"
+            case .unknownType(let type): "0x\(String(type, radix: 16, uppercase: true)) is not a packet type"
+            case .illegalAttachmentCount: "illegal number of attachments"
+            case .tooManyAttachments(let limit): "more than \(limit) attachments"
+            case .illegalID: "the acknowledgement id is too large"
+            case .invalidJSON(let reason): "\(JSONParsingError(reason: reason, offset: 0))"
+            case .invalidPayload(let kind): "the payload does not suit a packet of type \(kind.rawValue)"
+            case .reservedName(let name): "the event's name '\(name)' is reserved"
+            case .textInsteadOfAttachment: "got plaintext data when reconstructing a packet"
+            case .unexpectedAttachment: "got binary data when not reconstructing a packet"
+            case .illegalPlaceholder: "illegal attachments"
+            case .tooLarge(let limit): "the packet and its attachments are larger than \(limit) bytes"
+            }
+        }
     }
 
     let reason: Reason
@@ -78,23 +95,4 @@ struct SocketPacketError: Error, Hashable, CustomStringConvertible {
 
     /// The reason and the offset; never the packet, which may hold secrets.
     var description: String { "Invalid Socket.IO packet at byte \(offset): \(reason.explanation)" }
-}
-
-extension SocketPacketError.Reason {
-    fileprivate var explanation: String {
-        switch self {
-        case .empty: "the packet is empty"
-        case .unknownType(let type): "0x\(String(type, radix: 16, uppercase: true)) is not a packet type"
-        case .illegalAttachmentCount: "illegal number of attachments"
-        case .tooManyAttachments(let limit): "more than \(limit) attachments"
-        case .illegalID: "the acknowledgement id is too large"
-        case .invalidJSON(let reason): "\(JSONParsingError(reason: reason, offset: 0))"
-        case .invalidPayload(let kind): "the payload does not suit a packet of type \(kind.rawValue)"
-        case .reservedName(let name): "the event's name '\(name)' is reserved"
-        case .textInsteadOfAttachment: "got plaintext data when reconstructing a packet"
-        case .unexpectedAttachment: "got binary data when not reconstructing a packet"
-        case .illegalPlaceholder: "illegal attachments"
-        case .tooLarge(let limit): "the packet and its attachments are larger than \(limit) bytes"
-        }
-    }
 }

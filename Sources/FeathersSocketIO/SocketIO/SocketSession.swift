@@ -23,8 +23,6 @@ struct SocketSession: Sendable {
     private var pid: String?
     private var lastOffset: String?
     private var early: [SocketPacket] = []
-    /// The session's id; a connection that is not recovered gets a new one.
-    private(set) var sid: String?
 
     init(namespace: String = SocketPacket.mainNamespace, recovers: Bool = true) {
         self.namespace = namespace
@@ -87,13 +85,12 @@ struct SocketSession: Sendable {
 
     private mutating func joined(_ data: JSONValue?) -> Action {
         guard state == .joining else { return .nothing }
-        guard let sid = data?["sid"]?.string else {
+        guard data?["sid"]?.string != nil else {
             return .violated("the server answers CONNECT without a session id, as Socket.IO 2 does")
         }
         let newPID = data?["pid"]?.string
         let recovered = newPID != nil && newPID == pid
         if !recovered { lastOffset = nil }
-        self.sid = sid
         pid = newPID
         state = .joined
         defer { early = [] }

@@ -8,26 +8,27 @@ import FeathersNetworking
 
 /// When to restore a lost connection, and how often to try.
 public struct ReconnectionPolicy: Sendable, Hashable {
-    /// The longest first delay.
-    public var initialDelay: Duration
-    /// The longest delay.
-    public var maximumDelay: Duration
-    /// The factor by which each delay is longer than the one before.
-    public var multiplier: Double
-    /// The random part of a delay, from 0 to 1: at 0.5 a delay of 4 s becomes one between 2 s and 4 s.
-    ///
-    /// It also applies at the maximum, so that the clients of a failed server do not all return in the same moment.
-    public var jitter: Double
-    /// How many attempts in a row may fail; nil for no limit.
-    public var maximumAttempts: Int?
-    /// How long a connection must last before delays start over, so that an unstable server is not asked every second.
-    public var stablePeriod: Duration
-    /// Whether to try again after the server refused the connection (`connect_error`).
-    public var retriesAfterRefusal: Bool
-    /// Whether to try again after the server ended the connection (`io server disconnect`), as FeathersJS does when a token expires.
-    public var retriesAfterServerDisconnect: Bool
+    package var initialDelay: Duration
+    package var maximumDelay: Duration
+    package var multiplier: Double
+    package var jitter: Double
+    package var maximumAttempts: Int?
+    package var stablePeriod: Duration
+    package var retriesAfterRefusal: Bool
+    package var retriesAfterServerDisconnect: Bool
 
     /// Creates a policy.
+    /// - Parameters:
+    ///   - initialDelay: the longest first delay.
+    ///   - maximumDelay: the longest delay.
+    ///   - multiplier: the factor by which each delay is longer than the one before.
+    ///   - jitter: the random part of a delay, from 0 to 1: at 0.5 a delay of 4 s becomes one between 2 s and 4 s. It also applies at the
+    ///     maximum, so that the clients of a failed server do not all return in the same moment.
+    ///   - maximumAttempts: how many attempts in a row may fail; nil for no limit.
+    ///   - stablePeriod: how long a connection must last before delays start over, so that an unstable server is not asked every second.
+    ///   - retriesAfterRefusal: whether to try again after the server refused the connection (`connect_error`).
+    ///   - retriesAfterServerDisconnect: whether to try again after the server ended the connection (`io server disconnect`), as FeathersJS
+    ///     does when a token expires.
     public init(
         initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(5), multiplier: Double = 2, jitter: Double = 0.5,
         maximumAttempts: Int? = nil, stablePeriod: Duration = .seconds(10), retriesAfterRefusal: Bool = false,
@@ -45,6 +46,15 @@ public struct ReconnectionPolicy: Sendable, Hashable {
 
     /// Never connects again automatically.
     public static let never = ReconnectionPolicy(maximumAttempts: 0)
+
+    fileprivate func retries(after reason: DisconnectReason) -> Bool {
+        switch reason {
+        case .clientDisconnect, .attemptsExhausted: false
+        case .serverDisconnect: retriesAfterServerDisconnect
+        case .refused: retriesAfterRefusal
+        case .pingTimeout, .transportClose, .transportError, .parseError: true
+        }
+    }
 }
 
 /// Decides whether and when to connect again after a connection ends or an attempt fails.
@@ -68,10 +78,7 @@ struct Backoff: Sendable {
     /// Whether no attempt follows such an end, regardless of how many there were.
     func isFinal(_ reason: DisconnectReason) -> Bool { !policy.retries(after: reason) }
 
-    /// A connection ended, or an attempt failed.
-    /// - Parameters:
-    ///   - isOverruled: whether to continue even after a final end.
-    ///   - random: a number from 0 up to 1, evenly distributed.
+    /// A connection ended, or an attempt failed. Overruled, even a final end is followed by an attempt; `random` is from 0 up to 1.
     mutating func ended(_ reason: DisconnectReason, isOverruled: Bool = false, now: Duration, random: Double) -> Decision {
         if let connectedAt, now - connectedAt >= policy.stablePeriod { failures = 0 }
         connectedAt = nil
@@ -90,17 +97,6 @@ struct Backoff: Sendable {
         let nominal = min(max(policy.initialDelay.seconds, 0) * factor, maximum)
         let jitter = min(max(policy.jitter, 0), 1)
         return .seconds(nominal * (1 - jitter * random))
-    }
-}
-
-extension ReconnectionPolicy {
-    fileprivate func retries(after reason: DisconnectReason) -> Bool {
-        switch reason {
-        case .clientDisconnect, .attemptsExhausted: false
-        case .serverDisconnect: retriesAfterServerDisconnect
-        case .refused: retriesAfterRefusal
-        case .pingTimeout, .transportClose, .transportError, .parseError: true
-        }
     }
 }
 

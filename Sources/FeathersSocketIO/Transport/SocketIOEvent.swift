@@ -1,12 +1,11 @@
 public import FeathersCore
 import FeathersSupport
-public import Foundation
 
 /// An event the server sent, of a service or not.
 public struct SocketIOEvent: Sendable {
     /// The event's name, such as `messages created` for the event of a service.
     public let name: String
-    /// The event's arguments. Bytes are Base64 text, see ``JSONValue/base64Data``.
+    /// The event's arguments. Bytes are Base64 text.
     public let arguments: [JSONValue]
     /// Answers the server; nil if the server did not ask for an acknowledgement.
     public let acknowledgement: SocketIOAcknowledgement?
@@ -50,13 +49,4 @@ public struct SocketIODiagnostic: Sendable, CustomStringConvertible {
     public let kind: Kind
     /// What happened, in a sentence. Never contains a payload.
     public let description: String
-}
-
-extension JSONValue {
-    /// The bytes of a binary payload, which arrives as Base64 text; nil for any other value.
-    public var base64Data: Data? {
-        // Foundation accepts more padding than there should be.
-        guard case .string(let text) = self, text.utf8.count.isMultiple(of: 4) else { return nil }
-        return Data(base64Encoded: text)
-    }
 }

@@ -7,13 +7,6 @@ extension SocketIOTransport {
         case webSocket
         /// HTTP long-polling. Works wherever HTTP does, at the cost of two requests for each exchange.
         case polling
-
-        var name: String {
-            switch self {
-            case .webSocket: "WebSocket"
-            case .polling: "polling"
-            }
-        }
     }
 
     /// What happens to calls made without a connection.
@@ -59,14 +52,13 @@ extension SocketIOTransport {
         /// Receives reports about what could not be used or sent. Called on the connection's thread, so it must not block.
         public var onDiagnostic: (@Sendable (SocketIODiagnostic) -> Void)?
         /// The clock that measures time; it should continue while the machine sleeps.
-        public var clock: any Clock<Duration> = ContinuousClock()
+        package var clock: any Clock<Duration> = ContinuousClock()
         /// The client that polls; nil for a new one for each session, so that no session reuses the connections of a lost one.
         public var httpClient: (any HTTPClient)?
         /// Opens WebSockets; nil for the platform's implementation.
         public var webSocketConnector: (any WebSocketConnector)?
 
-        /// Creates the default options.
-        public init() {}
+        package init() {}
 
         #if os(watchOS)
             private static let usualTransports: [EngineTransport] = [.polling]

@@ -8,16 +8,12 @@ public import Foundation
 /// A transport is one connection, shared by all services of an app. ``run()`` or ``connect()`` starts it, and it connects again as
 /// its policy says. Calls are sent in the order they are made; calls made without a connection wait for one. Every call ends: with
 /// its result, at its deadline, when it is cancelled, or when the connection it was sent over is lost.
-public final class SocketIOTransport: RealTimeTransport {
+public final class SocketIOTransport: RealTimeTransport, CallQueueing {
     let client: SocketIOClient
     /// The task that ``connect()`` started. It holds the client, never the transport or an app.
     private let task = Locked<Task<Void, Never>?>(nil)
 
-    /// Creates a transport that does nothing until you connect it; `.socketIO(url)` is the short form.
-    /// - Parameters:
-    ///   - url: the server's scheme, host and port. A query is sent with the opening requests; a path is ignored.
-    ///   - options: how to connect and call.
-    public init(_ url: URL, options: Options = Options()) {
+    package init(_ url: URL, options: Options = Options()) {
         let timebase = RelativeClock(options.clock)
         let opener = Result { () throws(FeathersError) in
             EngineOpener(
@@ -44,9 +40,7 @@ public final class SocketIOTransport: RealTimeTransport {
     public func deliver(to sink: EventSink) { client.state.withLock { $0.sink = sink } }
     public func addConnectionSetup(_ setup: ConnectionSetup) { client.state.withLock { $0.setups.append(setup) } }
 
-    /// Connects, and connects again as the policy says, until the task is cancelled or the connection is closed permanently.
-    ///
-    /// Returns after ``disconnect()`` and when the task is cancelled.
+    /// Connects, and connects again as the policy says, until ``disconnect()``, cancellation or a permanent end.
     /// - Throws: ``FeathersError`` saying why the connection is closed permanently;
     ///   ``FeathersError/Code/conflict`` if the transport is running already.
     public func run() async throws {
@@ -61,11 +55,18 @@ public final class SocketIOTransport: RealTimeTransport {
     /// - Throws: ``FeathersError`` saying why there is no connection, `CancellationError` when cancelled.
     public func connect() async throws {
         try Task.checkCancellation()
-        let (outcome, isOurs) = begin()
+        let (isFirst, outcome) = client.start()
+        if isFirst {
+            let running = Task<Void, Never> { @concurrent [client] in
+                // Callers learn of the error from the outcome, all others from the status.
+                try? await client.run(stopsAtFirstFailure: true)
+            }
+            task.withLock { $0 = running }
+        }
         do {
             try await outcome.value()
         } catch {
-            if isOurs { await disconnect() }
+            if isFirst { await disconnect() }
             throw error
         }
     }
@@ -86,31 +87,17 @@ public final class SocketIOTransport: RealTimeTransport {
     public func retryNow() { client.retryNow() }
 
     public var load: TransportLoad { client.load }
-
-    private func begin() -> (outcome: Promise<Void>, isOurs: Bool) {
-        let (isFirst, outcome) = client.start()
-        guard isFirst else { return (outcome, false) }
-        let running = Task<Void, Never> { @concurrent [client] in
-            // Callers learn of the error from the outcome, all others from the status.
-            try? await client.run(stopsAtFirstFailure: true)
-        }
-        task.withLock { $0 = running }
-        return (outcome, true)
-    }
+    package func failUnsentCalls(where isStale: @Sendable (ServiceRequest) -> Bool) { client.failUnsent(where: isStale) }
 }
 
 extension Transport where Self == SocketIOTransport {
-    /// Creates a Socket.IO transport: `FeathersApp(transport: .socketIO(url))`.
+    /// A transport that does nothing until it is connected: `FeathersApp(transport: .socketIO(url))`.
     /// - Parameters:
-    ///   - url: the server's scheme, host and port; a path is ignored.
+    ///   - url: the server's scheme, host and port. A query is sent with the opening requests; a path is ignored.
     ///   - configure: changes the options, for example `{ $0.callTimeout = .seconds(30) }`.
     public static func socketIO(_ url: URL, _ configure: (inout SocketIOTransport.Options) -> Void = { _ in }) -> SocketIOTransport {
         var options = SocketIOTransport.Options()
         configure(&options)
         return SocketIOTransport(url, options: options)
     }
-}
-
-extension SocketIOTransport: CallQueueing {
-    package func failUnsentCalls(where isStale: @Sendable (ServiceRequest) -> Bool) { client.failUnsent(where: isStale) }
 }

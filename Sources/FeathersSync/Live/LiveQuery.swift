@@ -16,38 +16,35 @@ public import FeathersCore
 /// reached, it waits and tries again. When the signed-in user changes, it shows nothing until the records of the next user are fetched; signed out of a
 /// service that requires a sign-in, it stays empty. It ends when you drop the iterator or cancel the task that reads it.
 public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
-    let source: LiveSource<Element>
+    private(set) var source: LiveSource<Element>
 
     /// The same results, each with what has changed since the one before.
-    public var snapshots: LiveSnapshots<Element> { LiveSnapshots(source: source) }
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(snapshots: snapshots.makeAsyncIterator()) }
+    public var snapshots: some AsyncSequence<LiveSnapshot<Element>, any Error> & Sendable { LiveSnapshots(source: source) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: LiveReader(source)) }
+
+    /// The same query, with a clock that measures the pauses between attempts to fetch.
+    package func measured(by clock: any Clock<Duration>) -> LiveQuery {
+        var query = self
+        query.source.clock = clock
+        return query
+    }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
-        var snapshots: LiveSnapshots<Element>.AsyncIterator
+        var reader: LiveReader<Element>
 
         /// The next result that differs from the one before. The first one arrives as soon as it is fetched.
         /// - Throws: ``FeathersError`` when the result cannot be fetched or a record does not decode, `CancellationError`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> [Element]? {
-            try await snapshots.next(isolation: actor)?.records
+            try await reader.next(isolation: actor)?.records
         }
     }
 }
 
-/// The results of a live query, each with what has changed since the one before; see ``LiveQuery``.
-public struct LiveSnapshots<Record: Sendable>: AsyncSequence, Sendable {
+/// The snapshots of a live query.
+struct LiveSnapshots<Record: Sendable>: AsyncSequence, Sendable {
     let source: LiveSource<Record>
 
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: LiveReader(source)) }
-
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        var reader: LiveReader<Record>
-
-        /// The next snapshot that differs from the one before. The first one arrives as soon as the result is fetched.
-        /// - Throws: ``FeathersError`` when the result cannot be fetched or a record does not decode, `CancellationError`.
-        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> LiveSnapshot<Record>? {
-            try await reader.next(isolation: actor)
-        }
-    }
+    func makeAsyncIterator() -> LiveReader<Record> { LiveReader(source) }
 }
 
 /// What a live query reads: a service, a query, and how results become elements.
@@ -57,7 +54,7 @@ struct LiveSource<Element: Sendable>: Sendable {
     let params: Params
     /// The name of the records' id property.
     let id: String
-    let clock: any Clock<Duration>
+    var clock: any Clock<Duration> = ContinuousClock()
     /// Reads a result of `find`.
     var read: @Sendable (JSONValue) throws -> Paginated<JSONValue> = { try Paginated(json: $0) }
     let decode: @Sendable (JSONValue) throws -> Element
@@ -70,31 +67,21 @@ extension UntypedService {
     ///     With `$skip`, most events cause a fetch, since the skipped records are not known.
     ///   - params: Sent with every fetch: header fields, a timeout, your own values.
     ///   - id: The name of the records' id property, `_id` with MongoDB.
-    ///   - clock: Measures the pauses between attempts to fetch.
-    public func live(
-        _ query: Query = Query(), params: Params = Params(), id: String = "id", clock: any Clock<Duration> = ContinuousClock()
-    ) -> LiveQuery<JSONValue> {
-        LiveQuery(
-            source: LiveSource(service: self, query: params.query.joined(with: query), params: params.withoutQuery, id: id, clock: clock) {
-                $0
-            })
+    public func live(_ query: Query = Query(), params: Params = Params(), id: String = "id") -> LiveQuery<JSONValue> {
+        LiveQuery(source: LiveSource(service: self, query: query, params: params, id: id) { $0 })
     }
 }
 
 extension TypedService {
-    /// The current result of a query as models, updated by the service's events; see ``UntypedService/live(_:params:id:clock:)``.
-    public func live(
-        _ query: Query = Query(), params: Params = Params(), id: String = "id", clock: any Clock<Duration> = ContinuousClock()
-    ) -> LiveQuery<Model> {
+    /// The current result of a query as models, updated by the service's events; see ``UntypedService/live(_:params:id:)``.
+    public func live(_ query: Query = Query(), params: Params = Params(), id: String = "id") -> LiveQuery<Model> {
         LiveQuery(
-            source: LiveSource(
-                service: untyped, query: params.query.joined(with: query), params: params.withoutQuery, id: id, clock: clock, read: page
-            ) { try decodeRecord($0, params) })
+            source: LiveSource(service: untyped, query: query, params: params, id: id, read: page) { try decodeRecord($0, params) })
     }
 
-    /// The current result of a typed query, updated by the service's events; see ``UntypedService/live(_:params:id:clock:)``.
+    /// The current result of a typed query, updated by the service's events; see ``UntypedService/live(_:params:id:)``.
     /// - Throws: ``FeathersError/Code/badRequest`` naming the property whose name on the server is not known.
-    public func live(
-        _ query: TypedQuery<Model>, params: Params = Params(), id: String = "id", clock: any Clock<Duration> = ContinuousClock()
-    ) throws -> LiveQuery<Model> { try live(written(query, params), params: params, id: id, clock: clock) }
+    public func live(_ query: TypedQuery<Model>, params: Params = Params(), id: String = "id") throws -> LiveQuery<Model> {
+        try live(written(query, params), params: params, id: id)
+    }
 }

@@ -1,7 +1,7 @@
 import FeathersCore
 
 /// Reads a live query: fetches, listens, and fetches again where necessary, one after the other in its reader's task.
-struct LiveReader<Record: Sendable> {
+struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     private let source: LiveSource<Record>
     private var deliveries: AsyncStream<EventDelivery<ServiceEvent>>.AsyncIterator
     /// Nil where the query cannot be evaluated on this side.
@@ -19,26 +19,22 @@ struct LiveReader<Record: Sendable> {
         // Listens before the first fetch, so that no event is missed between the two.
         deliveries = source.service.deliveries().makeAsyncIterator()
         do {
-            window = LiveWindow(try LiveQueryPlan(source.query, id: source.id))
+            window = LiveWindow(try LiveQueryPlan(source.params.query.joined(with: source.query), id: source.id))
         } catch {
             refusal = error
         }
     }
 
-    /// See ``LiveSnapshots/AsyncIterator/next(isolation:)``.
+    /// The next snapshot that differs from the one before.
     mutating func next(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
         guard !isOver else { return nil }
-        do {
-            guard let snapshot = try await change(isolation: actor) else {
-                isOver = true
-                try Task.checkCancellation()
-                return nil
-            }
-            return snapshot
-        } catch {
-            isOver = true
-            throw error
+        isOver = true
+        guard let snapshot = try await change(isolation: actor) else {
+            try Task.checkCancellation()
+            return nil
         }
+        isOver = false
+        return snapshot
     }
 
     private mutating func change(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
@@ -88,7 +84,7 @@ struct LiveReader<Record: Sendable> {
     /// - Returns: The result; nil when there is nothing to show until the signed-in user changes again.
     private mutating func fetch(_ plan: LiveQueryPlan, isolation actor: isolated (any Actor)?) async throws -> Paginated<JSONValue>? {
         var pause = Duration.milliseconds(500)
-        var params = source.params
+        var params = source.params.withoutQuery
         // A kept answer would be taken for the result, and events are applied to it.
         params.readsFromServer = true
         _ = await source.service.app.resolvedIdentity()
@@ -104,15 +100,10 @@ struct LiveReader<Record: Sendable> {
             } catch let error as FeathersError where shown.marks != nil {
                 // Signed out: there is nothing to show until the next sign-in.
                 if sender.identity == nil, error.code == .notAuthenticated || error.code == .forbidden { return nil }
-                guard error.isTransient else { throw error }
+                guard [.unavailable, .timeout, .badGateway, .tooManyRequests].contains(error.code) else { throw error }
                 try await source.clock.sleep(for: pause * Double.random(in: 0.5...1))
                 pause = min(pause * 2, .seconds(30))
             }
         }
     }
-}
-
-extension FeathersError {
-    /// Whether the same request may succeed later without anything else being done.
-    fileprivate var isTransient: Bool { [.unavailable, .timeout, .badGateway, .tooManyRequests].contains(code) }
 }

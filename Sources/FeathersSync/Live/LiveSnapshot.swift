@@ -11,14 +11,9 @@ public struct LiveSnapshot<Element: Sendable>: Sendable {
     public var changes: LiveChanges { LiveChanges(from: previous, to: marks) }
 }
 
-/// The identity of a record: the text of its id, so that `1` and `"1"` are the same record, as they are on the server.
-struct LiveKey: Hashable, Sendable, CustomStringConvertible {
-    let description: String
-}
-
-/// The identity of a record together with the version of it that was shown.
+/// The key of a record, see ``LiveQueryPlan/key(of:)``, together with the version of it that was shown.
 struct LiveMark: Hashable, Sendable {
-    let key: LiveKey
+    let key: String
     let version: Int
 }
 
@@ -40,9 +35,6 @@ public struct LiveChanges: Sendable, Hashable {
     public private(set) var moves: [Move] = []
     /// Indices of the records whose properties have changed, in ascending order. Some of them may have moved too.
     public private(set) var updates: [Int] = []
-
-    /// Whether nothing has changed.
-    public var isEmpty: Bool { removals.isEmpty && insertions.isEmpty && moves.isEmpty && updates.isEmpty }
 
     init(from old: [LiveMark], to new: [LiveMark]) {
         for change in new.map(\.key).difference(from: old.map(\.key)).inferringMoves() {

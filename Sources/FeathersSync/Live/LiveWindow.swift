@@ -6,7 +6,7 @@ import FeathersCore
 /// result, for example because the record after the last known one is needed, it sets ``needsFetch``.
 struct LiveWindow: Sendable {
     struct Entry: Sendable {
-        let key: LiveKey
+        let key: String
         var record: JSONValue
         /// Distinguishes two states of a record without comparing them.
         var version: Int
@@ -17,7 +17,7 @@ struct LiveWindow: Sendable {
     let plan: LiveQueryPlan
     /// The first records of the result, in order and without gaps.
     private var entries: [Entry] = []
-    private var keys: Set<LiveKey> = []
+    private var keys: Set<String> = []
     /// Whether nothing follows the last entry.
     private var isComplete = true
     /// How many records are shown.
@@ -44,9 +44,13 @@ struct LiveWindow: Sendable {
     mutating func fetched(_ page: Paginated<JSONValue>) throws(FeathersError) {
         let old = Dictionary(entries.map { ($0.key, $0) }) { first, _ in first }
         var entries: [Entry] = []
-        var keys: Set<LiveKey> = []
+        var keys: Set<String> = []
         for record in page.data {
-            guard let key = plan.key(of: record) else { throw FeathersError.missingID }
+            guard let key = plan.key(of: record) else {
+                throw FeathersError(
+                    .generalError,
+                    "A live query needs records that have an id: name its property where it is not 'id', such as MongoDB's '_id'")
+            }
             guard keys.insert(key).inserted else { continue }
             if let known = old[key], known.record == record { entries.append(known) } else { entries.append(entry(key, record)) }
         }
@@ -68,7 +72,7 @@ struct LiveWindow: Sendable {
     }
 
     /// Applies an event to a query with `$skip`. The skipped records are not known, so only a record that keeps its index can be updated.
-    private mutating func receivedAfterSkipped(_ event: ServiceEvent, _ key: LiveKey, _ isMatch: Bool) -> Bool {
+    private mutating func receivedAfterSkipped(_ event: ServiceEvent, _ key: String, _ isMatch: Bool) -> Bool {
         if isMatch, let index = index(of: key), order.keepsIndex(entries[index].record, event.data) {
             guard entries[index].record != event.data else { return false }
             entries[index] = entry(key, event.data)
@@ -79,7 +83,7 @@ struct LiveWindow: Sendable {
         return false
     }
 
-    private mutating func removed(_ key: LiveKey) -> Bool {
+    private mutating func removed(_ key: String) -> Bool {
         guard let index = index(of: key) else { return false }
         entries.remove(at: index)
         keys.remove(key)
@@ -87,7 +91,7 @@ struct LiveWindow: Sendable {
         return index < limit
     }
 
-    private mutating func changed(_ key: LiveKey, _ record: JSONValue) -> Bool {
+    private mutating func changed(_ key: String, _ record: JSONValue) -> Bool {
         // An event may repeat what a fetch has already brought.
         guard let index = index(of: key), entries[index].record != record else { return false }
         if order.keepsIndex(entries[index].record, record) {
@@ -106,7 +110,7 @@ struct LiveWindow: Sendable {
         return min(index, newIndex ?? index) < limit
     }
 
-    private mutating func appeared(_ key: LiveKey, _ record: JSONValue, isNew: Bool) -> Bool {
+    private mutating func appeared(_ key: String, _ record: JSONValue, isNew: Bool) -> Bool {
         switch order {
         case .sorted: break
         // New records come last. Where an older record belongs, only the server knows.
@@ -126,7 +130,7 @@ struct LiveWindow: Sendable {
     }
 
     /// - Returns: The record's index, or nil where it belongs after the known part.
-    private mutating func insert(_ key: LiveKey, _ record: JSONValue) -> Int? {
+    private mutating func insert(_ key: String, _ record: JSONValue) -> Int? {
         let index = order.insertionIndex(for: record, in: entries)
         guard isComplete || index < entries.count else { return nil }
         entries.insert(entry(key, record), at: index)
@@ -138,12 +142,12 @@ struct LiveWindow: Sendable {
         if entries.count < limit, !isComplete { needsFetch = true }
     }
 
-    private mutating func entry(_ key: LiveKey, _ record: JSONValue) -> Entry {
+    private mutating func entry(_ key: String, _ record: JSONValue) -> Entry {
         lastVersion += 1
         return Entry(key: key, record: record, version: lastVersion)
     }
 
-    private func index(of key: LiveKey) -> Int? { keys.contains(key) ? entries.firstIndex { $0.key == key } : nil }
+    private func index(of key: String) -> Int? { keys.contains(key) ? entries.firstIndex { $0.key == key } : nil }
 }
 
 /// A live query prepared: what to request from the server, and how to match and place the records that events bring.
@@ -180,8 +184,8 @@ struct LiveQueryPlan: Sendable {
         self.request = request.selectingSortedProperties()
     }
 
-    /// The identity of a record; nil where it has no id.
-    func key(of record: JSONValue) -> LiveKey? { record[id].flatMap { ServiceID($0) }.map { LiveKey(description: $0.description) } }
+    /// The text of a record's id, so that `1` and `"1"` are the same record, as they are on the server; nil where it has no id.
+    func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.description }
 
     /// The properties that the query selects.
     func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }
@@ -231,12 +235,5 @@ enum LiveOrder: Sendable {
             if sorter.areInIncreasingOrder(record, entries[middle].record) { high = middle } else { low = middle + 1 }
         }
         return low
-    }
-}
-
-extension FeathersError {
-    fileprivate static var missingID: FeathersError {
-        FeathersError(
-            .generalError, "A live query needs records that have an id: name its property where it is not 'id', such as MongoDB's '_id'")
     }
 }

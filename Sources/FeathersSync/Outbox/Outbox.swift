@@ -90,7 +90,7 @@ public final class Outbox: Sendable {
     /// Tries the server again at once after it could not be reached or required a sign-in.
     ///
     /// For apps that notice by themselves that the network is back, or that sign in by other means than this package's.
-    public func resume() { change { $0.queue.changeGate { $0.resume() } } }
+    public func resume() { change { $0.queue.gate.resume() } }
 
     /// Sends until the task is cancelled. Returns at once if the outbox is already sending.
     ///
@@ -181,7 +181,9 @@ extension Outbox {
             throw error
         }
         switch decision {
-        case .discard: finish(id)?.fail(item.failure?.error ?? .discarded)
+        case .discard:
+            let discarded = FeathersError(.gone, "The write was given up before it was sent", execution: .neverSent)
+            finish(id)?.fail(item.failure?.error ?? discarded)
         case .retry: change { $0.queue.decided(id) }
         case .replace: change { $0.queue.decided(id, key: key, data: data) }
         }
@@ -210,10 +212,6 @@ extension Outbox {
 
 extension FeathersError {
     init(notInOutbox id: UUID) { self.init(.notFound, "No write \(id.text) is in the outbox", execution: .neverSent) }
-
-    fileprivate static var discarded: FeathersError {
-        FeathersError(.gone, "The write was given up before it was sent", execution: .neverSent)
-    }
 }
 
 // MARK: - Installing
@@ -230,7 +228,7 @@ extension FeathersApp {
         addBackgroundWork { app in await outbox.run(in: app) }
     }
 
-    /// The outbox of the app.
+    /// The outbox the app uses, if any.
     public var outbox: Outbox? { self[InstalledOutbox.self] }
 
     private enum InstalledOutbox: AppSetting { typealias Value = Outbox }

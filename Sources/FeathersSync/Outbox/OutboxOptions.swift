@@ -21,27 +21,19 @@ public struct OutboxOptions: Sendable {
     /// It is called once for each failure, for several at the same time, and again after a restart. What it returns after its task is cancelled
     /// is ignored.
     public var decide: @Sendable (OutboxFailure) async -> OutboxDecision? = { _ in nil }
-    /// Measures the delays. Use a clock that continues while the machine sleeps.
-    public var clock: any Clock<Duration> = ContinuousClock()
+    package var clock: any Clock<Duration> = ContinuousClock()
 
-    /// Options as `configure` sets them.
-    public init(_ configure: (inout OutboxOptions) -> Void = { _ in }) { configure(&self) }
+    init(_ configure: (inout OutboxOptions) -> Void = { _ in }) { configure(&self) }
 
-    /// The options of one service.
     func service(at path: String) -> OutboxServiceOptions { services[path] ?? OutboxServiceOptions(isKeyed: isKeyed, keyPlaces: keyPlaces) }
 }
 
 /// How the writes of one service are sent.
 public struct OutboxServiceOptions: Sendable, Hashable {
-    /// Whether the service executes a write once, no matter how often it arrives with the same key.
-    public var isKeyed: Bool
-    /// Where the key is sent.
-    public var keyPlaces: [IdempotencyKeyPlace]
+    let isKeyed: Bool
+    let keyPlaces: [IdempotencyKeyPlace]
 
-    /// Options for one service.
-    /// - Parameters:
-    ///   - isKeyed: Whether the service executes a write once, no matter how often it arrives with the same key.
-    ///   - keyPlaces: Where the key is sent.
+    /// Options for one service, in place of ``OutboxOptions/isKeyed`` and ``OutboxOptions/keyPlaces``.
     public init(isKeyed: Bool, keyPlaces: [IdempotencyKeyPlace] = [.header()]) { (self.isKeyed, self.keyPlaces) = (isKeyed, keyPlaces) }
 
     /// Whether the server recognizes a repetition of this write.
@@ -87,21 +79,17 @@ public enum IdempotencyKeyPlace: Sendable, Hashable {
 
 /// How long an outbox waits between attempts.
 public struct OutboxRetry: Sendable, Hashable {
-    /// The upper bound of the first delay.
-    public var initialDelay: Duration
-    /// The upper bound of every delay, unless the server asks for a longer one.
-    public var maximumDelay: Duration
-    /// The factor by which each delay is longer than the one before.
-    public var multiplier: Double
-    /// The random part of a delay, from 0 to 1, so that the clients of a failed server do not all return at the same moment.
-    public var jitter: Double
+    private let initialDelay: Duration
+    private let maximumDelay: Duration
+    private let multiplier: Double
+    private let jitter: Double
 
     /// Delays between attempts.
     /// - Parameters:
     ///   - initialDelay: The upper bound of the first delay.
     ///   - maximumDelay: The upper bound of every delay, unless the server asks for a longer one.
     ///   - multiplier: The factor by which each delay is longer than the one before.
-    ///   - jitter: The random part of a delay, from 0 to 1.
+    ///   - jitter: The random part of a delay, from 0 to 1, so that the clients of a failed server do not all return at the same moment.
     public init(initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(60), multiplier: Double = 2, jitter: Double = 0.5) {
         (self.initialDelay, self.maximumDelay, self.multiplier, self.jitter) = (initialDelay, maximumDelay, multiplier, jitter)
     }

@@ -34,7 +34,8 @@ struct OutboxQueue: Sendable {
     private(set) var items: [UUID: Item] = [:]
     /// Who is signed in: only their writes are sent.
     private(set) var identity: Identity?
-    private(set) var gate = OutboxGate()
+    /// What stands between all writes and the server.
+    var gate = OutboxGate()
     private(set) var lanes: [String: [UUID]] = [:]
     private var ready = ReadyLanes()
     private var addedCount = 0
@@ -96,9 +97,6 @@ struct OutboxQueue: Sendable {
         if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
         refreshLane(lane)
     }
-
-    /// Changes what stands between all writes and the server.
-    mutating func changeGate(_ change: (inout OutboxGate) -> Void) { change(&gate) }
 
     /// Begins to send, and to ask.
     mutating func start() {

@@ -14,7 +14,7 @@ struct OutboxSender: Sendable {
         let isFirst = outbox.change { state in
             guard state.wake == nil else { return false }
             state.wake = wake
-            state.queue.changeGate { $0.isConnected = isConnected }
+            state.queue.gate.isConnected = isConnected
             state.queue.start()
             return true
         }
@@ -34,7 +34,7 @@ struct OutboxSender: Sendable {
         }
         outbox.change { state in
             state.wake = nil
-            state.queue.changeGate { $0.stop() }
+            state.queue.gate.stop()
         }
     }
 
@@ -44,7 +44,7 @@ struct OutboxSender: Sendable {
     }
 
     private func followConnection() async {
-        for await status in app.connectionStatusUpdates() { outbox.change { $0.queue.changeGate { $0.isConnected = status.isConnected } } }
+        for await status in app.connectionStatusUpdates() { outbox.change { $0.queue.gate.isConnected = status.isConnected } }
     }
 
     private func ask(about failure: OutboxFailure) async {
@@ -83,7 +83,8 @@ extension OutboxSender {
             if !(error is CancellationError) {
                 app.diagnostics.log(.error, .outbox, "nothing is sent, since the outbox cannot be written", error: error)
             }
-            return await putOff(item, SendVerdict(.notBegun, isKeyed: isKeyed))
+            let notBegun = FeathersError(.unavailable, "The attempt was not begun", execution: .neverSent)
+            return await putOff(item, SendVerdict(notBegun, isKeyed: isKeyed))
         }
         switch await attempt(item, service) {
         case .succeeded(let result):
@@ -132,7 +133,9 @@ extension OutboxSender {
         } catch is CancellationError where Task.isCancelled {
             return .interrupted
         } catch {
-            return .failed(FeathersError(unexplained: error))
+            // A hook's own error, or a cancellation from elsewhere, says nothing about the call.
+            return .failed(
+                FeathersError(.generalError, "The call ended with \(type(of: error))", execution: .mayHaveExecuted, cause: error))
         }
     }
 
@@ -161,15 +164,5 @@ extension OutboxSender {
 extension ConnectionStatus {
     fileprivate var isConnected: Bool {
         if case .connected = self { true } else { false }
-    }
-}
-
-extension FeathersError {
-    /// An attempt that ended before anything was sent.
-    fileprivate static var notBegun: FeathersError { FeathersError(.unavailable, "The attempt was not begun", execution: .neverSent) }
-
-    /// A failure that says nothing about the call: a hook's own error, or a cancellation from elsewhere.
-    fileprivate init(unexplained error: any Error) {
-        self.init(.generalError, "The call ended with \(type(of: error))", execution: .mayHaveExecuted, cause: error)
     }
 }

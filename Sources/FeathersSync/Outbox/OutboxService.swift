@@ -2,16 +2,14 @@ public import FeathersCore
 
 /// The writes of a service through its app's outbox. Each method returns once the write is on the disk, connected or not.
 ///
+/// `route` has the values for the `:placeholders` of the service's path.
+///
 /// All methods throw ``FeathersError/Code/notImplemented`` when the app has no outbox, ``FeathersError/Code/badRequest`` when the data cannot be
 /// written as JSON, and a ``FeathersError`` naming the file when the disk does not accept it. The write is not in the outbox then.
 public struct OutboxService: Sendable {
     let service: UntypedService
 
     /// Creates a record. Creations have no particular order, unless the record's id is known: see ``IdempotencyKeyPlace/recordID(_:)``.
-    /// - Parameters:
-    ///   - data: The record.
-    ///   - query: The query of the call.
-    ///   - route: Values for the `:placeholders` of the service's path.
     @discardableResult
     public func create(_ data: JSONValue, _ query: Query = Query(), route: [String: String] = [:]) async throws -> QueuedWrite<JSONValue> {
         try await add(Outbox.Draft(method: .create, data: data, query: query, route: route))
@@ -41,13 +39,8 @@ public struct OutboxService: Sendable {
         try await add(Outbox.Draft(method: .remove, recordID: id.serviceID, query: query, route: route))
     }
 
-    /// Calls a custom method.
-    /// - Parameters:
-    ///   - method: The method's name. One of Feathers' own throws ``FeathersError/Code/badRequest``.
-    ///   - data: The data of the call.
-    ///   - record: The record whose writes the call is ordered with; nil for no particular order. It is not sent.
-    ///   - query: The query of the call.
-    ///   - route: Values for the `:placeholders` of the service's path.
+    /// Calls a custom method, after the earlier writes to a record, whose id is not sent; with nil, in no particular order.
+    /// - Throws: ``FeathersError/Code/badRequest`` when the method is one of Feathers' own.
     @discardableResult
     public func call(
         _ method: ServiceMethod, with data: JSONValue = .null, amongWritesOf record: ServiceID? = nil, _ query: Query = Query(),

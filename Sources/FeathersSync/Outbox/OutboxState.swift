@@ -16,10 +16,10 @@ public struct OutboxState: Sendable {
         case active
     }
 
-    /// What it does, or waits for.
-    public var activity: Activity
+    /// What the outbox does, or waits for.
+    public let activity: Activity
     /// The pending writes of the signed-in user, in the order they were queued. Those of other users wait for their next sign-in.
-    public var entries: [OutboxEntry]
+    public let entries: [OutboxEntry]
 
     init(_ queue: OutboxQueue) {
         let gate = queue.gate
@@ -57,11 +57,11 @@ public struct OutboxEntry: Sendable, Identifiable {
 
     public var id: UUID { write.id }
     /// The write.
-    public var write: OutboxWrite
+    public let write: OutboxWrite
     /// Its progress.
-    public var status: Status
+    public let status: Status
     /// How many attempts have begun since the outbox was opened.
-    public var attempts: Int
+    public let attempts: Int
     /// Why a decision is needed, if one is.
-    public var failure: OutboxFailure?
+    public let failure: OutboxFailure?
 }

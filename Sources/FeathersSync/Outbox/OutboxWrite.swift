@@ -7,7 +7,7 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     /// Identifies the write while it is in the outbox.
     public let id: UUID
     /// The key by which a server recognizes a repetition. It is the same for every attempt; a write whose data is replaced gets a new one.
-    public internal(set) var key: UUID
+    package internal(set) var key: UUID
     /// The service's path, with its placeholders (`:userId`).
     public let path: String
     /// The method to call.
@@ -16,7 +16,6 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     public let recordID: ServiceID?
     /// The data of the call.
     public internal(set) var data: JSONValue?
-    /// The query of the call.
     public let query: Query
     /// Values for the placeholders of the path.
     public let route: [String: String]

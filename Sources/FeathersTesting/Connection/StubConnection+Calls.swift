@@ -9,10 +9,11 @@ extension StubConnection {
         let outcome: Result<JSONValue, any Error>
         do {
             outcome = .success(
-                try await limiting(to: request.params.timeout ?? callTimeout, on: clock) {
-                    arrived.withLock { $0 } == nil
-                        ? FeathersError(.timeout, "No connection came in time", execution: .neverSent) : .unansweredStub
-                } _: {
+                try await clock.run(
+                    atMost: request.params.timeout ?? callTimeout,
+                    orThrow: arrived.withLock { $0 } == nil
+                        ? FeathersError(.timeout, "No connection came in time", execution: .neverSent) : FeathersError.unansweredStub
+                ) {
                     let arrival = try await self.arrive(request)
                     arrived.withLock { $0 = arrival.taken.number }
                     return try await self.answer(arrival)
@@ -30,7 +31,7 @@ extension StubConnection {
         let taken = book.take(request)
         let arrival = StubLine.Arrival(taken: taken, link: link)
         return try await book.perform(taken) { _ in
-            try await limiting(to: request.params.timeout ?? callTimeout, on: clock, orThrow: { FeathersError.unansweredStub }) {
+            try await clock.run(atMost: request.params.timeout ?? callTimeout, orThrow: FeathersError.unansweredStub) {
                 try await self.answer(arrival)
             }
         }

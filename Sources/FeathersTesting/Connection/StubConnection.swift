@@ -9,12 +9,12 @@ final class StubConnection: Sendable {
     let pushes: @Sendable (StubRegistry<ServiceRequest, JSONValue>.Taken) -> Bool
     /// How long a call may take unless it says otherwise.
     let callTimeout: Duration?
-    let clock: any Clock<Duration>
+    let clock: RelativeClock
 
     init(
         book: StubRegistry<ServiceRequest, JSONValue>, callTimeout: Duration?, clock: any Clock<Duration>,
         pushes: @escaping @Sendable (StubRegistry<ServiceRequest, JSONValue>.Taken) -> Bool
-    ) { (self.book, self.callTimeout, self.clock, self.pushes) = (book, callTimeout, clock, pushes) }
+    ) { (self.book, self.callTimeout, self.clock, self.pushes) = (book, callTimeout, RelativeClock(clock), pushes) }
 
     /// Takes the right to run; whoever has it must call ``run(stopsAtFirstFailure:)``.
     /// - Returns: whether nobody had it, and how many connections had stood and ended until now.

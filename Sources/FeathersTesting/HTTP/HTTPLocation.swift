@@ -8,8 +8,9 @@ struct HTTPLocation: Sendable {
     private let query: String?
 
     init(_ text: String) {
-        let (location, query) = text.divided(at: "?")
-        self.query = query
+        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let location = parts[0]
+        query = parts.count > 1 ? parts[1] : nil
         if location.contains("://"), let url = URL(string: location) {
             origin = url.originText
             path = url.path(percentEncoded: true).withoutTrailingSlashes
@@ -36,12 +37,10 @@ extension StubSelector where Request == HTTPRequest {
     /// Requests to a place, of a method, or of both.
     static func requests(to location: String?, _ method: String?) -> StubSelector {
         let place = location.map { HTTPLocation($0) }
-        return StubSelector(identity: identity(of: location, method), rank: (place?.rank ?? 0) + (method == nil ? 0 : 1)) { request in
+        return StubSelector(identity: [place?.identity, method], rank: (place?.rank ?? 0) + (method == nil ? 0 : 1)) { request in
             (method == nil || method == request.method) && (place?.matches(request.url) ?? true)
         }
     }
-
-    static func identity(of location: String?, _ method: String?) -> [String?] { [location.map { HTTPLocation($0).identity }, method] }
 }
 
 extension URL {
@@ -53,11 +52,6 @@ extension URL {
 }
 
 extension String {
-    fileprivate func divided(at mark: Character) -> (String, String?) {
-        guard let index = firstIndex(of: mark) else { return (self, nil) }
-        return (String(self[..<index]), String(self[self.index(after: index)...]))
-    }
-
     fileprivate var withoutTrailingSlashes: String {
         var text = Substring(self)
         while text.last == "/" { text.removeLast() }

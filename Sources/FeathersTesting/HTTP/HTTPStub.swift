@@ -23,9 +23,8 @@ extension Stub where Request == HTTPRequest, Response == HTTPResponse {
 
     /// Answers with a model as JSON, as ``json(_:status:headers:)`` does; a model that cannot be encoded fails the request.
     public static func encoding(
-        _ model: some Encodable & Sendable, with encoder: JSONValueEncoder = JSONValueEncoder(), status: Int = 200,
-        headers: [String: String] = [:]
-    ) -> Self { Self { try .answer(to: $0, status, headers, type: Self.jsonType) { try encoder.encode(model).serialized() } } }
+        _ model: some Encodable & Sendable, coding: CodingOptions = CodingOptions(), status: Int = 200, headers: [String: String] = [:]
+    ) -> Self { Self { try .answer(to: $0, status, headers, type: Self.jsonType) { try coding.encode(model).serialized() } } }
 
     /// Answers with a file, read for every request; `application/json` where its name ends so.
     ///
@@ -65,11 +64,9 @@ extension HTTPResponse {
 }
 
 extension StubHost where Request == HTTPRequest, Response == HTTPResponse {
-    /// Answers requests with a stub.
-    /// - Parameters:
-    ///   - location: a path (`/messages`) or a URL (`https://api.example.com/messages`), percent-encoded, of every query unless it has one.
-    ///   - method: the HTTP method it answers, `GET`; nil for every method that has no stub of its own.
-    ///   - stub: what answers.
+    /// Answers requests with a stub: those of a method, or of every method that has no stub of its own.
+    ///
+    /// The location is a path (`/messages`) or a URL (`https://example.com/messages`), percent-encoded, with any query unless it has one.
     @discardableResult
     public func stub(_ location: String, _ method: String? = nil, with stub: HTTPStub) -> StubRegistration {
         book.change { $0.add(stub, for: .requests(to: location, method)) }
@@ -83,13 +80,10 @@ extension StubHost where Request == HTTPRequest, Response == HTTPResponse {
 
     /// Takes back the stub that was registered for exactly this.
     public func removeStub(_ location: String, _ method: String? = nil) {
-        book.change { $0.remove(StubSelector<HTTPRequest>.identity(of: location, method)) }
+        book.change { $0.remove(sameAs: .requests(to: location, method)) }
     }
 
-    /// The requests to a place that have come so far.
-    /// - Parameters:
-    ///   - location: a path or a URL, as stubs are registered for.
-    ///   - method: the HTTP method that counts; nil for all.
+    /// The requests to a location, or those of one method, that have come so far.
     public func calls(to location: String, _ method: String? = nil) -> [RecordedCall<HTTPRequest, HTTPResponse>] {
         let selector = StubSelector<HTTPRequest>.requests(to: location, method)
         return book.calls.filter { selector.matches($0.request) }

@@ -15,13 +15,13 @@ import FeathersSupport
 /// It follows redirects and keeps deadlines and size limits as the request says. Two of them never meet.
 public final class StubHTTPClient: HTTPClient, StubHost {
     public let book: StubRegistry<HTTPRequest, HTTPResponse>
-    private let clock: any Clock<Duration>
-    /// What the exchanges in flight end with, once they are told to end.
-    private let ending = Locked(Promise<HTTPClientError>())
+    private let clock: RelativeClock
+    /// How often the exchanges in flight were ended.
+    private let endings = ObservedState(0)
 
     private init(fallback: HTTPStub, clock: any Clock<Duration>) {
         book = StubRegistry(fallback: fallback)
-        self.clock = clock
+        self.clock = RelativeClock(clock)
     }
 
     /// A strict stub: a request for which nothing is registered fails with an `HTTPClientError` that names method and path.
@@ -41,28 +41,19 @@ public final class StubHTTPClient: HTTPClient, StubHost {
     public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
         let host = request.url.hostAndPort
-        let ending = ending.withLock { $0 }
+        let before = endings.current
         return try await racing {
-            try await limiting(to: request.timeout, on: self.clock) {
-                HTTPClientError(.timeout, "No answer came in time", host: host)
-            } _: {
+            try await self.clock.run(atMost: request.timeout, orThrow: HTTPClientError(.timeout, "No answer came in time", host: host)) {
                 // The deadline above is over all redirects.
                 try await HTTPRedirect.following(request) { request, _ in try await self.exchange(request) }
             }
         } against: {
-            var error = try await ending.value()
-            error.host = host
-            return error
+            try await self.endings.wait { $0 != before }
+            return HTTPClientError.allCancelled(host: host)
         }
     }
 
-    public func cancelAll() {
-        let ending = ending.withLock { ending in
-            defer { ending = Promise() }
-            return ending
-        }
-        ending.resolve(.allCancelled())
-    }
+    public func cancelAll() { endings.update { $0 += 1 } }
 
     private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await book.perform(book.take(request)) { work in

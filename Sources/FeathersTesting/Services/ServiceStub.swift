@@ -9,8 +9,8 @@ extension Stub where Request == ServiceRequest, Response == JSONValue {
     public static func value(_ value: JSONValue) -> Self { Self { _ in value } }
 
     /// Answers with a model; a model that cannot be encoded fails the call.
-    public static func encoding(_ model: some Encodable & Sendable, with encoder: JSONValueEncoder = JSONValueEncoder()) -> Self {
-        Self { _ in try encoder.encode(model) }
+    public static func encoding(_ model: some Encodable & Sendable, coding: CodingOptions = CodingOptions()) -> Self {
+        Self { _ in try coding.encode(model) }
     }
 
     /// Answers with the JSON of a file, read for every call.
@@ -43,20 +43,16 @@ extension Stub where Request == ServiceRequest, Response == JSONValue {
 extension StubSelector where Request == ServiceRequest {
     /// Calls of a service, of a method, or of both.
     static func calls(of path: String?, _ method: ServiceMethod?) -> StubSelector {
-        StubSelector(identity: identity(of: path, method), rank: (path == nil ? 0 : 2) + (method == nil ? 0 : 1)) { request in
+        StubSelector(identity: [path, method?.rawValue], rank: (path == nil ? 0 : 2) + (method == nil ? 0 : 1)) { request in
             (path == nil || path == request.path) && (method == nil || method == request.method)
         }
     }
-
-    static func identity(of path: String?, _ method: ServiceMethod?) -> [String?] { [path, method?.rawValue] }
 }
 
 extension StubHost where Request == ServiceRequest, Response == JSONValue {
-    /// Answers the calls of a service with a stub.
-    /// - Parameters:
-    ///   - path: the service's path, placeholders unfilled; slashes at both ends do not count.
-    ///   - method: the method it answers; nil for every method that has no stub of its own.
-    ///   - stub: what answers.
+    /// Answers the calls of a service with a stub: those of a method, or of every method that has no stub of its own.
+    ///
+    /// The path's placeholders are unfilled, and slashes at both ends do not count.
     @discardableResult
     public func stub(_ path: String, _ method: ServiceMethod? = nil, with stub: ServiceStub) -> StubRegistration {
         book.change { $0.add(stub, for: .calls(of: FeathersApp.stripSlashes(path), method)) }
@@ -70,13 +66,10 @@ extension StubHost where Request == ServiceRequest, Response == JSONValue {
 
     /// Takes back the stub that was registered for exactly this.
     public func removeStub(_ path: String, _ method: ServiceMethod? = nil) {
-        book.change { $0.remove(StubSelector<ServiceRequest>.identity(of: FeathersApp.stripSlashes(path), method)) }
+        book.change { $0.remove(sameAs: .calls(of: FeathersApp.stripSlashes(path), method)) }
     }
 
-    /// The calls of a service that have come so far.
-    /// - Parameters:
-    ///   - path: the service's path, placeholders unfilled; slashes at both ends do not count.
-    ///   - method: the method that counts; nil for all.
+    /// The calls of a service, or of one of its methods, that have come so far.
     public func calls(of path: String, _ method: ServiceMethod? = nil) -> [RecordedCall<ServiceRequest, JSONValue>] {
         let selector = StubSelector<ServiceRequest>.calls(of: FeathersApp.stripSlashes(path), method)
         return book.calls.filter { selector.matches($0.request) }

@@ -2,13 +2,9 @@ public import FeathersCore
 
 /// What the server of a stub transport does.
 extension StubRealTimeTransport {
-    /// Pushes an event to the app.
+    /// Pushes an event of a service to the app. The data are the record, for FeathersJS' own events.
     ///
     /// Without a connection it is lost, as a server's is, unless the next connection is recovered.
-    /// - Parameters:
-    ///   - name: the event's name.
-    ///   - path: the path of the service.
-    ///   - data: what comes with it: the record, for FeathersJS' own events.
     public func emit(_ name: EventName, of path: String, _ data: JSONValue) { emit(ServiceEvent(path: path, name: name, data: data)) }
 
     /// Pushes an event to the app, as ``emit(_:of:_:)`` does.

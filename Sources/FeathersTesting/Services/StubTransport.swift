@@ -16,13 +16,13 @@ public final class StubTransport: Transport, StubHost {
     public typealias Answer = @Sendable (ServiceRequest) async throws -> JSONValue
 
     public let book: StubRegistry<ServiceRequest, JSONValue>
-    private let clock: any Clock<Duration>
-    /// Settled when the calls in flight are to end, and then replaced.
-    private let ending = Locked(Promise<Void>())
+    private let clock: RelativeClock
+    /// How often the calls in flight were ended.
+    private let endings = ObservedState(0)
 
     private init(fallback: ServiceStub, clock: any Clock<Duration>) {
         book = StubRegistry(fallback: fallback)
-        self.clock = clock
+        self.clock = RelativeClock(clock)
     }
 
     /// A strict stub: a call for which nothing is registered throws `FeathersError.Code.notImplemented`, naming method and path.
@@ -49,25 +49,19 @@ public final class StubTransport: Transport, StubHost {
     /// - Throws: what the stub throws, and ``FeathersError/Code/timeout`` where it takes longer than `params.timeout`.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         try Task.checkCancellation()
-        let ending = ending.withLock { $0 }
+        let before = endings.current
         let result = try await book.perform(book.take(request)) { work in
             try await racing {
-                try await limiting(to: request.params.timeout, on: self.clock, orThrow: { FeathersError.unansweredStub }, work)
+                try await self.clock.run(atMost: request.params.timeout, orThrow: FeathersError.unansweredStub, work)
             } against: {
-                try await ending.value()
+                try await self.endings.wait { $0 != before }
                 return FeathersError(.unavailable, "The app was shut down before the answer came", execution: .mayHaveExecuted)
             }
         }
         return ServiceResponse(result)
     }
 
-    public func endCalls() {
-        let ending = ending.withLock { ending in
-            defer { ending = Promise() }
-            return ending
-        }
-        ending.resolve(())
-    }
+    public func endCalls() { endings.update { $0 += 1 } }
 }
 
 extension FeathersError {

@@ -35,10 +35,7 @@ public struct Stub<Request: Sendable, Response: Sendable>: Sendable {
         }
     }
 
-    /// The same stub after a delay; a call that is cancelled does not wait for it.
-    /// - Parameters:
-    ///   - delay: how long the answer, or the failure, is held back.
-    ///   - clock: what the delay is measured on; a ``ManualClock`` needs no time.
+    /// The same stub after a delay; a call that is cancelled does not wait for it. On a ``ManualClock`` it takes no time.
     public func delayed(by delay: Duration, on clock: any Clock<Duration> = ContinuousClock()) -> Stub {
         Stub(taking: { request in
             let work = take(request)
@@ -64,10 +61,7 @@ extension Stub {
         })
     }
 
-    /// Answers with any of the stubs, each as likely as the others, from the first call on.
-    /// - Parameters:
-    ///   - stubs: what is chosen from; none at all makes a stub that throws.
-    ///   - seed: makes the choice the same in every run; nil leaves it to chance.
+    /// Answers with any of the stubs, each as likely as the others. A seed makes the choice the same in every run.
     public static func random(_ stubs: [Stub], seed: UInt64? = nil) -> Stub {
         guard !stubs.isEmpty else { return .without("The choice at random") }
         guard let seed else { return Stub(taking: { stubs[Int.random(in: stubs.indices)].take($0) }) }

@@ -30,7 +30,7 @@ struct StubRules<Request: Sendable, Response: Sendable>: Sendable {
 
     /// Adds a stub; where one is registered for the very same calls, it is replaced.
     mutating func add(_ stub: Stub<Request, Response>, for selector: StubSelector<Request>) -> StubRegistration {
-        if let identity = selector.identity { remove(identity) }
+        remove(sameAs: selector)
         count += 1
         let registration = StubRegistration(number: count)
         rules.append(Rule(registration: registration, selector: selector, stub: stub))
@@ -38,8 +38,12 @@ struct StubRules<Request: Sendable, Response: Sendable>: Sendable {
     }
 
     mutating func remove(_ registration: StubRegistration) { rules.removeAll { $0.registration == registration } }
-    mutating func remove(_ identity: [String?]) { rules.removeAll { $0.selector.identity == identity } }
     mutating func removeAll() { rules = [] }
+
+    /// Removes what is registered for the very same calls.
+    mutating func remove(sameAs selector: StubSelector<Request>) {
+        if let identity = selector.identity { rules.removeAll { $0.selector.identity == identity } }
+    }
 
     /// The stubs with their selectors, the first that matches is the one that answers.
     var inOrder: [(selector: StubSelector<Request>, stub: Stub<Request, Response>)] {

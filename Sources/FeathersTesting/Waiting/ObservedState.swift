@@ -1,4 +1,3 @@
-import FeathersCore
 import FeathersSupport
 
 /// State that tasks can wait for: each waits until its own condition holds, or until it is cancelled.

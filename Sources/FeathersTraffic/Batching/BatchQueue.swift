@@ -2,8 +2,7 @@ import FeathersCore
 
 /// Which call belongs to which batch. A state machine without I/O.
 ///
-/// The first member collects the batch: it waits until the batch closes, takes the members and sends them. If it leaves before, the next one
-/// collects.
+/// The first member waits until the batch closes, takes the members and sends them. If it leaves before, the next one collects.
 struct BatchQueue<Key: Hashable & Sendable, Member: Sendable>: Sendable {
     enum Joining: Sendable, Equatable {
         /// It is the first member of this batch, and collects.

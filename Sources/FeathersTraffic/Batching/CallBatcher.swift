@@ -8,10 +8,9 @@ extension Hooks {
     /// app.addHooks(.batching(over: "batch", services: ["messages", "users"]))
     /// ```
     ///
-    /// Requests are batched after the hooks of each call have run; the batch itself runs no hooks. Each call gets its own result or error, and its
-    /// own hooks see it. Calls share a batch when they carry the same header fields and timeout, and are made by the same user. A call without
-    /// company is sent as usual, and so are custom methods, which the batch service does not support. If a batch fails as a whole, all of its
-    /// calls fail.
+    /// Requests are batched after the hooks of each call have run; the batch itself runs no hooks. Each call gets its own result or error.
+    /// Calls share a batch when they carry the same header fields and timeout, and are made by the same user. A call without company is
+    /// sent as usual, and so are custom methods, which the batch service does not support. If a batch fails as a whole, all its calls fail.
     ///
     /// The call that opens a batch sends it. If it is cancelled meanwhile, the reads of the others are made again, and their writes fail with
     /// ``FeathersError/Code/unavailable`` and may have been executed. Batch writes only where that is acceptable.
@@ -21,13 +20,12 @@ extension Hooks {
     ///   - methods: The methods that are batched.
     ///   - window: How long a call waits for others.
     ///   - limit: How many calls a batch can have. The last one sends it at once.
-    ///   - clock: Measures the window.
     public static func batching(
         over path: String = "batch", services: [String]? = nil, methods: Set<ServiceMethod> = [.find, .get],
-        window: Duration = .milliseconds(10), limit: Int = 50, clock: any Clock<Duration> = ContinuousClock()
+        window: Duration = .milliseconds(10), limit: Int = 50
     ) -> Hooks {
         var hooks = Hooks()
-        let batcher = CallBatcher(path: path, services: services, limit: limit, window: window, clock: clock)
+        let batcher = CallBatcher(path: path, services: services, limit: limit, window: window)
         for method in methods { hooks.middleware[.method(method)] = [batcher] }
         return hooks
     }
@@ -62,7 +60,7 @@ final class CallBatcher: Middleware {
     private let state: Locked<State>
 
     init(
-        path: String, services: [String]?, limit: Int, window: Duration, clock: any Clock<Duration>,
+        path: String, services: [String]?, limit: Int, window: Duration, clock: any Clock<Duration> = ContinuousClock(),
         onJoining: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         self.path = FeathersApp.stripSlashes(path)
@@ -132,11 +130,9 @@ final class CallBatcher: Middleware {
     }
 
     private func settle(_ id: Int, _ turn: Turn) { state.withLock { $0.waiters.removeValue(forKey: id) }?.resolve(turn) }
-}
 
-// MARK: - Collecting, done by the caller that opened the batch
+    // MARK: - Collecting, done by the caller that opened the batch
 
-extension CallBatcher {
     private func collect(
         _ number: Int, _ id: Int, _ request: ServiceRequest, since start: Duration, by next: any ServiceProtocol
     ) async throws -> ServiceResponse {
@@ -169,9 +165,8 @@ extension CallBatcher {
     private func turn(of call: BatchedCall, afterFailureWith error: any Error) -> Turn {
         guard error is CancellationError else { return .landed(.failure(error)) }
         if call.isSafeToRepeat { return .again }
-        return .landed(
-            .failure(
-                FeathersError(.unavailable, "The batch this call was part of was given up on its way", execution: .mayHaveExecuted)))
+        let lost = FeathersError(.unavailable, "The batch this call was part of was given up on its way", execution: .mayHaveExecuted)
+        return .landed(.failure(lost))
     }
 
     private func batch(of calls: [BatchedCall], like request: ServiceRequest) -> ServiceRequest {

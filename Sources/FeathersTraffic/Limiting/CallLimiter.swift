@@ -9,9 +9,8 @@ extension Hooks {
     /// await reports.addHooks(.limiting(to: 1, waiting: 10))
     /// ```
     ///
-    /// On an app, the limit counts the calls of all services and endpoints; on a service, its own calls. Calls wait after their hooks have run,
-    /// so a call that waits for something else, for example a sign-in, does not hold a turn. Waiting can be cancelled, and counts toward the
-    /// call's timeout. Calls that a local service makes during its turn need no turn of their own.
+    /// On an app, the limit counts the calls of all services and endpoints; on a service, its own. Calls wait after their hooks have run,
+    /// so a call that waits for a sign-in holds no turn. Waiting can be cancelled, and counts toward the call's timeout.
     ///
     /// When the queue is full, a call fails with ``FeathersError/Code/tooManyRequests``. When its time ends while it waits, it fails with
     /// ``FeathersError/Code/timeout``. In both cases it was never sent, so `retrying` can repeat the former.
@@ -20,13 +19,11 @@ extension Hooks {
     ///   - capacity: How many calls can wait.
     ///   - longestWait: How long a call without a timeout can wait; nil for no limit.
     ///   - scope: The methods that are limited.
-    ///   - clock: Measures the waiting.
     public static func limiting(
-        to limit: Int, waiting capacity: Int = 1000, longestWait: Duration? = .seconds(60), for scope: HookScope = .all,
-        clock: any Clock<Duration> = ContinuousClock()
+        to limit: Int, waiting capacity: Int = 1000, longestWait: Duration? = .seconds(60), for scope: HookScope = .all
     ) -> Hooks {
         var hooks = Hooks()
-        hooks.middleware[scope] = [CallLimiter(limit: limit, capacity: capacity, longestWait: longestWait, clock: clock)]
+        hooks.middleware[scope] = [CallLimiter(limit: limit, capacity: capacity, longestWait: longestWait)]
         return hooks
     }
 }
@@ -51,7 +48,7 @@ final class CallLimiter: Middleware {
     private let state: Locked<State>
 
     init(
-        limit: Int, capacity: Int, longestWait: Duration?, clock: any Clock<Duration>,
+        limit: Int, capacity: Int, longestWait: Duration?, clock: any Clock<Duration> = ContinuousClock(),
         onWaiting: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         (self.limit, self.capacity, self.longestWait) = (max(limit, 1), max(capacity, 0), longestWait)

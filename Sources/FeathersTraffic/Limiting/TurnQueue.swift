@@ -38,8 +38,7 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
         return .waits
     }
 
-    /// A turn has ended.
-    /// - Returns: The waiter that has the turn now.
+    /// A turn has ended. Returns the waiter that has it now.
     mutating func leave() -> Waiter? {
         while head < order.count {
             let id = order[head]
@@ -53,8 +52,7 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
         return nil
     }
 
-    /// A waiter gives up.
-    /// - Returns: The waiter; nil if it no longer waits.
+    /// A waiter gives up. Returns it; nil if it no longer waits.
     mutating func giveUp(_ id: Int) -> Waiter? {
         defer { tidy() }
         return waiters.removeValue(forKey: id)

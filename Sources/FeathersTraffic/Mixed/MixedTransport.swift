@@ -22,13 +22,8 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
     /// How often the calls in flight were ended.
     private let endings = Locked(0)
 
-    /// A transport that combines two others; `.mixed(realTime:rest:)` is the short form.
-    /// - Parameters:
-    ///   - realTime: The transport that keeps the connection.
-    ///   - rest: The transport used beside it: REST, JSON:API or another one that needs no connection.
-    ///   - routes: Decides which calls use which transport.
-    ///   - clock: Measures what is left of a call's timeout when it is sent over REST after it was tried over the connection.
-    public init(
+    /// - Parameter clock: Measures what is left of a call's timeout when it is sent over REST after it was tried over the connection.
+    package init(
         realTime: any RealTimeTransport, rest: any Transport, routes: TransportRoutes = TransportRoutes(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -87,9 +82,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
         if request.params.concernsConnection { response[WentBesideConnection.self] = true }
         return response
     }
-}
 
-extension MixedTransport {
     public func deliver(to sink: EventSink) {
         realTime.deliver(to: sink)
         // Runs once the server sends events. What happened between an earlier read over REST and now was not received.
@@ -112,7 +105,7 @@ extension Transport where Self == MixedTransport {
     /// A connection and REST together: `FeathersApp(transport: .mixed(realTime: .socketIO(url), rest: .rest(url)))`.
     /// - Parameters:
     ///   - realTime: The transport that keeps the connection.
-    ///   - rest: The transport used beside it.
+    ///   - rest: The transport used beside it: REST, JSON:API or another one that needs no connection.
     ///   - configure: Decides which calls use which transport, for example `{ $0["reports"] = .rest }`.
     public static func mixed(
         realTime: any RealTimeTransport, rest: any Transport, _ configure: (inout TransportRoutes) -> Void = { _ in }
@@ -134,9 +127,7 @@ extension FeathersError {
     }
 }
 
-/// Whether records were read before the first connection stood, so that its events do not join them.
-///
-/// Later connections begin with a gap in any case.
+/// Whether records were read before the first connection, so that its events do not join them. Later ones begin with a gap in any case.
 private final class FirstJoin: Sendable {
     private let state = Locked((hasJoined: false, hasRead: false))
 

@@ -38,8 +38,7 @@ public struct TransportRoutes: Sendable {
     private var ofMethods: [ServiceMethod: Way] = [:]
     private var ofBoth: [String: [ServiceMethod: Way]] = [:]
 
-    /// Creates routes that send every call over the connection.
-    public init() {}
+    package init() {}
 
     /// The route of a service; nil if it has none of its own. Slashes at both ends of the path are ignored.
     public subscript(path: String) -> Way? {

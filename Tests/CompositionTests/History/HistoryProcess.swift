@@ -53,9 +53,7 @@ final class HistoryProcess {
         }
         var traffic: [Hooks] = [.limiting(to: 16)]
         if world.coalesces { traffic.append(.coalescingReads { _ in progress.add() }) }
-        if world.batches {
-            traffic.append(.batching(services: ["feed"], window: .milliseconds(10), limit: 2, clock: world.clock))
-        }
+        if world.batches { traffic.append(.batching(services: ["feed"], limit: 2, clock: world.clock)) }
         model = try world.server.app(
             over: world.way, world.parts, storage: world.storage, cache: cache, outbox: outbox, traffic: traffic, clock: world.clock)
         self.progress = progress

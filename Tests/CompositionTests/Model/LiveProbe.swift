@@ -25,7 +25,7 @@ final class LiveProbe: Sendable {
         _ app: FeathersApp, _ path: String, _ query: Query, _ identities: IdentityLog, clock: any Clock<Duration> = ContinuousClock()
     ) {
         (self.path, self.query) = (path, query)
-        let (state, live) = (state, app.service(path).live(query, clock: clock))
+        let (state, live) = (state, app.service(path).live(query).measured(by: clock))
         let reading = Task {
             // Made here, so that the query is listening or has not yet fetched.
             var snapshots = live.makeAsyncIterator()

@@ -161,7 +161,6 @@ struct SignInTests {
         #expect(refusal { $0.header = "X Y" }?.contains("'X Y'") == true)
         #expect(refusal { $0.scheme = "Bearer\r\n" }?.contains("scheme") == true)
         #expect(refusal { $0.storageKey = "" }?.contains("storage key") == true)
-        #expect(refusal { $0.refreshStorageKey = "feathers-jwt" }?.contains("'feathers-jwt'") == true)
         #expect(refusal { _ in } == nil)
         let app = FeathersApp()
         try app.use(authentication: AuthenticationOptions())

@@ -97,3 +97,7 @@ struct CacheInvalidationTests {
         #expect(!state.isStale("a"))
     }
 }
+
+extension CacheInvalidation {
+    fileprivate func isStale(_ group: String) -> Bool { readableStamp(of: group) == nil }
+}

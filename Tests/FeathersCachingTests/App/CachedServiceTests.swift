@@ -113,11 +113,4 @@ struct CachedServiceTests {
         }
         #expect(app == nil)
     }
-
-    @Test("The app knows its cache")
-    func installed() {
-        let cached = CachedApp()
-        #expect(cached.app.cache === cached.cache)
-        #expect(FeathersApp().cache == nil)
-    }
 }

@@ -18,10 +18,11 @@ struct ConditionalReadTests {
     private func app(_ script: ServerScript, _ storage: any CacheStorage = MemoryCacheStorage()) -> FeathersApp {
         let time = time
         let app = FeathersApp(transport: .rest(script.url))
-        app.useCache(
-            ServiceCache(storage, policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .seconds(10)) { options in
-                options.now = { time.withLock { $0 } }
-            })
+        let cache = ServiceCache(storage, policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .seconds(10)) { options in
+            options.now = { time.withLock { $0 } }
+        }
+        cache["users"] = ServiceCacheOptions(policy: .networkOnlyNoCache)
+        app.useCache(cache)
         return app
     }
 
@@ -110,7 +111,6 @@ struct ConditionalReadTests {
                 }
             ]))
         pass()
-        app.cache?["users"] = ServiceCacheOptions(policy: .networkOnlyNoCache)
         await messages.addHooks(Hooks(before: [{ context in _ = try await context.app.service("users").get(2, params: context.params) }]))
         #expect(try await messages.get(1) == ["text": "Hi"])
         #expect(names.withLock { $0 } == [["name": "Ada"]])

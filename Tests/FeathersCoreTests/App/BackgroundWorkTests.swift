@@ -6,7 +6,7 @@ import Testing
 @Suite("Background work", .timeLimit(.minutes(10)))
 struct BackgroundWorkTests {
     /// Work that tells when it begins, and when it has been cancelled.
-    private func work(_ name: String, _ trace: Trace, _ begun: Promise<Void>) -> BackgroundWork {
+    private func work(_ name: String, _ trace: Trace, _ begun: Promise<Void>) -> @Sendable (FeathersApp) async -> Void {
         { _ in
             trace.add("\(name)>")
             begun.resolve(())

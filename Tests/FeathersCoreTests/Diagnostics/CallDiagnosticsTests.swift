@@ -8,7 +8,7 @@ struct CallDiagnosticsTests {
     private let ledger = Ledger()
     private let transport = StubTransport { _ in .null }
 
-    private func app(levels: DiagnosticLevels = .all, verbosity: DiagnosticVerbosity = .brief) -> FeathersApp {
+    private func app(levels: DiagnosticLevels = DiagnosticLevels(.trace), verbosity: DiagnosticVerbosity = .brief) -> FeathersApp {
         let app = FeathersApp(transport: transport)
         app.addDiagnostics(ledger, levels: levels, verbosity: verbosity)
         return app

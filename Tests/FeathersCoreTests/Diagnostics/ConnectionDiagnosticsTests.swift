@@ -21,7 +21,7 @@ struct ConnectionDiagnosticsTests {
         let transport = StubRealTimeTransport()
         let app = FeathersApp(transport: transport)
         let (stream, continuation) = AsyncStream.makeStream(of: DiagnosticEvent.self)
-        app.addDiagnostics(Feed(continuation: continuation), levels: .all)
+        app.addDiagnostics(Feed(continuation: continuation), levels: DiagnosticLevels(.trace))
         var events = stream.makeAsyncIterator()
         let running = Task { try await app.run() }
         // The first attempt may be older than whoever reports it.

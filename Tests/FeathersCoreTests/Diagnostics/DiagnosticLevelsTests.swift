@@ -13,7 +13,7 @@ struct DiagnosticLevelsTests {
             (DiagnosticLevels(.error, [.http: .debug]), .warning, .cache, false),
             (DiagnosticLevels(.trace, [.cache: nil]), .error, .cache, false),
             (DiagnosticLevels(nil, ["mine": .notice]), .notice, "mine", true),
-            (DiagnosticLevels(nil), .error, .calls, false), (.all, .trace, "anything", true),
+            (DiagnosticLevels(nil), .error, .calls, false), (DiagnosticLevels(.trace), .trace, "anything", true),
         ])
     func allow(_ levels: DiagnosticLevels, _ level: DiagnosticLevel, _ domain: DiagnosticDomain, isAllowed: Bool) {
         #expect(levels.allow(level, domain) == isAllowed)

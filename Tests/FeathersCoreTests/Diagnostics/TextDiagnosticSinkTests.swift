@@ -7,7 +7,7 @@ import Testing
 struct TextDiagnosticSinkTests {
     private func lines(_ events: [DiagnosticEvent]) -> [String] {
         let lines = Mutex<[String]>([])
-        let sink = TextDiagnosticSink { line in lines.withLock { $0.append(line) } }
+        let sink = ClosureDiagnosticSink.text { line in lines.withLock { $0.append(line) } }
         for event in events { sink.receive(event) }
         return lines.withLock { $0 }
     }
@@ -36,7 +36,7 @@ struct TextDiagnosticSinkTests {
         try Data().write(to: url)
         defer { try? FileManager.default.removeItem(at: url) }
         let handle = try FileHandle(forWritingTo: url)
-        let sink = TextDiagnosticSink(handle)
+        let sink = ClosureDiagnosticSink.text(to: handle)
         let payload = String(repeating: "x", count: 5000)
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<200 {

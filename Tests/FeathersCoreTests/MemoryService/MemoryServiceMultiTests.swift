@@ -44,7 +44,7 @@ struct MemoryServiceMultiTests {
 
     @Test("Each method is allowed on its own")
     func perMethod() async throws {
-        let patching = service(.patch)
+        let patching = service(.only([.patch]))
         #expect(try await patching.patch(nil, with: [:], Params(query: ["n": 99])) == [])
         #expect(await failureCode { try await patching.remove(nil, Params()) } == .methodNotAllowed)
         #expect(await failureCode { try await patching.create([], Params()) } == .methodNotAllowed)

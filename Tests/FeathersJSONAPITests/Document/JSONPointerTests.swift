@@ -32,3 +32,16 @@ struct JSONPointerTests {
         #expect(JSONPointer(text) == nil)
     }
 }
+
+extension JSONPointer {
+    /// The value at this location, or nil if there is none.
+    func value(in json: JSONValue) -> JSONValue? {
+        tokens.reduce(json as JSONValue?) { value, token in
+            switch value {
+            case .object(let object)?: object[token]
+            case .array?: Int(token).flatMap { String($0) == token ? value?[$0] : nil }
+            default: nil
+            }
+        }
+    }
+}

@@ -69,13 +69,13 @@
             let script = try await ServerScript(ScriptedResponse(body: "proxied"))
             let address = "http://127.0.0.1:\(script.url.port ?? 0)"
             let target = try #require(URL(string: "http://nowhere.invalid\(script.url.path())"))
-            let proxied = try CurlHTTPClient(configuration: .init(proxy: .url(address)))
+            let proxied = try CurlHTTPClient(proxy: .url(address))
             #expect(try await proxied.execute(HTTPRequest(url: target, timeout: .seconds(10))).body == Array("proxied".utf8))
             #expect(try await script.requests().map(\.line) == ["GET \(target.absoluteString) HTTP/1.1"])
 
-            let excepted = try CurlHTTPClient(configuration: .init(proxy: .url(address, exceptions: ["invalid"])))
+            let excepted = try CurlHTTPClient(proxy: .url(address, exceptions: ["invalid"]))
             #expect(try await excepted.failure(HTTPRequest(url: target, timeout: .seconds(10))).kind == .hostNotFound)
-            let direct = try CurlHTTPClient(configuration: .init(proxy: .none))
+            let direct = try CurlHTTPClient(proxy: .none)
             #expect(try await direct.failure(HTTPRequest(url: target, timeout: .seconds(10))).kind == .hostNotFound)
         }
 
@@ -84,7 +84,7 @@
             // The script server waits for the end of a head, which a TLS handshake does not have.
             let script = try await ServerScript(ScriptedResponse())
             let text = script.url.absoluteString.replacingOccurrences(of: "http:", with: "https:")
-            let client = try CurlHTTPClient(configuration: .init(connectTimeout: .milliseconds(200)))
+            let client = try CurlHTTPClient(connectTimeout: .milliseconds(200))
             let error = try await client.failure(HTTPRequest(url: try #require(URL(string: text))))
             #expect(error.kind == .timeout)
             #expect(error.delivery == .neverSent)
@@ -93,7 +93,7 @@
         @Test("keeps to its limit of connections, and deadlines count for those who wait")
         func connectionLimit() async throws {
             let script = try await ServerScript(.never)
-            let client = try CurlHTTPClient(configuration: .init(maximumConnectionsPerHost: 2))
+            let client = try CurlHTTPClient(maximumConnectionsPerHost: 2)
             let holders = (0..<2).map { _ in Task { try await client.execute(HTTPRequest(url: script.url)) } }
             _ = try await script.requests(count: 2)
             for _ in 0..<2 {

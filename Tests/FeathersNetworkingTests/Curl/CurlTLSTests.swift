@@ -9,7 +9,7 @@
     struct CurlTLSTests {
         private func client(_ trust: TLSConfiguration.Trust, _ verification: TLSConfiguration.Verification = .full) throws -> CurlHTTPClient
         {
-            try CurlHTTPClient(configuration: CurlHTTPClient.Configuration(tls: TLSConfiguration(trust: trust, verification: verification)))
+            try CurlHTTPClient(tls: TLSConfiguration(trust: trust, verification: verification))
         }
 
         @Test("trusts the authorities of a file, and goes on with the connection")

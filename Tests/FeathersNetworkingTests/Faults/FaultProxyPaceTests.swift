@@ -53,8 +53,8 @@ struct FaultProxyPaceTests {
         #expect(try await URLSessionHTTPClient().failure(request).kind == .tls)
         #if os(Linux)
             let certificate = try await TestBackend.secureScriptServer().certificate
-            let configuration = CurlHTTPClient.Configuration(tls: TLSConfiguration(trust: .certificates(in: certificate)))
-            #expect(try await CurlHTTPClient(configuration: configuration).execute(request).status == 200)
+            let client = try CurlHTTPClient(tls: TLSConfiguration(trust: .certificates(in: certificate)))
+            #expect(try await client.execute(request).status == 200)
         #endif
         try await proxy.close()
     }

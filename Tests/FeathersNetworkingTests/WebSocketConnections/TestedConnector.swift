@@ -7,7 +7,9 @@
     enum TestedConnector {
         static func make(tls: TLSConfiguration = TLSConfiguration(), closingTimeout: Duration = .seconds(5)) -> any WebSocketConnector {
             if Environment.choosesURLSessionWebSockets { return URLSessionWebSocketConnector() }
-            return CurlWebSocketConnector(configuration: .init(tls: tls, proxy: .none, closingTimeout: closingTimeout))
+            var connector = CurlWebSocketConnector(tls: tls, proxy: .none)
+            connector.closingTimeout = closingTimeout
+            return connector
         }
     }
 

@@ -14,7 +14,7 @@
 
         private func connector(_ proxy: String, exceptions: [String] = [], trusting certificate: URL? = nil) -> CurlWebSocketConnector {
             let tls = TLSConfiguration(trust: certificate.map { .certificates(in: $0) } ?? .system)
-            return CurlWebSocketConnector(configuration: .init(tls: tls, proxy: .url(proxy, exceptions: exceptions)))
+            return CurlWebSocketConnector(tls: tls, proxy: .url(proxy, exceptions: exceptions))
         }
 
         private func expectEcho(_ url: URL, by connector: CurlWebSocketConnector) async throws {

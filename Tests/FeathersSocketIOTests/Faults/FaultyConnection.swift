@@ -13,6 +13,7 @@ struct FaultyConnection: Sendable {
     let transport: SocketIOTransport
     let control: BackendControl
     let deliveries = Mailbox<Scene.Delivery>()
+    private let executor = SettlingExecutor()
 
     /// Runs a body with a transport that does nothing yet, then looks whether anything of it is left.
     static func through(
@@ -102,9 +103,9 @@ struct FaultyConnection: Sendable {
         }
     }
 
-    /// Suspends until so many calls wait for their answers.
-    func pending(_ count: Int) async {
-        while transport.pendingCallCount != count, !Task.isCancelled { await Task.yield() }
+    /// Starts calls and returns once they wait, for their answers or to be sent, or have ended.
+    func start<Result: Sendable>(_ calls: @escaping @Sendable () async throws -> Result) async -> Task<Result, any Error> {
+        await executor.start(calls)
     }
 
     /// Checks that the connection came back: calls are answered, and the hole in the events is marked once.

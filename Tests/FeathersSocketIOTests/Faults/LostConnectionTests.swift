@@ -24,25 +24,22 @@ extension FaultTests {
             "fails at once what was sent, and answers what waited once it is back", arguments: Way.allCases, [Fault.Kind.cut, .reset])
         func lost(way: Way, kind: Fault.Kind) async throws {
             try await FaultyConnection.connected(way) { connection in
-                async let sent = connection.failuresOfSlowCalls(3)
-                await connection.pending(3)
+                let sent = await connection.start { try await connection.failuresOfSlowCalls(3) }
                 // Calls keep their order: once this one is answered the server has the others.
                 #expect(try await connection.echo(0) == 0)
                 try await connection.proxy.refuse()
                 let start = Self.clock.now
                 try await kind == .cut ? connection.proxy.cut() : connection.proxy.reset()
-                for error in try await sent {
+                for error in try await sent.value {
                     #expect(error.code == .unavailable)
                     #expect(error.execution == .mayHaveExecuted)
                 }
                 #expect(Self.clock.now - start < Self.atOnce)
-                async let first = connection.echo(1)
-                await connection.pending(1)
-                async let second = connection.echo(2)
-                await connection.pending(2)
+                let first = await connection.start { try await connection.echo(1) }
+                let second = await connection.start { try await connection.echo(2) }
                 try await connection.proxy.accept()
-                #expect(try await first == 1)
-                #expect(try await second == 2)
+                #expect(try await first.value == 1)
+                #expect(try await second.value == 2)
                 try await connection.expectRecovery()
             }
         }

@@ -15,12 +15,11 @@ extension FaultTests {
         func silence(way: Way, direction: FaultProxy.Direction?) async throws {
             let clock = ContinuousClock()
             try await FaultyConnection.connected(way, on: Self.backend) { connection in
-                async let sent = connection.failuresOfSlowCalls(1)
-                await connection.pending(1)
+                let sent = await connection.start { try await connection.failuresOfSlowCalls(1) }
                 #expect(try await connection.echo(0) == 0)
                 let start = clock.now
                 try await connection.proxy.stall(direction)
-                let error = try #require(try await sent.first)
+                let error = try #require(try await sent.value.first)
                 #expect(clock.now - start < .milliseconds(1500) + Self.allowance)
                 #expect(error.code == .unavailable)
                 #expect(error.execution == .mayHaveExecuted)
@@ -34,11 +33,10 @@ extension FaultTests {
         @Test("towards the server is noticed by the server, which ends it", arguments: Way.allCases)
         func deaf(way: Way) async throws {
             try await FaultyConnection.connected(way, on: Self.backend) { connection in
-                async let sent = connection.failuresOfSlowCalls(1)
-                await connection.pending(1)
+                let sent = await connection.start { try await connection.failuresOfSlowCalls(1) }
                 #expect(try await connection.echo(0) == 0)
                 try await connection.proxy.stall(.toServer)
-                let error = try #require(try await sent.first)
+                let error = try #require(try await sent.value.first)
                 #expect(error.code == .unavailable)
                 #expect(error.execution == .mayHaveExecuted)
                 try await connection.expectRecovery()
@@ -50,13 +48,11 @@ extension FaultTests {
             try await FaultyConnection.connected(way) { connection in
                 #expect(try await connection.echo(0) == 0)
                 try await connection.proxy.stall()
-                async let first = connection.echo(1)
-                await connection.pending(1)
-                async let second = connection.echo(2)
-                await connection.pending(2)
+                let first = await connection.start { try await connection.echo(1) }
+                let second = await connection.start { try await connection.echo(2) }
                 try await connection.proxy.resume()
-                #expect(try await first == 1)
-                #expect(try await second == 2)
+                #expect(try await first.value == 1)
+                #expect(try await second.value == 2)
                 #expect(!connection.deliveries.waiting.contains(.gap))
             }
         }

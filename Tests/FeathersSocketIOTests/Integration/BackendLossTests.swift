@@ -13,10 +13,9 @@ struct BackendLossTests {
     func killed(way: Way) async throws {
         try await BackendConnection.with(way, on: TestBackend(variables: [:])) { backend async throws in
             if way == .upgrade { try await upgraded(backend) }
-            let underWay = Task { await backend.failure { try await backend.call("slow", .get, id: 5_000) } }
-            while backend.transport.pendingCallCount == 0 { await Task.yield() }
+            let underWay = await SettlingExecutor().start { await backend.failure { try await backend.call("slow", .get, id: 5_000) } }
             _ = await backend.failure { try await backend.call("control", .create, data: ["op": "kill"]) }
-            let error = await underWay.value
+            let error = try await underWay.value
             #expect(error?.code == .unavailable && error?.execution == .mayHaveExecuted)
             #expect(try await backend.call("slow", .get, id: 1)["id"] == 1)
             #expect(try await backend.deliveries.next() == .gap)

@@ -21,10 +21,10 @@
             var address = try #require(URLComponents(url: proxy.url, resolvingAgainstBaseURL: false))
             (address.scheme, address.host) = (way == .webSocket ? "wss" : "https", host)
             let tls = TLSConfiguration(trust: trust)
-            let client = try CurlHTTPClient(configuration: .init(tls: tls, proxy: .none))
+            let client = try CurlHTTPClient(tls: tls, proxy: .none)
             let url = try #require(address.url)
             try await BackendConnection.with(way, at: url) {
-                $0.webSocketConnector = CurlWebSocketConnector(configuration: .init(tls: tls, proxy: .none))
+                $0.webSocketConnector = CurlWebSocketConnector(tls: tls, proxy: .none)
                 $0.httpClient = client
             } _: { connection in
                 try await body(connection)

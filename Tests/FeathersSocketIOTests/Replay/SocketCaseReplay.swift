@@ -181,7 +181,7 @@ struct SocketCaseReplay {
         if text == "41" {
             await client.connected()
             // The recorded client had a poll under way, which the server's answer to the good-bye ends.
-            while client.isPolling, client.currentSocket == nil, client.network.polls.waiting.isEmpty { await Task.yield() }
+            if client.isPolling, client.currentSocket == nil { try await client.network.polls.peek() }
             Task { await client.transport.disconnect() }
         } else if text == "5" {
             // A server lets the waiting poll return once it has answered the probe.

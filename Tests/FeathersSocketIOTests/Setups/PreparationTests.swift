@@ -23,10 +23,7 @@ struct PreparationTests {
     }
 
     private func queue(_ id: ServiceID, _ scene: Scene) async -> Task<JSONValue, any Error> {
-        let count = scene.transport.pendingCallCount
-        let call = Task { try await scene.get(id) }
-        while scene.transport.pendingCallCount == count { await Task.yield() }
-        return call
+        await scene.start { try await scene.get(id) }
     }
 
     @Test("is on the wire before every call that waits, and before those made meanwhile; only then the connection stands")
@@ -135,13 +132,14 @@ struct PreparationTests {
         let scene = try Scene()
         let results = Mailbox<Result<JSONValue, FeathersError>>()
         scene.transport.addConnectionSetup(loggingIn(results))
-        let running = Task { try await scene.transport.run() }
+        let running = await scene.start { try await scene.transport.run() }
         let socket = try await scene.sockets.opened.next()
         socket.open()
         _ = try await socket.sent.next()
         socket.failSending(with: WebSocketError(.closed, "closed"))
         socket.deliver(#"40{"sid":"s"}"#)
-        while scene.transport.pendingCallCount == 0 { await Task.yield() }
+        await scene.settled()
+        #expect(scene.transport.pendingCallCount == 1)
         socket.cut()
         guard case .failure(let error) = try await results.next() else { throw CancellationError() }
         #expect(error.code == .unavailable && error.execution == .neverSent)
@@ -160,14 +158,13 @@ struct PreparationTests {
                 _ = try? await send(login)
             }))
         let patient = await queue(1, scene)
-        let short = Task { await scene.failure { try await scene.get(2, Params(timeout: .seconds(3))) } }
-        while scene.transport.pendingCallCount < 2 { await Task.yield() }
+        let short = await scene.start { await scene.failure { try await scene.get(2, Params(timeout: .seconds(3))) } }
         async let connecting: Void = scene.transport.connect()
         let socket = try await scene.sockets.opened.next()
         try await socket.accept()
         _ = try await socket.sent.next()
         scene.clock.advance(by: .seconds(3))
-        let error = await short.value
+        let error = try await short.value
         #expect(error?.code == .timeout && error?.execution == .neverSent)
         scene.clock.advance(by: .seconds(7))
         #expect(try await socket.sent.next() == #"420["get","m",1,{}]"#)

@@ -29,27 +29,19 @@ struct SessionLaneTests {
         return try await scene.transport.send(ServiceRequest(path: "authentication", method: .create, data: data, params: params)).result
     }
 
-    /// Starts a call and returns once it waits or is sent.
-    private func start(_ scene: Scene, _ call: @escaping @Sendable () async throws -> JSONValue) async -> Task<JSONValue, any Error> {
-        let count = scene.transport.pendingCallCount
-        let task = Task { try await call() }
-        while scene.transport.pendingCallCount == count { await Task.yield() }
-        return task
-    }
-
     @Test("go out while the connection is prepared, ahead of calls that were made before; those wait until it is prepared")
     func order() async throws {
         let release = Promise<Void>()
         let (scene, begun) = try preparing(release)
-        let first = await start(scene) { try await scene.get(1) }
-        let early = await start(scene) { try await signIn("early", scene) }
+        let first = await scene.start { try await scene.get(1) }
+        let early = await scene.start { try await signIn("early", scene) }
         async let connecting: Void = scene.transport.connect()
         let socket = try await scene.sockets.opened.next()
         try await socket.accept()
         #expect(try await socket.sent.next() == #"421["create","authentication","early",{}]"#)
         try await begun.value()
-        let second = await start(scene) { try await scene.get(2) }
-        let late = await start(scene) { try await signIn("late", scene) }
+        let second = await scene.start { try await scene.get(2) }
+        let late = await scene.start { try await signIn("late", scene) }
         #expect(try await socket.sent.next() == #"423["create","authentication","late",{}]"#)
         socket.deliver(#"431[null,"a"]"#, #"433[null,"b"]"#)
         #expect(try await (early.value, late.value) == ("a", "b"))
@@ -73,7 +65,7 @@ struct SessionLaneTests {
                 guard let scene else { return }
                 results.put(try? await signIn("x", scene))
             }))
-        let waiting = await start(scene) { try await scene.get(1) }
+        let waiting = await scene.start { try await scene.get(1) }
         async let connecting: Void = scene.transport.connect()
         let socket = try await scene.sockets.opened.next()
         try await socket.accept()
@@ -94,7 +86,7 @@ struct SessionLaneTests {
         let socket = try await scene.sockets.opened.next()
         socket.open()
         #expect(try await socket.sent.next() == "40")
-        let call = await start(scene) { try await signIn("x", scene) }
+        let call = await scene.start { try await signIn("x", scene) }
         #expect(socket.sent.waiting.isEmpty && scene.transport.load.waiting == 1)
         socket.deliver(#"40{"sid":"s"}"#)
         #expect(try await socket.sent.next() == #"420["create","authentication","x",{}]"#)
@@ -112,11 +104,11 @@ struct SessionLaneTests {
         let socket = try await scene.sockets.opened.next()
         try await socket.accept()
         try await begun.value()
-        let sent = await start(scene) { try await signIn("sent", scene) }
+        let sent = await scene.start { try await signIn("sent", scene) }
         _ = try await socket.sent.next()
         socket.failSending(with: WebSocketError(.closed, "closed"))
-        let kept = await start(scene) { try await signIn("kept", scene) }
-        let ordinary = await start(scene) { try await scene.get(1) }
+        let kept = await scene.start { try await signIn("kept", scene) }
+        let ordinary = await scene.start { try await scene.get(1) }
         socket.cut()
         let error = await scene.failure { try await sent.value }
         #expect(error?.code == .unavailable && error?.execution == .mayHaveExecuted)
@@ -140,8 +132,8 @@ struct SessionLaneTests {
     @Test("have deadlines and can be cancelled while they wait")
     func deadlines() async throws {
         let scene = try Scene()
-        let cancelled = await start(scene) { try await signIn("cancelled", scene, timeout: .seconds(20)) }
-        let late = await start(scene) { try await signIn("late", scene, timeout: .seconds(5)) }
+        let cancelled = await scene.start { try await signIn("cancelled", scene, timeout: .seconds(20)) }
+        let late = await scene.start { try await signIn("late", scene, timeout: .seconds(5)) }
         try await scene.clock.waitForSleepers(2)
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
@@ -155,7 +147,7 @@ struct SessionLaneTests {
     func oversized() async throws {
         let release = Promise<Void>()
         let (scene, begun) = try preparing(release)
-        let waiting = await start(scene) { try await signIn(.string(String(repeating: "x", count: 200)), scene) }
+        let waiting = await scene.start { try await signIn(.string(String(repeating: "x", count: 200)), scene) }
         async let connecting: Void = scene.transport.connect()
         let socket = try await scene.sockets.opened.next()
         try await socket.accept(maxPayload: 100)
@@ -175,8 +167,8 @@ struct SessionLaneTests {
         let socket = try await scene.sockets.opened.next()
         try await socket.accept()
         try await begun.value()
-        let sent = await start(scene) { try await signIn("sent", scene) }
-        let waiting = await start(scene) { try await scene.get(1) }
+        let sent = await scene.start { try await signIn("sent", scene) }
+        let waiting = await scene.start { try await scene.get(1) }
         scene.transport.client.failUnsent { _ in true }
         let error = await scene.failure { try await waiting.value }
         #expect(error?.code == .notAuthenticated && error?.execution == .neverSent)

@@ -11,18 +11,16 @@ struct LossTests {
     @Test("wait for one, in order")
     func queued() async throws {
         let scene = try Scene()
-        async let first = scene.get(1)
-        while scene.transport.pendingCallCount < 1 { await Task.yield() }
-        async let second = scene.get(2)
-        while scene.transport.pendingCallCount < 2 { await Task.yield() }
+        let first = await scene.start { try await scene.get(1) }
+        let second = await scene.start { try await scene.get(2) }
         async let connecting: Void = scene.transport.connect()
         let socket = try await scene.sockets.opened.next()
         #expect(try await socket.accept() == "40")
         #expect(try await socket.sent.next() == #"420["get","m",1,{}]"#)
         #expect(try await socket.sent.next() == #"421["get","m",2,{}]"#)
         socket.deliver("430[null,1]", "431[null,2]")
-        #expect(try await first == 1)
-        #expect(try await second == 2)
+        #expect(try await first.value == 1)
+        #expect(try await second.value == 2)
         try await connecting
         await scene.transport.disconnect()
     }
@@ -41,8 +39,7 @@ struct LossTests {
     @Test("fail at once beyond the limit, when volatile, or by option")
     func refused() async throws {
         let scene = try Scene { $0.offlineCalls = .wait(limit: 1) }
-        let waiting = Task { try await scene.get(1) }
-        while scene.transport.pendingCallCount < 1 { await Task.yield() }
+        let waiting = await scene.start { try await scene.get(1) }
         let beyond = await scene.failure { try await scene.get(2) }
         #expect(beyond?.code == .unavailable && beyond?.execution == .neverSent)
         var params = Params()
@@ -79,10 +76,8 @@ struct LossTests {
     @Test("are forgotten when they are cancelled in the queue")
     func cancelled() async throws {
         let scene = try Scene()
-        let first = Task { try await scene.get(1) }
-        while scene.transport.pendingCallCount < 1 { await Task.yield() }
-        async let second = scene.get(2)
-        while scene.transport.pendingCallCount < 2 { await Task.yield() }
+        let first = await scene.start { try await scene.get(1) }
+        let second = await scene.start { try await scene.get(2) }
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         async let connecting: Void = scene.transport.connect()
@@ -90,7 +85,7 @@ struct LossTests {
         try await socket.accept()
         #expect(try await socket.sent.next() == #"421["get","m",2,{}]"#)
         socket.deliver("431[null,2]")
-        #expect(try await second == 2)
+        #expect(try await second.value == 2)
         try await connecting
         await scene.transport.disconnect()
     }
@@ -98,15 +93,12 @@ struct LossTests {
     @Test("are refused at the connection where they turn out too large for the server")
     func oversized() async throws {
         let scene = try Scene()
-        async let call = scene.failure {
-            try await scene.transport.send(ServiceRequest(path: "m", method: .create, data: .string(String(repeating: "x", count: 200))))
-                .result
-        }
-        while scene.transport.pendingCallCount < 1 { await Task.yield() }
+        let request = ServiceRequest(path: "m", method: .create, data: .string(String(repeating: "x", count: 200)))
+        let call = await scene.start { await scene.failure { try await scene.transport.send(request).result } }
         async let connecting: Void = scene.transport.connect()
         let socket = try await scene.sockets.opened.next()
         try await socket.accept(maxPayload: 100)
-        let error = await call
+        let error = try await call.value
         #expect(error?.code == 413 && error?.execution == .neverSent)
         try await connecting
         await scene.transport.disconnect()

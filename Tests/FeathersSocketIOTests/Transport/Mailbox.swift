@@ -6,28 +6,37 @@ import FeathersSupport
 final class Mailbox<Value: Sendable>: Sendable {
     private struct State {
         var values: [Value] = []
-        var waiters: [(id: Int, continuation: CheckedContinuation<Value, any Error>)] = []
+        var waiters: [(id: Int, takes: Bool, continuation: CheckedContinuation<Value, any Error>)] = []
         var nextID = 0
     }
 
     private let state = Locked(State())
 
     func put(_ value: Value) {
-        let waiter: CheckedContinuation<Value, any Error>? = state.withLock { state in
-            guard !state.waiters.isEmpty else {
-                state.values.append(value)
-                return nil
+        let waiters: [CheckedContinuation<Value, any Error>] = state.withLock { state in
+            var told: [CheckedContinuation<Value, any Error>] = []
+            while !state.waiters.isEmpty {
+                let waiter = state.waiters.removeFirst()
+                told.append(waiter.continuation)
+                if waiter.takes { return told }
             }
-            return state.waiters.removeFirst().continuation
+            state.values.append(value)
+            return told
         }
-        waiter?.resume(returning: value)
+        for waiter in waiters { waiter.resume(returning: value) }
     }
 
     /// What is there and was not taken.
     var waiting: [Value] { state.withLock { $0.values } }
 
     /// Takes the next value.
-    func next() async throws -> Value {
+    func next() async throws -> Value { try await value(takes: true) }
+
+    /// The next value, which stays to be taken.
+    @discardableResult
+    func peek() async throws -> Value { try await value(takes: false) }
+
+    private func value(takes: Bool) async throws -> Value {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
@@ -35,8 +44,11 @@ final class Mailbox<Value: Sendable>: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let value: Value? = state.withLock { state in
-                    if !state.values.isEmpty { return state.values.removeFirst() }
-                    state.waiters.append((id, continuation))
+                    if let first = state.values.first {
+                        if takes { state.values.removeFirst() }
+                        return first
+                    }
+                    state.waiters.append((id, takes, continuation))
                     return nil
                 }
                 if let value { continuation.resume(returning: value) }

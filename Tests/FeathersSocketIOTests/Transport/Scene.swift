@@ -2,6 +2,7 @@ import FeathersCore
 import FeathersNetworking
 import FeathersTesting
 import Foundation
+import TestBackend
 
 @testable import FeathersSocketIO
 
@@ -17,6 +18,7 @@ final class Scene: Sendable {
     let deliveries = Mailbox<Delivery>()
     let diagnostics = Mailbox<SocketIODiagnostic.Kind>()
     let transport: SocketIOTransport
+    private let executor = SettlingExecutor()
 
     init(_ configure: (inout SocketIOTransport.Options) -> Void = { _ in }) throws {
         guard let url = URL(string: "http://127.0.0.1:3030") else { throw CancellationError() }
@@ -48,6 +50,14 @@ final class Scene: Sendable {
         await transport.disconnect()
         return result
     }
+
+    /// Starts a call and returns once it waits, for its answer or to be sent, or has ended.
+    func start<Result: Sendable>(_ call: @escaping @Sendable () async throws -> Result) async -> Task<Result, any Error> {
+        await executor.start(call)
+    }
+
+    /// Suspends until everything that was started waits or has ended.
+    func settled() async { await executor.settle() }
 
     func get(_ id: ServiceID, _ params: Params = Params()) async throws -> JSONValue {
         try await transport.send(ServiceRequest(path: "m", method: .get, id: id, params: params)).result

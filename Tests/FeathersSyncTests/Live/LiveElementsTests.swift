@@ -9,7 +9,7 @@ struct LiveElementsTests {
     private static func entries(_ letters: String) -> ArraySlice<LiveWindow.Entry> {
         // Behind others, as a slice may be.
         let entries = ("??" + letters).unicodeScalars.map { letter in
-            LiveWindow.Entry(key: LiveKey(description: String(letter)), record: .string(String(letter)), version: Int(letter.value))
+            LiveWindow.Entry(key: String(letter), record: .string(String(letter)), version: Int(letter.value))
         }
         return entries[2...]
     }
@@ -31,7 +31,7 @@ struct LiveElementsTests {
         #expect(isChanged)
         #expect(shown.elements.joined() == second)
         #expect(made == new)
-        #expect(shown.marks?.map(\.key.description).joined() == second)
+        #expect(shown.marks?.map(\.key).joined() == second)
     }
 
     @Test("The first result is news, even an empty one; the same once more is none", arguments: ["", "a", "abc"])

@@ -140,7 +140,7 @@ struct LiveQueryTests {
         let messages = try await messages("one")
         let model = LiveQueryModel(messages.live())
         let running = Task { await model.run() }
-        while !model.isLoaded { await Task.yield() }
+        try await model.wait { $0.isLoaded }
         #expect(model.records.map(\.text) == ["one"] && model.error == nil)
         running.cancel()
         await running.value

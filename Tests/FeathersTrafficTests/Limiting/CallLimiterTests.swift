@@ -152,7 +152,7 @@ struct CallLimiterTests {
             return .null
         }
         let app = FeathersApp(transport: transport)
-        app.addHooks(.limiting(to: 1, longestWait: .seconds(isItsOwn ? 50 : 5), clock: clock))
+        app.addHooks(.limiting(to: 1, longestWait: .seconds(isItsOwn ? 50 : 5), clock: clock) { _ in })
         let first = Task { try await app.service("a").create(1) }
         try await transport.waitForRequest(number: 1)
         let second = Task { try await app.service("a").create(2, params: Params(timeout: isItsOwn ? .seconds(5) : nil)) }

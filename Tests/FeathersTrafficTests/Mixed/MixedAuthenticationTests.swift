@@ -1,6 +1,7 @@
 import Feathers
 import FeathersSupport
 import FeathersTesting
+import TestBackend
 import Testing
 
 @Suite("Authentication over both ways", .timeLimit(.minutes(10)))
@@ -47,16 +48,16 @@ struct MixedAuthenticationTests {
         ways.rest.stub("authentication", .create, with: .value(["accessToken": "token"]).delayed(by: .seconds(1), on: clock))
         async let signedIn = ways.app.authenticate(credentials)
         try await clock.waitForSleepers(1)
-        async let connected: Void = ways.app.connect()
-        try await opened.value()
-        // Time enough for the connection to sign in itself, were it to.
-        for _ in 0..<1000 { await Task.yield() }
-        #expect(ways.socket.requests.isEmpty)
+        // When this returns the connection waits. It would have signed in itself by now, were it to.
+        let running = await SettlingExecutor().start { try await ways.socket.run() }
+        #expect(opened.isSettled && ways.socket.requests.isEmpty)
         clock.advance(by: .seconds(1))
         #expect(try await signedIn.accessToken == "token")
-        try await connected
+        try await ways.app.connect()
         #expect(ways.rest.requests.count == 1)
         #expect(ways.socket.requests.map { $0.data?["strategy"] } == ["jwt"])
+        running.cancel()
+        try await running.value
     }
 
     @Test("A sign-in whose route is REST is told to the connection that stands")

@@ -42,7 +42,7 @@ public struct AppMetrics: Sendable, Hashable {
     /// How often a connection was opened since ``FeathersApp/recordMetrics()``.
     public let connections: Int
     /// The health of the app.
-    public let health: AppHealth
+    let health: AppHealth
 
     /// How often a connection was opened after an earlier one.
     public var reconnections: Int { max(connections - 1, 0) }
@@ -64,7 +64,7 @@ public struct DurationHistogram: Sendable, Hashable {
     package init() {}
 
     /// The number of durations.
-    public var count: Int { counts.reduce(0, +) }
+    package var count: Int { counts.reduce(0, +) }
 
     package mutating func add(_ duration: Duration) {
         counts[Self.bounds.firstIndex { duration <= $0 } ?? Self.bounds.count] += 1

@@ -2,14 +2,14 @@
 ///
 /// The order across types is: missing, null, numbers, strings (by UTF-16 code units), booleans, arrays, objects. Records that
 /// are equal in all these properties keep their order. A property of a missing property is missing.
-public struct QuerySorter: Sendable {
+package struct QuerySorter: Sendable {
     private let keys: [(path: QueryPath, isDescending: Bool)]
 
     /// The sorter of a query; nil if the query does not sort.
     ///
     /// - Throws: ``FeathersError/Code/badRequest`` (`Invalid filter value $sort`) if `$sort` is not an object of numbers.
     ///   FeathersJS silently leaves records unsorted instead.
-    public init?(_ query: Query) throws(FeathersError) {
+    package init?(_ query: Query) throws(FeathersError) {
         guard let sort = query.json["$sort"] else { return nil }
         guard case .object(let directions) = sort else {
             throw FeathersError(.badRequest, "Invalid filter value $sort", data: ["$sort": sort])
@@ -25,7 +25,7 @@ public struct QuerySorter: Sendable {
     }
 
     /// Whether `left` sorts before `right`.
-    public func areInIncreasingOrder(_ left: JSONValue, _ right: JSONValue) -> Bool {
+    package func areInIncreasingOrder(_ left: JSONValue, _ right: JSONValue) -> Bool {
         for (path, isDescending) in keys {
             let order = sortingOrder(path.value(in: left), path.value(in: right))
             if order != 0 { return (order < 0) != isDescending }
@@ -34,7 +34,7 @@ public struct QuerySorter: Sendable {
     }
 
     /// The records in order. Equal records keep their order.
-    public func sorted(_ records: [JSONValue]) -> [JSONValue] {
+    package func sorted(_ records: [JSONValue]) -> [JSONValue] {
         guard !keys.isEmpty, records.count > 1 else { return records }
         // Looked up once for each record instead of each comparison.
         let rows = records.map { record in keys.map { $0.path.value(in: record) } }
@@ -50,7 +50,7 @@ public struct QuerySorter: Sendable {
 }
 
 /// Reduces records to the properties in a query's `$select`.
-public struct QuerySelection: Sendable {
+package struct QuerySelection: Sendable {
     private let properties: [String]
 
     /// The selection of a query; nil if the query has none.
@@ -60,7 +60,7 @@ public struct QuerySelection: Sendable {
     ///   - id: the name of the id, which is always kept.
     /// - Throws: ``FeathersError/Code/badRequest`` (`Invalid filter value $select`) if `$select` is not an array.
     ///   FeathersJS returns empty records for a plain string.
-    public init?(_ query: Query, keeping id: String) throws(FeathersError) {
+    package init?(_ query: Query, keeping id: String) throws(FeathersError) {
         guard let select = query.json["$select"], !select.isNull else { return nil }
         guard case .array(let names) = select else {
             throw FeathersError(.badRequest, "Invalid filter value $select", data: ["$select": select])
@@ -69,7 +69,7 @@ public struct QuerySelection: Sendable {
     }
 
     /// The record with the selected properties, in the order they were selected.
-    public func callAsFunction(_ record: JSONValue) -> JSONValue {
+    package func callAsFunction(_ record: JSONValue) -> JSONValue {
         guard case .object(let object) = record else { return record }
         var selected = JSONObject(minimumCapacity: properties.count)
         for property in properties {

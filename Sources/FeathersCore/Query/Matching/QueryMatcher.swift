@@ -4,7 +4,7 @@
 /// * An array matches where one of its elements does, or where it does as a whole. Paths lead through arrays.
 /// * Null also matches what is missing.
 /// * `$gt`, `$gte`, `$lt` and `$lte` never match across types; strings compare by UTF-16 code units. Arrays and objects have no order.
-/// * `$limit`, `$skip`, `$sort` and `$select` decide about pages, not about matching: see ``QuerySorter`` and ``QuerySelection``.
+/// * `$limit`, `$skip`, `$sort` and `$select` decide about pages, not about matching.
 public struct QueryMatcher: Sendable {
     private let clauses: [QueryClause]
 
@@ -25,9 +25,6 @@ public struct QueryMatcher: Sendable {
         }
     }
 
-    /// Whether the query has no conditions, so that every record matches.
-    public var matchesEverything: Bool { clauses.isEmpty }
-
     /// Whether a record meets the query's conditions.
     public func matches(_ record: JSONValue) -> Bool { clauses.allSatisfy { $0.matches(record) } }
 }
@@ -35,7 +32,7 @@ public struct QueryMatcher: Sendable {
 /// A custom operator that a service allows and evaluates, as in FeathersJS' `operators` option.
 public struct QueryOperator: Sendable {
     /// The operator's name in queries, such as `$regex`.
-    public let name: String
+    let name: String
 
     enum Evaluation: Sendable {
         case test(@Sendable (_ value: JSONValue?, _ operand: JSONValue) -> Bool)

@@ -166,9 +166,6 @@ extension TypedQuery {
 public struct TypedCondition<Value: QueryValue>: Sendable {
     let dated: DatedCondition
 
-    /// The condition for an untyped query.
-    public var untyped: Query.Condition { dated.untyped }
-
     private init(_ untyped: Query.Condition, _ values: [Value] = []) {
         dated = DatedCondition(untyped: untyped, dates: values.isEmpty ? nil : values as? [Date])
     }

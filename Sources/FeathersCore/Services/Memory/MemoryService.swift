@@ -44,7 +44,7 @@ public actor MemoryService: ServiceProtocol {
     }
 
     /// The number of records.
-    public var count: Int { store.count }
+    package var count: Int { store.count }
 
     // The methods are `async` although they never wait: in asynchronous code the compiler would prefer the protocol's default
     // to a synchronous method.
@@ -87,7 +87,7 @@ public actor MemoryService: ServiceProtocol {
             _ = try query(record, id)
             keys = [key]
         } else {
-            guard options.multi.contains(.patch) else { throw Self.multipleRecordsRefused("patch") }
+            try options.checkMultiple(.patch)
             keys = matches(query).map(\.key)
         }
         var changes = try Self.object(data)
@@ -108,14 +108,10 @@ public actor MemoryService: ServiceProtocol {
             store.remove(key)
             return removed
         }
-        guard options.multi.contains(.remove) else { throw Self.multipleRecordsRefused("remove") }
+        try options.checkMultiple(.remove)
         let removed = matches(query)
         for (key, _) in removed { store.remove(key) }
         return .array(removed.map { query.select($0.record) })
-    }
-
-    static func multipleRecordsRefused(_ method: String) -> FeathersError {
-        FeathersError(.methodNotAllowed, "Can not \(method) multiple entries")
     }
 
     static func object(_ data: JSONValue) throws(FeathersError) -> JSONObject {
@@ -215,7 +211,7 @@ extension MemoryService {
             let record = try add([data])[0]
             return selection?(record) ?? record
         }
-        guard options.multi.contains(.create) else { throw Self.multipleRecordsRefused("create") }
+        try options.checkMultiple(.create)
         let records = try add(elements)
         return .array(selection.map { selection in records.map { selection($0) } } ?? records)
     }

@@ -5,36 +5,35 @@ extension MemoryService {
         let pagination: Pagination?
         let operators: [QueryOperator]
         let makeID: (@Sendable (JSONObject) -> ServiceID)?
+
+        func checkMultiple(_ method: ServiceMethod) throws(FeathersError) {
+            let isAllowed =
+                switch multi {
+                case .none: false
+                case .all: true
+                case .only(let methods): methods.contains(method)
+                }
+            if !isAllowed { throw FeathersError(.methodNotAllowed, "Can not \(method) multiple entries") }
+        }
     }
 
     /// The methods that may work on several records at once, as in FeathersJS' `multi` option.
-    public struct MultipleRecords: OptionSet, Sendable {
-        public let rawValue: Int
-
-        public init(rawValue: Int) { self.rawValue = rawValue }
-
-        /// `create` with an array.
-        public static let create = MultipleRecords(rawValue: 1)
-        /// `patch` with a nil id.
-        public static let patch = MultipleRecords(rawValue: 2)
-        /// `remove` with a nil id.
-        public static let remove = MultipleRecords(rawValue: 4)
-
+    public enum MultipleRecords: Sendable, Hashable {
         /// No method, which is FeathersJS' default.
-        public static let none: MultipleRecords = []
-        /// Every method.
-        public static let all: MultipleRecords = [.create, .patch, .remove]
+        case none
+        /// `create` with an array, `patch` and `remove` with a nil id.
+        case all
+        /// Only these of `create`, `patch` and `remove`.
+        case only(Set<ServiceMethod>)
     }
 }
 
 /// The page sizes of a service, as in FeathersJS' `paginate` option.
 public struct Pagination: Sendable, Hashable {
-    /// The size of a page if the query has no valid `$limit`.
-    public var `default`: Int
-    /// The maximum size of a page; nil for no maximum.
-    public var max: Int?
+    private let `default`: Int
+    private let max: Int?
 
-    /// Creates page sizes: a default, and a maximum if there is one.
+    /// Creates page sizes: a default, for queries without a valid `$limit`, and a maximum if there is one.
     public init(default: Int, max: Int? = nil) {
         self.default = `default`
         self.max = max

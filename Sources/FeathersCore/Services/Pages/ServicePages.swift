@@ -48,7 +48,7 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
     let decode: @Sendable (JSONValue) throws -> Element
 
     /// The records of all pages, one by one.
-    public var records: ServiceRecords<Element> { ServiceRecords(pages: self) }
+    public var records: some AsyncSequence<Element, any Error> & Sendable { ServiceRecords(pages: self) }
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
@@ -115,18 +115,16 @@ public struct ServicePage<Element: Sendable>: Sendable {
 extension ServicePage: Equatable where Element: Equatable {}
 
 /// The records of all pages of a list. A page is fetched when its first record is read.
-public struct ServiceRecords<Element: Sendable>: AsyncSequence, Sendable {
+private struct ServiceRecords<Element: Sendable>: AsyncSequence, Sendable {
     let pages: ServicePages<Element>
 
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: pages.makeAsyncIterator()) }
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: pages.makeAsyncIterator()) }
 
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: AsyncIteratorProtocol {
         var pages: ServicePages<Element>.AsyncIterator
         var records: ArraySlice<Element> = []
 
-        /// The next record; nil after the last.
-        /// - Throws: what `find` throws, ``FeathersError`` if the list cannot be paged, `CancellationError`.
-        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
+        mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
             while records.isEmpty {
                 guard let page = try await pages.next(isolation: actor) else { return nil }
                 records = page.records[...]

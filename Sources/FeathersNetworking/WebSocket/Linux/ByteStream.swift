@@ -61,9 +61,8 @@
         }
     }
 
-    /// A connection that libcurl made and keeps: TLS, or through a proxy.
-    ///
-    /// The connection lives in the cache of a multi handle of its own, which `curl_easy_send` and `curl_easy_recv` touch as well.
+    /// A connection that libcurl made and keeps: TLS, or through a proxy. It lives in the cache of a multi handle of its own, which
+    /// `curl_easy_send` and `curl_easy_recv` touch as well.
     ///
     /// Unchecked: the handles and the record are used by one thread at a time: by the dialing one until the stream is handed over, then
     /// under the lock of ``WebSocketLink`` (``ByteStream``).
@@ -91,8 +90,7 @@
             self.multi = multi
         }
 
-        /// `CURLOPT_CONNECT_ONLY` has done its work: from here on this is a stream.
-        /// - Returns: whether there is a socket.
+        /// `CURLOPT_CONNECT_ONLY` has done its work: from here on this is a stream, if there is a socket.
         func connected() -> Bool {
             descriptor = ccurl_active_socket(easy)
             return descriptor >= 0

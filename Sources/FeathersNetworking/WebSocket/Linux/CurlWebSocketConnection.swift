@@ -8,9 +8,9 @@
         /// - Parameter early: what arrived on the stream together with the answer to the opening handshake.
         init(
             _ stream: any ByteStream, early: [UInt8], on loop: SocketLoop, host: String, maximumMessageSize: Int,
-            configuration: CurlWebSocketConnector.Configuration
+            closingTimeout: Duration
         ) {
-            link = WebSocketLink(stream, on: loop, host: host, configuration: configuration)
+            link = WebSocketLink(stream, on: loop, host: host, closingTimeout: closingTimeout)
             link.attach(stream, early: early, maximumMessageSize: maximumMessageSize)
         }
 
@@ -29,12 +29,12 @@
         let closingTimeout: Duration
         let outbound: Locked<WebSocketOutbound>
 
-        init(_ stream: any ByteStream, on loop: SocketLoop, host: String, configuration: CurlWebSocketConnector.Configuration) {
+        init(_ stream: any ByteStream, on loop: SocketLoop, host: String, closingTimeout: Duration) {
             self.loop = loop
             self.host = host
             token = loop.newToken()
-            closingTimeout = configuration.closingTimeout
-            outbound = Locked(WebSocketOutbound(stream, maximumQueuedBytes: configuration.maximumQueuedBytes))
+            self.closingTimeout = closingTimeout
+            outbound = Locked(WebSocketOutbound(stream))
         }
 
         /// Hands the socket to the loop.

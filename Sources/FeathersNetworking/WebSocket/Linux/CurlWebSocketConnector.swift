@@ -5,33 +5,19 @@
     ///
     /// One thread serves all connections of the process; each opening takes another thread while it lasts.
     public struct CurlWebSocketConnector: WebSocketConnector {
-        /// How a ``CurlWebSocketConnector`` connects and closes.
-        public struct Configuration: Sendable {
-            /// How secure connections are made.
-            public var tls: TLSConfiguration
-            /// Which proxy connections go through.
-            public var proxy: NetworkProxy
-            /// How long the server may take to answer a close frame before the connection is cut.
-            public var closingTimeout: Duration
-            /// How much ``WebSocketConnection/sendNow(_:)`` lets queue up, in bytes; one message may always be larger.
-            public var maximumQueuedBytes: Int
-
-            /// Creates a configuration; every setting has a default.
-            public init(
-                tls: TLSConfiguration = TLSConfiguration(), proxy: NetworkProxy = .environment, closingTimeout: Duration = .seconds(5),
-                maximumQueuedBytes: Int = 16 << 20
-            ) {
-                self.tls = tls
-                self.proxy = proxy
-                self.closingTimeout = closingTimeout
-                self.maximumQueuedBytes = maximumQueuedBytes
-            }
-        }
-
-        private let configuration: Configuration
+        let tls: TLSConfiguration
+        let proxy: NetworkProxy
+        /// How long the server may take to answer a close frame before the connection is cut.
+        var closingTimeout = Duration.seconds(5)
 
         /// A connector; each connection it opens is its own.
-        public init(configuration: Configuration = Configuration()) { self.configuration = configuration }
+        /// - Parameters:
+        ///   - tls: how secure connections are made.
+        ///   - proxy: which proxy connections go through.
+        public init(tls: TLSConfiguration = TLSConfiguration(), proxy: NetworkProxy = .environment) {
+            self.tls = tls
+            self.proxy = proxy
+        }
 
         /// Opens a connection: name resolution, proxy, TCP, TLS, the opening handshake (RFC 6455, section 4).
         ///
@@ -40,17 +26,16 @@
         ///   7.68; `CancellationError` when the task is cancelled, at once.
         public func connect(_ request: WebSocketRequest) async throws -> any WebSocketConnection {
             try Task.checkCancellation()
-            if case .failure(let reason) = Libcurl.version { throw WebSocketError(.unsupported, reason.description) }
+            if case .failure(let reason) = Libcurl.version { throw WebSocketError(.unsupported, reason.message) }
             let target = try WebSocketTarget(request.url)
             let loop = try SocketLoop.shared()
             let deadline = ContinuousClock.now.advanced(by: request.timeout.clamped)
             let dial = WebSocketDial()
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    dial.start(continuation) { [configuration] dial throws(WebSocketError) in
+                    dial.start(continuation) { dial throws(WebSocketError) in
                         guard let stream = CurlByteStream() else { throw .noMemory }
-                        let dialer = CurlDialer(
-                            dial: dial, target: target, deadline: deadline, configuration: configuration, stream: stream)
+                        let dialer = CurlDialer(dial: dial, target: target, deadline: deadline, connector: self, stream: stream)
                         let early = try dial.waking(stream.multi) { () throws(WebSocketError) in
                             do throws(WebSocketError) {
                                 try dialer.connect()
@@ -62,8 +47,8 @@
                             }
                         }
                         return CurlWebSocketConnection(
-                            target.isSecure || configuration.proxy.mayApply ? stream : try Self.plain(stream), early: early, on: loop,
-                            host: target.host, maximumMessageSize: request.maximumMessageSize, configuration: configuration)
+                            target.isSecure || proxy.mayApply ? stream : try Self.plain(stream), early: early, on: loop,
+                            host: target.host, maximumMessageSize: request.maximumMessageSize, closingTimeout: closingTimeout)
                     }
                 }
             } onCancel: {

@@ -15,8 +15,7 @@
             }
         }
 
-        /// Starts a detached thread with SIGPIPE blocked.
-        /// - Returns: false where the system has no more threads, which `Thread` does not report.
+        /// Starts a detached thread with SIGPIPE blocked; false where the system has no more threads, which `Thread` does not report.
         static func start(_ name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
             var attributes = pthread_attr_t()
             pthread_attr_init(&attributes)

@@ -74,9 +74,7 @@
         }
     }
 
-    /// The loop on its own thread: the listeners of sockets, and their deadlines.
-    ///
-    /// Not `Sendable`: it is made on the thread and handed to listeners only while they are called.
+    /// The loop on its own thread: listeners of sockets, and deadlines. Not `Sendable`: listeners have it only while they are called.
     final class SocketLoopThread {
         private static let batch = 128
 

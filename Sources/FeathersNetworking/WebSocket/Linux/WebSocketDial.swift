@@ -89,7 +89,7 @@
         let dial: WebSocketDial
         let target: WebSocketTarget
         let deadline: ContinuousClock.Instant
-        let configuration: CurlWebSocketConnector.Configuration
+        let connector: CurlWebSocketConnector
         let stream: CurlByteStream
 
         func connect() throws(WebSocketError) {
@@ -158,8 +158,8 @@
             ccurl_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1)
             // The deadline is watched here; libcurl's own is only kept out of its way.
             ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(ContinuousClock.now.duration(to: deadline).milliseconds) + 60_000)
-            configuration.tls.apply(to: easy)
-            configuration.proxy.apply(to: easy)
+            connector.tls.apply(to: easy)
+            connector.proxy.apply(to: easy)
         }
 
         /// Waits for libcurl's own sockets, for that of the stream, for the deadline or the end of the attempt.

@@ -10,6 +10,8 @@
             case failed(WebSocketError)
         }
 
+        /// How much may be queued, in bytes; one message may always be larger.
+        private static let maximumQueuedBytes = 16 << 20
         /// While more than this is queued, in bytes, pings are not answered.
         private static let maximumQueuedBytesForPongs = 1 << 20
         /// How much one thread writes in one go, in bytes: it holds the lock meanwhile.
@@ -21,25 +23,22 @@
         var handler: (@Sendable (WebSocketEvent) -> Void)?
         var isAbandoned = false
 
-        private let maximumQueuedBytes: Int
         private var queue = OutgoingBytes()
         private var frames = WebSocketFrameWriter()
         private var isBlocked = false
         /// Why nothing more can be written, once writing failed.
         private var writingError: WebSocketError?
 
-        init(_ stream: any ByteStream, maximumQueuedBytes: Int) {
-            self.stream = stream
-            self.maximumQueuedBytes = maximumQueuedBytes
-        }
+        init(_ stream: any ByteStream) { self.stream = stream }
 
         var obstacle: WebSocketError? {
             guard closure == nil, closing.isOpen else { return WebSocketError(.closed, "The WebSocket is closing or closed") }
             return writingError
         }
 
-        /// Whether the queue has room for a message; an empty queue takes one of any size.
-        func hasRoom(for message: WebSocketMessage) -> Bool { queue.isEmpty || queue.count + message.byteCount <= maximumQueuedBytes }
+        func hasRoom(for message: WebSocketMessage) -> Bool {
+            queue.isEmpty || queue.count + message.byteCount <= Self.maximumQueuedBytes
+        }
 
         /// Whether a pong may be sent. A peer that pings but does not read gets no more of them: RFC 6455, section 5.5.3, allows it.
         var mayAnswerPings: Bool { obstacle == nil && queue.count < Self.maximumQueuedBytesForPongs }

@@ -71,8 +71,7 @@ struct HTTPResponseHead {
     var reason: String
     var fields: [HTTPHeaders.Field]
 
-    /// Reads a head without its empty last line.
-    /// - Returns: nil where it is not an HTTP/1 response.
+    /// Reads a head without its empty last line; nil where it is not an HTTP/1 response.
     init?(_ text: String) {
         // One scalar at a time: "\r\n" is a single Character, which must not hide in a line.
         let lines = text.unicodeScalars.split(separator: "\r\n".unicodeScalars).map(Substring.init)

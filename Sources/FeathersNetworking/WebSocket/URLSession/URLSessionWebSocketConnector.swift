@@ -13,8 +13,7 @@ public struct URLSessionWebSocketConnector: WebSocketConnector {
     private let makeConfiguration: @Sendable () -> URLSessionConfiguration
 
     /// A connector that makes a session for each connection.
-    /// - Parameter configuration: makes the configuration of a connection's session; the default keeps nothing on disk, no cookies and
-    ///   no credentials.
+    /// - Parameter configuration: makes the configuration of a session; the default keeps nothing on disk, no cookies, no credentials.
     public init(configuration: @escaping @Sendable () -> URLSessionConfiguration = { URLSessionHTTPClient.defaultConfiguration }) {
         makeConfiguration = configuration
     }

@@ -42,12 +42,8 @@ final class URLSessionWebSocketState: Sendable {
 
     /// Whether messages may be sent; nil where they may.
     var obstacle: WebSocketError? {
-        state.withLock { state in
-            guard state.closure == nil, state.ending == nil, !state.isClosing else {
-                return WebSocketError(.closed, "The WebSocket is closing or closed")
-            }
-            return nil
-        }
+        let isOpen = state.withLock { $0.closure == nil && $0.ending == nil && !$0.isClosing }
+        return isOpen ? nil : WebSocketError(.closed, "The WebSocket is closing or closed")
     }
 
     // MARK: Opening
@@ -82,8 +78,7 @@ final class URLSessionWebSocketState: Sendable {
 
     // MARK: Sending
 
-    /// Calls `hand` where there is room, with the lock held: the order in which room is taken is the order on the wire.
-    /// - Returns: whether there was room.
+    /// Calls `hand` if there is room, with the lock held: the order in which room is taken is the order on the wire.
     func enqueue(_ size: Int, _ hand: () -> Void) -> Bool {
         queuedBytes.withLock { bytes in
             guard bytes == 0 || bytes + size <= Self.maximumQueuedBytes else { return false }

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import Foundation
 import TestBackend
 import Testing
@@ -22,18 +23,24 @@ struct ChaosRun {
     /// Runs to the end.
     /// - Returns: what the proxy did.
     func run() async throws -> FaultProxy.Counters {
-        let remains = try await connectAndDisturb()
+        let released = Promise<Void>()
+        try await connectAndDisturb(ReleaseMark(released))
         let counters = try await proxy.counters(open: 0)
-        // Whoever was told last lets go last.
-        let limit = ContinuousClock.now + .seconds(60)
-        while remains.areThere, ContinuousClock.now < limit { await Task.yield() }
-        if remains.areThere { journal.violated("the transport is still there") }
+        do {
+            // Whoever was told last lets go last.
+            let late = FeathersError(.timeout, "the transport is still there")
+            try await RelativeClock(ContinuousClock()).run(atMost: .seconds(60), orThrow: late) { try await released.value() }
+        } catch let error as FeathersError {
+            journal.violated(error.message)
+        }
         try await proxy.close()
         return counters
     }
 
-    private func connectAndDisturb() async throws -> Remains {
+    /// - Parameter mark: once this returns, only the transport's client holds it. The transport holds the client.
+    private func connectAndDisturb(_ mark: ReleaseMark) async throws {
         let transport = SocketIOTransport.socketIO(proxy.url) {
+            $0.onDiagnostic = { _ in withExtendedLifetime(mark) {} }
             $0.transports = way.transports
             $0.connectTimeout = .seconds(2)
             $0.reconnection = .soon
@@ -45,7 +52,6 @@ struct ChaosRun {
         }
         if transport.pendingCallCount != 0 { journal.violated("\(transport.pendingCallCount) calls are left") }
         if transport.status != .offline { journal.violated("the connection is \(transport.status) at the end") }
-        return Remains(transport)
     }
 
     private func disturb(_ app: FeathersApp) async throws {
@@ -128,16 +134,12 @@ struct ChaosRun {
         }
     }
 
-    /// What must be gone at the end.
-    private struct Remains {
-        weak var transport: SocketIOTransport?
-        weak var client: SocketIOClient?
+    /// Resolves a promise once everything that holds the mark is released.
+    private final class ReleaseMark: Sendable {
+        private let released: Promise<Void>
 
-        init(_ transport: SocketIOTransport) {
-            self.transport = transport
-            client = transport.client
-        }
+        init(_ released: Promise<Void>) { self.released = released }
 
-        var areThere: Bool { transport != nil || client != nil }
+        deinit { released.resolve(()) }
     }
 }

@@ -1,7 +1,5 @@
 import Feathers
-import FeathersSupport
 import FeathersTesting
-import Observation
 import TestBackend
 import Testing
 
@@ -86,23 +84,6 @@ struct LiveReconnectionTests {
             try await room.proxy.accept()
             try await model.wait { $0.records.map(\.text) == ["missed", "first"] }
             #expect(model.error == nil)
-        }
-    }
-}
-
-extension LiveQueryModel {
-    /// Observes the model as a view does, until the condition holds.
-    /// - Throws: `CancellationError` when the task is cancelled.
-    fileprivate func wait(until condition: (LiveQueryModel) -> Bool) async throws {
-        while true {
-            let changed = Promise<Void>()
-            let isMet = withObservationTracking {
-                condition(self)
-            } onChange: {
-                changed.resolve(())
-            }
-            if isMet { return }
-            try await changed.value()
         }
     }
 }

@@ -25,7 +25,7 @@ struct OutboxApp: Sendable {
         self.clock = clock
         outbox = try await Outbox(file: self.folder.file) { options in
             options.clock = clock
-            options.retry.jitter = 0
+            options.retry = OutboxRetry(jitter: 0)
             options.attemptTimeout = nil
             configure(&options)
         }

@@ -67,10 +67,10 @@ struct OutboxQueueTests {
         queue.add(.sample(0))
         #expect(taken(&queue) == [])
         queue.start()
-        queue.changeGate { $0.isConnected = false }
+        queue.gate.isConnected = false
         #expect(taken(&queue) == [])
-        queue.changeGate { $0.isConnected = true }
-        queue.changeGate { $0.stop() }
+        queue.gate.isConnected = true
+        queue.gate.stop()
         #expect(taken(&queue) == [])
         queue.start()
         #expect(taken(&queue) == [0])
@@ -103,10 +103,10 @@ struct OutboxQueueTests {
         _ = queue.putOff(.sample(0), verdict(.unavailable), at: .zero, random: 0)
         #expect(taken(&queue) == [])
         if isConnection {
-            queue.changeGate { $0.isConnected = false }
-            queue.changeGate { $0.isConnected = true }
+            queue.gate.isConnected = false
+            queue.gate.isConnected = true
         } else {
-            queue.changeGate { $0.resume() }
+            queue.gate.resume()
         }
         #expect(taken(&queue) == [0])
     }
@@ -132,7 +132,7 @@ struct OutboxQueueTests {
         #expect(queue.putOff(.sample(0), verdict(.notAuthenticated, .answered), at: .zero, random: 0) == nil)
         #expect(queue.gate.needsSignIn)
         #expect(taken(&queue) == [])
-        queue.changeGate { $0.signedIn() }
+        queue.gate.signedIn()
         // It began before the sign-in, so that its refusal says nothing of now.
         #expect(queue.putOff(.sample(1), verdict(.notAuthenticated, .answered), at: .zero, random: 0) == nil)
         #expect(!queue.gate.needsSignIn)
