@@ -83,7 +83,7 @@ let package = Package(
             name: "FeathersCoreTests", dependencies: ["FeathersCore", "FeathersSupport", "FeathersTesting"], swiftSettings: settings),
         .testTarget(
             name: "FeathersNetworkingTests",
-            dependencies: ["FeathersNetworking", "TestBackend"],
+            dependencies: ["FeathersSupport", "FeathersNetworking", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersRESTTests",
@@ -134,13 +134,19 @@ let package = Package(
         .testTarget(
             name: "CompositionTests",
             dependencies: [
-                "FeathersSupport", "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersNetworking",
-                "FeathersREST", "FeathersSync", "FeathersTesting", "FeathersTraffic",
+                "FeathersSupport", "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSONAPI",
+                "FeathersNetworking", "FeathersREST", "FeathersSync", "FeathersTesting", "FeathersTraffic",
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["FeathersSupport", "Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend"],
+            name: "ConformanceTests",
+            dependencies: ["FeathersSupport", "Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend", "MemoryProbe"],
             swiftSettings: settings),
+        // Does one thing that a hostile server can make large, and says how much memory that took.
+        .executableTarget(
+            name: "MemoryProbe", dependencies: ["Feathers", "FeathersJSON"], path: "Tests/MemoryProbe", swiftSettings: settings),
+        // Every transport against a server that attacks it.
+        .testTarget(name: "AdversaryTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests",

@@ -1,13 +1,17 @@
 package import FeathersCore
 import FeathersNetworking
+package import FeathersSupport
 package import Foundation
 
 /// The base URL, checked once and kept as text without trailing slashes.
 package struct RESTBaseURL: Sendable {
+    /// The server; nil where the URL leads to none.
+    package let origin: Origin?
     private let checked: Result<String, FeathersError>
 
     package init(_ url: URL) {
         let absolute = url.absoluteURL
+        origin = Origin(absolute)
         guard absolute.isRequestable else {
             checked = .failure(.refused("The base URL must be an http or https URL with a host, not '\(url.withoutCredentials)'"))
             return
@@ -40,7 +44,7 @@ package enum RESTPath {
                 try append(segment: value, as: "The value of ':\(name)' in params.route", to: &text)
             } else {
                 let segment = String(Substring(bytes))
-                try refuseIfItMovesThePath(segment, "A segment of the path '\(path)'")
+                try refuseIfItMovesThePath(segment.withPlainDots, "A segment of the path '\(path)'")
                 text += "/"
                 text += segment.addingEncodingWhereNeeded()
             }
@@ -69,6 +73,11 @@ package enum RESTPath {
 }
 
 extension String {
+    /// The text with its dots as dots: `%2E` is the same to whoever decodes a path before reading it.
+    fileprivate var withPlainDots: String {
+        utf8.contains(UInt8(ascii: "%")) ? replacing("%2e", with: ".").replacing("%2E", with: ".") : self
+    }
+
     /// A path segment with what may not stand in a path percent-encoded; what is encoded already stays.
     fileprivate func addingEncodingWhereNeeded() -> String {
         if utf8.allSatisfy(\.standsInPath) { return self }

@@ -9,6 +9,7 @@ struct RESTRequestBuilder: Sendable {
     let headers: [String: String]
     let timeout: Duration?
     let queryOptions: QueryStringOptions
+    var maximumResponseBytes = HTTPRequest.defaultMaximumResponseBytes
 
     func httpRequest(for request: ServiceRequest) throws -> HTTPRequest {
         let verb = HTTPMethod(request.method)
@@ -16,7 +17,8 @@ struct RESTRequestBuilder: Sendable {
             method: verb.rawValue,
             url: try url(for: request),
             headers: try fields(for: request, verb),
-            timeout: request.params.timeout ?? timeout
+            timeout: request.params.timeout ?? timeout,
+            maximumResponseBytes: maximumResponseBytes
         )
         if verb.carriesData, let data = request.data, !data.isNull {
             // Null is sent as no body at all, which a Feathers server reads as {}.
@@ -63,7 +65,7 @@ struct RESTRequestBuilder: Sendable {
             if verb.carriesData { try fields.set("Content-Type", to: "application/json") }
             if request.method.isCustom { try fields.set("X-Service-Method", to: request.method.rawValue) }
             if let held = request.params.heldAnswer { try fields.set("If-None-Match", to: held.entityTag) }
-            try fields.merge(request.params.headers)
+            try fields.merge(request.params.headers(for: base.origin))
         } catch {
             throw FeathersError(error)
         }

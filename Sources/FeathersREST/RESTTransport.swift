@@ -1,5 +1,6 @@
 public import FeathersCore
 public import FeathersNetworking
+package import FeathersSupport
 public import Foundation
 
 /// Carries service requests over HTTP, as FeathersJS' REST client does.
@@ -11,9 +12,12 @@ public struct RESTTransport: Transport {
 
     package init(
         _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
-        queryOptions: QueryStringOptions = QueryStringOptions(), httpClient: (any HTTPClient)? = nil
+        queryOptions: QueryStringOptions = QueryStringOptions(),
+        maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes, httpClient: (any HTTPClient)? = nil
     ) {
-        builder = RESTRequestBuilder(base: RESTBaseURL(baseURL), headers: headers, timeout: timeout, queryOptions: queryOptions)
+        builder = RESTRequestBuilder(
+            base: RESTBaseURL(baseURL), headers: headers, timeout: timeout, queryOptions: queryOptions,
+            maximumResponseBytes: maximumResponseBytes)
         self.httpClient = httpClient ?? PlatformHTTPClient.make()
     }
 
@@ -31,6 +35,10 @@ public struct RESTTransport: Transport {
     public func endCalls() { httpClient.cancelAll() }
 }
 
+extension RESTTransport: AddressedTransport {
+    package var origin: Origin? { builder.base.origin }
+}
+
 extension Transport where Self == RESTTransport {
     /// A transport over HTTP: `FeathersApp(transport: .rest(url))`.
     /// - Parameters:
@@ -38,11 +46,15 @@ extension Transport where Self == RESTTransport {
     ///   - headers: header fields of every request; a call's own win.
     ///   - timeout: how long a call may take, redirects included, unless it says otherwise; nil for as long as it takes.
     ///   - queryOptions: how queries become query strings.
+    ///   - maximumResponseBytes: how many bytes an answer may have, decompressed; 16 MiB unless set. Downloads into files have no limit.
     ///   - httpClient: what executes the requests; nil for one of this transport's own, ``PlatformHTTPClient/make()``.
     public static func rest(
         _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
-        queryOptions: QueryStringOptions = QueryStringOptions(), httpClient: (any HTTPClient)? = nil
+        queryOptions: QueryStringOptions = QueryStringOptions(),
+        maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes, httpClient: (any HTTPClient)? = nil
     ) -> RESTTransport {
-        RESTTransport(baseURL, headers: headers, timeout: timeout, queryOptions: queryOptions, httpClient: httpClient)
+        RESTTransport(
+            baseURL, headers: headers, timeout: timeout, queryOptions: queryOptions, maximumResponseBytes: maximumResponseBytes,
+            httpClient: httpClient)
     }
 }

@@ -7,7 +7,7 @@ package import Foundation
 ///
 /// Unchecked: `value` is touched in `withLock` alone, between `lock` and `unlock`; as both the value and what leaves the closure are `Sendable`, no
 /// reference to unprotected state can escape. Other rooms see into `withLock`, so that it costs them no generics, and have no other way to the value.
-package final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable {
+package final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, CustomReflectable {
     @usableFromInline let lock = NSLock()
     /// Nobody has it beside the one who holds the lock, who would wait for himself for ever: what the runtime checks on every access cannot happen.
     @exclusivity(unchecked) @usableFromInline var value: Value
@@ -20,4 +20,7 @@ package final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable {
         defer { lock.unlock() }
         return try body(&value)
     }
+
+    /// Shows nothing of the value. Reflection reads properties without the lock, and copies them: a value that cannot be copied ends the process.
+    package var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .class) }
 }

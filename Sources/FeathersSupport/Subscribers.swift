@@ -9,8 +9,6 @@ package final class Subscribers<Element: Sendable>: Sendable {
 
     package init() {}
 
-    package var isEmpty: Bool { state.withLock { $0.readers.isEmpty } }
-
     /// Who reads now: to be told outside of every lock.
     package var readers: [AsyncStream<Element>.Continuation] { state.withLock { Array($0.readers.values) } }
 

@@ -29,6 +29,7 @@ struct SecurityPolicyTests {
     func others() throws {
         #expect(Self.socket.offlineCalls == .wait(limit: 1000) && !Self.socket.recoversState)
         #expect(Self.request.redirects == .follow(maximum: 20))
+        #expect(Self.request.maximumResponseBytes == Self.socket.maximumMessageSize)
         func nested(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
         #expect(throws: Never.self) { try JSONValue(parsing: nested(1024), maximumDepth: .max) }
         #expect(throws: JSONParsingError.self) { try JSONValue(parsing: nested(1025), maximumDepth: .max) }

@@ -51,6 +51,23 @@ struct JSONValueEncoderTests {
         #expect(throws: EncodingError.self) { try JSONValueEncoder().encode(Date(timeIntervalSince1970: 1e15)) }
     }
 
+    @Test(
+        "A date that is none is refused, with the way to it, and the error can be printed", arguments: [Double.nan, .infinity, -.infinity])
+    func refusesDatesThatAreNone(seconds: Double) throws {
+        struct Refused: Error {}
+        let own = JSONDateFormat.custom(encode: { _ in throw Refused() }, decode: { _ in throw Refused() })
+        for format in [JSONDateFormat.iso8601, .iso8601WithoutFraction, .millisecondsSince1970, .secondsSince1970, own] {
+            let encoder = JSONValueEncoder(CodingOptions(dates: format))
+            let error = try #require(throws: EncodingError.self) {
+                try encoder.encode(["at": [Date(timeIntervalSince1970: seconds)]])
+            }
+            guard case .invalidValue(_, let context) = error else { throw error }
+            #expect(context.codingPath.map(\.stringValue).first == "at")
+            // Foundation would end the process here, were the date itself in the error.
+            #expect(!"\(error) \(error.localizedDescription)".isEmpty)
+        }
+    }
+
     @Test("JSON values pass unchanged, wherever they stand")
     func passesJSONValues() throws {
         struct Holder: Codable, Equatable {

@@ -180,4 +180,15 @@ struct SafeDirectoryTests {
             #expect(abs(Double(files.first?.lastChange ?? 0) / 1e9 - Date.now.timeIntervalSince1970) < 600)
         }
     }
+
+    @Test(
+        "A listing leaves out what other users have put into a sticky directory",
+        .enabled(if: geteuid() == 0, "only the superuser can give files away"))
+    func foreignFiles() throws {
+        let directory = try directory()
+        for name in ["foreign.x", "own.x"] { try folder.write("text", to: name) }
+        #expect(chmod(folder.url.path, 0o1777) == 0)
+        #expect(chown(folder.path("foreign.x"), 12345, 12345) == 0)
+        #expect(try directory.files(withSuffix: ".x").map(\.name) == ["own.x"])
+    }
 }

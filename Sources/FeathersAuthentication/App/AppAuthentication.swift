@@ -38,6 +38,9 @@ extension FeathersApp {
     /// ```
     /// Nothing is sent yet. A stored token is tried by the first call, or by the connection as soon as the server has accepted it.
     ///
+    /// The token goes to the app's own server, which is where its transport leads, and to ``AuthenticationOptions/trustedOrigins``. The
+    /// authentication service itself gets what signing in and out takes, wherever it is.
+    ///
     /// Waiting for a sign-in counts into a call's `params.timeout`. A call belongs to the user who was signed in, or signing in, when it was made: if
     /// another user signs in before it is sent, or before a `find` or `get` is answered, it throws ``FeathersError/Code/notAuthenticated``.
     /// - Throws: ``FeathersError/Code/badRequest`` naming an option that cannot be used, ``FeathersError/Code/conflict`` if the app has
@@ -48,6 +51,7 @@ extension FeathersApp {
             throw FeathersError(.conflict, "The app has authentication already", execution: .neverSent)
         }
         self[InstalledAuthenticator.self] = authenticator
+        trust(options.trustedServers)
         use(SignInGate(authenticator: authenticator))
         resolveIdentity { [weak authenticator] in await authenticator?.storedIdentity() }
         addBackgroundWork { app in _ = await app.resolvedIdentity() }

@@ -1,5 +1,6 @@
 import FeathersCore
-package import Foundation
+import FeathersSupport
+public import Foundation
 
 /// How an app signs in, and where it keeps its tokens.
 public struct AuthenticationOptions: Sendable {
@@ -21,6 +22,11 @@ public struct AuthenticationOptions: Sendable {
     ///
     /// For servers, and proxies in front of them, that check who connects. FeathersJS does not need it: it gets the token over the connection.
     public var authenticatesHandshake = false
+    /// Servers that may see the token besides the app's own, which is where its transport leads.
+    ///
+    /// Scheme, host and port count; a path does not. Calls to all other servers go without the token: those of endpoints, of services that
+    /// are registered with a transport, and of services of your own that hand their calls on to one.
+    public var trustedOrigins: [URL] = []
     package var clock: any Clock<Duration> = ContinuousClock()
     /// The time of day, to compare with the times in tokens.
     package var date: @Sendable () -> Date = { Date() }
@@ -48,6 +54,13 @@ extension AuthenticationOptions {
         let isName = header.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
         if header.isEmpty || !isName { throw refuse("'\(header)' is not the name of a header field") }
         if !scheme.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { throw refuse("the scheme has characters that no header may carry") }
+        // The URL itself is not told: it may hold a password.
+        for (index, url) in trustedOrigins.enumerated() where Origin(url) == nil {
+            throw refuse("trustedOrigins[\(index)] is no http or https URL with a host")
+        }
         return options
     }
+
+    /// The servers of ``trustedOrigins``.
+    var trustedServers: Set<Origin> { Set(trustedOrigins.compactMap { Origin($0) }) }
 }

@@ -6,17 +6,34 @@ struct SignInGate: Middleware {
     let order = MiddlewareOrder.authentication
     let authenticator: Authenticator
 
+    /// What is behind the gate.
+    enum Destination: Sendable {
+        /// The app's own server, or an endpoint, whose call says whether it carries credentials.
+        case ownServer
+        /// A service that is registered with a transport of its own, which may lead to another server.
+        case registered(TransportService)
+        /// A service of the program's own, which may hand the call on to any server.
+        case local
+    }
+
     func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)? {
-        GatedService(authenticator: authenticator, next: next)
+        let destination: Destination =
+            switch site.implementation {
+            case _ where site.path == nil: .ownServer
+            case let service as TransportService: service.isOwn ? .ownServer : .registered(service)
+            default: .local
+            }
+        return GatedService(authenticator: authenticator, destination: destination, next: next)
     }
 }
 
 private struct GatedService: ServiceProtocol {
     let authenticator: Authenticator
+    let destination: SignInGate.Destination
     let next: any ServiceProtocol
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        try await authenticator.gate(request) { try await next.respond(to: $0) }
+        try await authenticator.gate(request, to: destination) { try await next.respond(to: $0) }
     }
 }
 
@@ -26,11 +43,13 @@ extension Authenticator {
     /// Waiting counts into the call's timeout.
     /// - Throws: ``FeathersError/Code/timeout`` if the call's time ends before the sign-in does; ``FeathersError/Code/notAuthenticated`` if the signed-in
     ///   user changes before the call is sent, or before a read is answered.
-    func gate(_ request: ServiceRequest, _ next: (ServiceRequest) async throws -> ServiceResponse) async throws -> ServiceResponse {
+    func gate(
+        _ request: ServiceRequest, to destination: SignInGate.Destination, _ next: (ServiceRequest) async throws -> ServiceResponse
+    ) async throws -> ServiceResponse {
         // Another server neither gets this app's token nor judges it.
         guard request.params.carriesCredentials else { return try await next(request) }
         try request.checkSender()
-        if Self.performing == ObjectIdentifier(self) { return try await next(partOfAttempt(request)) }
+        if Self.performing == ObjectIdentifier(self) { return try await next(partOfAttempt(request, to: destination)) }
         if isExempt(request.path) { return try await next(request) }
 
         let deadline = request.params.timeout.map { timebase.now + $0 }
@@ -44,8 +63,8 @@ extension Authenticator {
             guard remaining > .zero else { throw timeout(of: request) }
             first.params.timeout = remaining
         }
-        guard let signedIn = pass.signedIn else { return try noted(await next(first), pass.sender, request) }
-        guard addSignIn(signedIn, to: &first) else {
+        guard let signedIn = pass.signedIn, trusts(destination) else { return try noted(await next(first), pass.sender, request) }
+        guard addSignIn(signedIn, to: &first, for: destination) else {
             // Sent with a token of the caller's own, in no one's name that the app knows.
             first.sender = nil
             return try await next(first)
@@ -59,7 +78,7 @@ extension Authenticator {
                 guard deadline > timebase.now else { throw error }
                 second.params.timeout = deadline - timebase.now
             }
-            _ = addSignIn(renewed, to: &second, inPlaceOf: signedIn)
+            _ = addSignIn(renewed, to: &second, for: destination, inPlaceOf: signedIn)
             return try noted(await next(second), pass.sender, request)
         }
     }
@@ -84,10 +103,12 @@ extension Authenticator {
     }
 
     /// A call that a hook or a refresh function makes within an attempt. It must not wait for a connection that waits for the attempt.
-    private func partOfAttempt(_ request: ServiceRequest) -> ServiceRequest {
+    private func partOfAttempt(_ request: ServiceRequest, to destination: SignInGate.Destination) -> ServiceRequest {
         var request = request
         request.params.concernsConnection = true
-        if !isExempt(request.path), let signedIn = state.withLock({ $0.session.signedIn }) { _ = addSignIn(signedIn, to: &request) }
+        if !isExempt(request.path), trusts(destination), let signedIn = state.withLock({ $0.session.signedIn }) {
+            _ = addSignIn(signedIn, to: &request, for: destination)
+        }
         return request
     }
 
@@ -172,20 +193,34 @@ extension Authenticator {
 
     // MARK: Credentials
 
+    /// Whether what is behind the gate may see the token.
+    private func trusts(_ destination: SignInGate.Destination) -> Bool {
+        guard case .registered(let service) = destination else { return true }
+        return app()?.trusts(service) ?? false
+    }
+
     /// Adds the sign-in where servers, hooks and local services look for it. What the caller has set stays.
     /// - Parameter old: the sign-in of a first try, which is replaced.
     /// - Returns: whether the call is sent with the sign-in's token, rather than with the caller's.
     private func addSignIn(
-        _ signedIn: AuthenticationSession.SignedIn, to request: inout ServiceRequest, inPlaceOf old: AuthenticationSession.SignedIn? = nil
+        _ signedIn: AuthenticationSession.SignedIn, to request: inout ServiceRequest, for destination: SignInGate.Destination,
+        inPlaceOf old: AuthenticationSession.SignedIn? = nil
     ) -> Bool {
         let result = signedIn.token.result
         let present = request.params[Authentication.self]
         if present == nil || present == old?.token.result { request.params[Authentication.self] = result }
-        // A connection is signed in itself. Endpoints, and calls with another way to take, need the header.
-        guard callsCarryCredentials || request.params.travelsByHTTP else { return true }
+        // A connection is signed in itself. Endpoints, calls with another way to take, and services with a transport of their own need
+        // the header.
+        let hasOtherWay = if case .registered = destination { true } else { callsCarryCredentials || request.params.travelsByHTTP }
+        guard hasOtherWay else { return true }
         let own = request.params.headers.first { $0.key.caseInsensitivelyEquals(options.header) }
         if let own, own.value != old.map({ headerValue($0.token.result.accessToken) }) { return false }
-        request.params.headers[own?.key ?? options.header] = headerValue(result.accessToken)
+        let (field, value) = (own?.key ?? options.header, headerValue(result.accessToken))
+        if case .local = destination, let app = app() {
+            request.params.lend(field, value, of: app)
+        } else {
+            request.params.headers[field] = value
+        }
         return true
     }
 }

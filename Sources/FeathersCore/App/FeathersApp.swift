@@ -123,7 +123,7 @@ extension FeathersApp {
             guard let transport else { return Service(path: path, implementation: MissingService(path: path)) }
             // A server that pushes events pushes those of our own calls too.
             let pushed = transport is any RealTimeTransport ? Set(EventName.standard) : []
-            return Service(path: path, implementation: TransportService(transport), options: ServiceOptions(serviceEvents: pushed))
+            return Service(path: path, implementation: TransportService(own: transport), options: ServiceOptions(serviceEvents: pushed))
         }
         return UntypedService(app: entry.mountedFrom ?? self, actor: entry.service)
     }

@@ -115,7 +115,7 @@ extension ServiceRegistry {
     }
 
     /// Hands events of a call to their readers, unless the user whose call it was is gone.
-    func hand(_ events: [ServiceEvent], to hub: EventHub, sentAs sender: RequestSender?) {
+    func hand(_ events: [ServiceEvent], to hub: EventHub<ServiceEvent>, sentAs sender: RequestSender?) {
         guard let sender else { return events.forEach(hub.emit) }
         handing.withLock { if sender.isCurrent { events.forEach(hub.emit) } }
     }

@@ -59,11 +59,12 @@ public struct Redaction: Sendable, Hashable {
         return redacted
     }
 
-    /// The text with its tokens redacted: JSON Web Tokens, and what follows `Bearer` or `Basic`.
+    /// The text with its secrets redacted: JSON Web Tokens, what follows `Bearer` or `Basic`, and user and password in URLs.
     package func redact(text: String) -> String {
         guard Self.mayHoldToken(text) else { return text }
         var redacted = ""
         var isScheme = false
+        let text = Self.withoutUserInfo(text)
         var rest = Substring(text)
         while let first = rest.first {
             let isWord = first.standsInToken
@@ -84,7 +85,21 @@ public struct Redaction: Sendable, Hashable {
     /// Whether a word has three parts separated by dots, and contains the Base64 of `{"`.
     private static func isToken(_ word: Substring) -> Bool { word.contains("eyJ") && word.count { $0 == "." } >= 2 }
 
-    /// A quick check whether the text contains `eyJ`, `Bearer` or `Basic`.
+    /// Replaces user and password in URLs: what stands between `://` and the last `@` before the path.
+    private static func withoutUserInfo(_ text: String) -> String {
+        var redacted = ""
+        var rest = Substring(text)
+        while let start = rest.firstRange(of: "://")?.upperBound {
+            let end = rest[start...].firstIndex { "/?#\"'<>".contains($0) || $0.isWhitespace } ?? rest.endIndex
+            redacted += rest[..<start]
+            let mark = rest[start..<end].lastIndex(of: "@")
+            if mark != nil { redacted += placeholder }
+            rest = rest[(mark ?? start)...]
+        }
+        return redacted + rest
+    }
+
+    /// A quick check whether the text contains `eyJ`, `Bearer`, `Basic` or `://`.
     private static func mayHoldToken(_ text: String) -> Bool {
         var (last, lastButOne): (UInt8, UInt8) = (0, 0)
         for byte in text.utf8 {
@@ -92,7 +107,7 @@ public struct Redaction: Sendable, Hashable {
             let letter = byte | 0x20
             switch (lastButOne, last, letter) {
             case (UInt8(ascii: "e"), UInt8(ascii: "y"), UInt8(ascii: "j")), (UInt8(ascii: "b"), UInt8(ascii: "e"), UInt8(ascii: "a")),
-                (UInt8(ascii: "b"), UInt8(ascii: "a"), UInt8(ascii: "s")):
+                (UInt8(ascii: "b"), UInt8(ascii: "a"), UInt8(ascii: "s")), (UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "/")):
                 return true
             default: (lastButOne, last) = (last, letter)
             }

@@ -1,9 +1,9 @@
 import FeathersSupport
 import Synchronization
 
-/// Hands the events of one service to every subscriber's own buffer.
-package final class EventHub: Sendable {
-    private let subscriptions = Locked(EventSubscriptions())
+/// Hands events, of one service or of a connection, to every subscriber's own buffer.
+package final class EventHub<Event: BufferedEvent>: Sendable {
+    private let subscriptions = Locked(EventSubscriptions<Event>())
     private let dropped = Atomic<Int>(0)
 
     package init() {}
@@ -16,9 +16,9 @@ package final class EventHub: Sendable {
     /// Registers a subscriber before it returns, so that no event after it is missed.
     /// - Parameters:
     ///   - names: the events to deliver; nil for every one.
-    ///   - limit: how many events wait for a slow reader before the oldest are dropped.
-    func subscribe(to names: [EventName]?, buffering limit: Int) -> EventReading {
-        let subscription = EventSubscription(names: names, buffering: limit)
+    ///   - limit: how many events wait for a slow reader before the oldest are dropped; see ``EventBuffer`` for their bytes.
+    package func subscribe(to names: [Event.Name]?, buffering limit: Int) -> EventReading<Event> {
+        let subscription = EventSubscription<Event>(names: names, buffering: limit)
         let number = subscriptions.withLock { $0.add(subscription) }
         // Set before the subscription is returned, so that it cannot end without this.
         subscription.onEnd { [weak self] in
@@ -28,7 +28,7 @@ package final class EventHub: Sendable {
     }
 
     /// Delivers an event. Delivery wakes readers, so it happens outside the lock.
-    package func emit(_ event: ServiceEvent) {
+    package func emit(_ event: Event) {
         for subscription in subscriptions.withLock({ $0 }).all { count(subscription.deliver(event)) }
     }
 
@@ -52,10 +52,10 @@ package final class EventHub: Sendable {
 ///
 /// They lie in one row, by numbers that grow. Who goes leaves a gap, and the row closes up when half of it is gaps: a thousand readers
 /// come and go at the cost of a thousand times one.
-struct EventSubscriptions: Sendable {
+struct EventSubscriptions<Event: BufferedEvent>: Sendable {
     private struct Place: Sendable {
         let number: Int
-        var subscription: EventSubscription?
+        var subscription: EventSubscription<Event>?
     }
 
     private var places: [Place] = []
@@ -63,10 +63,10 @@ struct EventSubscriptions: Sendable {
     private(set) var count = 0
 
     /// Those who are here, in their order.
-    var all: some Sequence<EventSubscription> { places.lazy.compactMap(\.subscription) }
+    var all: some Sequence<EventSubscription<Event>> { places.lazy.compactMap(\.subscription) }
 
     /// - Returns: the number the subscriber goes by.
-    mutating func add(_ subscription: EventSubscription) -> Int {
+    mutating func add(_ subscription: EventSubscription<Event>) -> Int {
         lastNumber += 1
         places.append(Place(number: lastNumber, subscription: subscription))
         count += 1

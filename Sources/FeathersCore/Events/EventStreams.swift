@@ -43,6 +43,20 @@ extension Service {
 }
 
 extension EventReading {
+    /// The events as they came, without the gaps.
+    package func events() -> AsyncStream<Event> {
+        AsyncStream {
+            while true {
+                var item = self.nextWaiting()
+                if item == nil { item = await self.next() }
+                guard let item else { return nil }
+                if case .event(let event) = item { return event }
+            }
+        }
+    }
+}
+
+extension EventReading where Event == ServiceEvent {
     /// The events and gaps as a stream. It holds the subscription, so that dropping the stream ends that.
     /// - Parameters:
     ///   - diagnostics: where events that cannot be decoded are reported.

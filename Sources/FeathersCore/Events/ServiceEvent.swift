@@ -37,7 +37,7 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
 }
 
 /// Something that happened to a record, or a custom event of a service.
-public struct ServiceEvent: Sendable, Hashable {
+public struct ServiceEvent: Sendable {
     /// The path of the service.
     public let path: String
 
@@ -47,11 +47,28 @@ public struct ServiceEvent: Sendable, Hashable {
     /// The record, or whatever a custom event carries.
     public let data: JSONValue
 
+    /// How many bytes the event came in; 0 for one of this process. It says nothing about equality.
+    package var weight = 0
+
     /// An event; the parameters are the properties of the same names.
     public init(path: String, name: EventName, data: JSONValue) {
         self.path = path
         self.name = name
         self.data = data
+    }
+}
+
+extension ServiceEvent: BufferedEvent {}
+
+extension ServiceEvent: Hashable {
+    public static func == (left: ServiceEvent, right: ServiceEvent) -> Bool {
+        left.path == right.path && left.name == right.name && left.data == right.data
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(path)
+        hasher.combine(name)
+        hasher.combine(data)
     }
 }
 

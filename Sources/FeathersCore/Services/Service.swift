@@ -9,7 +9,7 @@ public actor Service {
     /// The path without leading and trailing slashes.
     public nonisolated let path: String
 
-    nonisolated let events = EventHub()
+    nonisolated let events = EventHub<ServiceEvent>()
     /// The compiled plans; nil after a change of hooks, options or implementation.
     private nonisolated let published = Locked<CallPlans?>(nil)
 

@@ -54,12 +54,23 @@ package protocol CallQueueing: Transport {
 }
 
 /// A service on a server, reached through a transport.
+///
+/// An app's token goes along only if the transport leads to the app's own server, or to one of its authentication's `trustedOrigins`.
 public struct TransportService: ServiceProtocol {
     let transport: any Transport
+    /// Whether the transport is the app's own.
+    package let isOwn: Bool
 
     /// Creates a service that hands its calls to a transport.
     public init(_ transport: any Transport) {
         self.transport = transport
+        isOwn = false
+    }
+
+    /// The service of an app that nobody has registered.
+    init(own transport: any Transport) {
+        self.transport = transport
+        isOwn = true
     }
 
     public func respond(to request: ServiceRequest) async throws -> ServiceResponse {

@@ -132,7 +132,7 @@ extension EncodingNode {
 
     private func timestamp(of date: Date, hasFraction: Bool, at step: CodingPathStep) throws -> JSONValue {
         guard let text = ISO8601Timestamp(milliseconds: date.timeIntervalSince1970 * 1000).text(hasFraction: hasFraction) else {
-            throw invalid(date, "The date is out of the range of JavaScript's dates.", at: step)
+            throw invalid(printable(date), "The date is out of the range of JavaScript's dates.", at: step)
         }
         return .string(text)
     }
@@ -149,8 +149,16 @@ extension EncodingNode {
         do {
             return try encode(value)
         } catch {
-            throw invalid(value, "The custom format does not write \(T.self).", at: step, underlying: error)
+            throw invalid(printable(value), "The custom format does not write \(T.self).", at: step, underlying: error)
         }
+    }
+
+    /// The value for an error that can be printed: of a date its seconds since 1970.
+    ///
+    /// Foundation ends the process when it prints a date that is not finite.
+    private func printable(_ value: Any) -> Any {
+        if let date = value as? Date { return date.timeIntervalSince1970 }
+        return value
     }
 
     private func decimal(_ decimal: Decimal, at step: CodingPathStep) throws -> JSONValue {

@@ -2,6 +2,9 @@ extension JSONValue {
     /// The default limit of nesting.
     public static let defaultMaximumDepth = 512
 
+    /// The default limit of values in a text of up to 16 MiB; a larger one may hold a value for each four of its bytes.
+    public static let defaultMaximumValues = 4 << 20
+
     /// Parses a JSON text in UTF-8, exactly as RFC 8259 defines it.
     ///
     /// Integers that fit `Int64` become `.integer`; every other number becomes the nearest `Double`. The last value of a
@@ -12,33 +15,43 @@ extension JSONValue {
     ///   - bytes: The whole text, without a byte order mark.
     ///   - maximumDepth: How many arrays and objects may be inside each other. Values above 1024 count as 1024, since
     ///     comparing or freeing deeper values could overflow a thread's stack.
+    ///   - maximumValues: How many values the text may hold, those in arrays and objects included, since each takes more memory than its
+    ///     text; nil for ``defaultMaximumValues``, or one for each four bytes of the text where that is more.
     /// - Throws: `JSONParsingError` with the reason and the byte offset.
-    public init(parsing bytes: some Collection<UInt8>, maximumDepth: Int = defaultMaximumDepth) throws(JSONParsingError) {
+    public init(
+        parsing bytes: some Collection<UInt8>, maximumDepth: Int = defaultMaximumDepth, maximumValues: Int? = nil
+    ) throws(JSONParsingError) {
         let result = bytes.withContiguousStorageIfAvailable { buffer in
-            Self.parse(UnsafeRawBufferPointer(buffer), maximumDepth: maximumDepth)
+            Self.parse(UnsafeRawBufferPointer(buffer), maximumDepth, maximumValues)
         }
         if let result {
             self = try result.get()
         } else {
-            self = try Array(bytes).withUnsafeBytes { Self.parse($0, maximumDepth: maximumDepth) }.get()
+            self = try Array(bytes).withUnsafeBytes { Self.parse($0, maximumDepth, maximumValues) }.get()
         }
     }
 
-    /// Parses a JSON text, as `init(parsing:maximumDepth:)` does for bytes. Offsets count UTF-8 bytes.
+    /// Parses a JSON text, as `init(parsing:maximumDepth:maximumValues:)` does for bytes. Offsets count UTF-8 bytes.
     ///
     /// - Throws: `JSONParsingError` with the reason and the byte offset.
-    public init(parsing text: String, maximumDepth: Int = defaultMaximumDepth) throws(JSONParsingError) {
+    public init(parsing text: String, maximumDepth: Int = defaultMaximumDepth, maximumValues: Int? = nil) throws(JSONParsingError) {
         var text = text
-        self = try text.withUTF8 { Self.parse(UnsafeRawBufferPointer($0), maximumDepth: maximumDepth) }.get()
+        self = try text.withUTF8 { Self.parse(UnsafeRawBufferPointer($0), maximumDepth, maximumValues) }.get()
     }
 
     /// Comparing or freeing deeper values could overflow a thread's stack.
     static let depthCeiling = 1024
 
-    private static func parse(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int) -> Result<JSONValue, JSONParsingError> {
+    /// How many values a text may hold unless its reader says otherwise.
+    static func maximumValues(inTextOf byteCount: Int) -> Int { max(defaultMaximumValues, byteCount / 4) }
+
+    private static func parse(
+        _ bytes: UnsafeRawBufferPointer, _ maximumDepth: Int, _ maximumValues: Int?
+    ) -> Result<JSONValue, JSONParsingError> {
         bytes.withMemoryRebound(to: UInt8.self) { bytes in
             do throws(JSONParsingError) {
-                return .success(try JSONTreeBuilder.tree(of: bytes, maximumDepth: maximumDepth))
+                let limit = maximumValues ?? Self.maximumValues(inTextOf: bytes.count)
+                return .success(try JSONTreeBuilder.tree(of: bytes, maximumDepth: maximumDepth, maximumValues: limit))
             } catch {
                 return .failure(error)
             }

@@ -22,6 +22,8 @@ public struct JSONParsingError: Error, Hashable, Sendable {
         case invalidUTF8
         /// More arrays and objects inside each other than the limit.
         case nestedTooDeeply(limit: Int)
+        /// More values than the limit, those in arrays and objects included.
+        case tooManyValues(limit: Int)
     }
 
     /// What is wrong.
@@ -29,7 +31,8 @@ public struct JSONParsingError: Error, Hashable, Sendable {
     /// The offset of the byte where parsing stopped.
     ///
     /// This is the number's first byte for `numberOutOfRange`, the backslash for `invalidEscape`, the first byte of the
-    /// sequence for `invalidUTF8`, and the length of the text for `unexpectedEnd`.
+    /// sequence for `invalidUTF8`, the length of the text for `unexpectedEnd`, and for `tooManyValues` the comma or the first byte that
+    /// begins the first value beyond the limit.
     public let offset: Int
 
     package init(reason: Reason, offset: Int) {
@@ -55,6 +58,7 @@ extension JSONParsingError.Reason {
         case .invalidEscape: "unknown escape in a string"
         case .invalidUTF8: "the string is not UTF-8"
         case .nestedTooDeeply(let limit): "more than \(limit) arrays and objects inside each other"
+        case .tooManyValues(let limit): "more than \(limit) values"
         }
     }
 }

@@ -4,8 +4,11 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     private var keys = ScratchStack<HashedKey>(minimumCapacity: 32)
     private var knownKeys = KeyCache()
 
-    static func tree(of bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int) throws(JSONParsingError) -> JSONValue {
+    static func tree(
+        of bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, maximumValues: Int
+    ) throws(JSONParsingError) -> JSONValue {
         guard let start = bytes.baseAddress else { throw JSONParsingError(reason: .unexpectedEnd, offset: 0) }
+        try JSONValueCount.check(bytes, limit: maximumValues)
         var parser = JSONParser(start: start, count: bytes.count, maximumDepth: maximumDepth, builder: JSONTreeBuilder())
         return try parser.parse()
     }

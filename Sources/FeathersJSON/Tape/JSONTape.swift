@@ -18,13 +18,15 @@ package final class JSONTape: @unchecked Sendable {
 
     /// Writes the tape of a text.
     /// - Returns: nil where a tree serves better: for objects with repeated, escaped or more than 32 keys.
-    /// - Throws: `JSONParsingError`, as ``JSONValue/init(parsing:maximumDepth:)-(Collection<UInt8>,_)`` does.
+    /// - Throws: `JSONParsingError`, as ``JSONValue/init(parsing:maximumDepth:maximumValues:)-(Collection<UInt8>,_,_)`` does.
     package static func marking(_ bytes: [UInt8]) throws(JSONParsingError) -> JSONTape? {
         try bytes.withUnsafeBufferPointer { bytes throws(JSONParsingError) in try marking(bytes) }
     }
 
     package static func marking(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONParsingError) -> JSONTape? {
-        try TapeWriter.entries(of: bytes, maximumDepth: JSONValue.defaultMaximumDepth).map { JSONTape(copying: bytes, $0) }
+        let maximumValues = JSONValue.maximumValues(inTextOf: bytes.count)
+        let entries = try TapeWriter.entries(of: bytes, maximumDepth: JSONValue.defaultMaximumDepth, maximumValues: maximumValues)
+        return entries.map { JSONTape(copying: bytes, $0) }
     }
 
     private init(copying source: UnsafeBufferPointer<UInt8>, _ entries: UnsafeMutableBufferPointer<TapeEntry>) {
@@ -178,7 +180,8 @@ package struct TapeCursor {
         // The parser is faster than walking the tape, and its use of the stack does not grow with the depth of a value.
         if entry.isContainer {
             let text = UnsafeBufferPointer(start: bytes + entry.offset, count: entry.length)
-            return (try? JSONTreeBuilder.tree(of: text, maximumDepth: JSONValue.depthCeiling)) ?? .null
+            // The limit was the whole text's, which may be more than a part of it is allowed.
+            return (try? JSONTreeBuilder.tree(of: text, maximumDepth: JSONValue.depthCeiling, maximumValues: .max)) ?? .null
         }
         switch entry.kind {
         case .bool: return .bool(entry.bool)

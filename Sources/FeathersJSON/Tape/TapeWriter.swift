@@ -19,11 +19,12 @@ struct TapeWriter: JSONBuilder, ~Copyable {
 
     /// The entries of a text, which the caller deallocates; nil where a tree serves better.
     static func entries(
-        of bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int
+        of bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, maximumValues: Int
     ) throws(JSONParsingError) -> UnsafeMutableBufferPointer<TapeEntry>? {
         guard let start = bytes.baseAddress else { throw JSONParsingError(reason: .unexpectedEnd, offset: 0) }
         // An entry has 32 bits for a length.
         guard bytes.count <= UInt32.max else { return nil }
+        try JSONValueCount.check(bytes, limit: maximumValues)
         // Feathers records have about one key or value in twelve bytes.
         let builder = TapeWriter(capacity: bytes.count / 12 + 8)
         var parser = JSONParser(start: start, count: bytes.count, maximumDepth: maximumDepth, builder: builder)

@@ -1,6 +1,7 @@
 import FeathersCore
 import FeathersNetworking
 import FeathersREST
+import FeathersSupport
 import Foundation
 
 /// An HTTP request, and what is needed to read its response.
@@ -40,6 +41,7 @@ struct JSONAPIRequestBuilder: Sendable {
     let timeout: Duration?
     let codec: JSONAPICodec
     let options: JSONAPIOptions
+    let maximumResponseBytes: Int
 
     func exchange(for request: ServiceRequest) throws -> JSONAPIExchange {
         if let method = JSONAPIMethod(request.method) { return try exchange(for: request, method) }
@@ -87,7 +89,7 @@ struct JSONAPIRequestBuilder: Sendable {
         }
         let http = HTTPRequest(
             method: method, url: target, headers: try fields(for: request, hasBody: bytes != nil, extensions: extensions), body: bytes,
-            timeout: request.params.timeout ?? timeout)
+            timeout: request.params.timeout ?? timeout, maximumResponseBytes: maximumResponseBytes)
         let include = query.json["$include"]?.array?.compactMap { $0.string.map(codec.keys.wirePath) }
         return JSONAPIExchange(request: http, expectation: expectation, include: include)
     }
@@ -107,7 +109,7 @@ struct JSONAPIRequestBuilder: Sendable {
         else {
             throw FeathersError.refused("The link is no http or https URL")
         }
-        guard url.origin == base.origin else {
+        guard Origin(url) == Origin(base) else {
             throw FeathersError.refused(
                 "The link leads to \(url.hostAndPort ?? "another host"), away from \(base.hostAndPort ?? "the base URL")")
         }
@@ -123,7 +125,7 @@ struct JSONAPIRequestBuilder: Sendable {
             try fields.merge(headers)
             if hasBody { try fields.set("Content-Type", to: mediaType.contentType) }
             if let held = request.params.heldAnswer { try fields.set("If-None-Match", to: held.entityTag) }
-            try fields.merge(request.params.headers)
+            try fields.merge(request.params.headers(for: base.origin))
         } catch {
             throw FeathersError(error)
         }

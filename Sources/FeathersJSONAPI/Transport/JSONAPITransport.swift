@@ -1,6 +1,7 @@
 public import FeathersCore
 public import FeathersNetworking
 import FeathersREST
+public import FeathersSupport
 public import Foundation
 
 /// Sends service requests to a JSON:API server.
@@ -21,13 +22,17 @@ public struct JSONAPITransport: Transport {
     ///   - options: the server's dialect.
     ///   - headers: header fields of every request; those of a call take precedence.
     ///   - timeout: the maximum duration of a call, including redirects, unless the call has its own; nil for no limit.
+    ///   - maximumResponseBytes: the maximum size of an answer in bytes, decompressed; 16 MiB by default.
     ///   - httpClient: the client that executes the requests; nil for a new one, `PlatformHTTPClient.make()`.
     public init(
         _ baseURL: URL, codec: JSONAPICodec = JSONAPICodec(), options: JSONAPIOptions = JSONAPIOptions(), headers: [String: String] = [:],
-        timeout: Duration? = .seconds(60), httpClient: (any HTTPClient)? = nil
+        timeout: Duration? = .seconds(60), maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes,
+        httpClient: (any HTTPClient)? = nil
     ) {
         self.codec = codec
-        builder = JSONAPIRequestBuilder(base: RESTBaseURL(baseURL), headers: headers, timeout: timeout, codec: codec, options: options)
+        builder = JSONAPIRequestBuilder(
+            base: RESTBaseURL(baseURL), headers: headers, timeout: timeout, codec: codec, options: options,
+            maximumResponseBytes: maximumResponseBytes)
         self.httpClient = httpClient ?? PlatformHTTPClient.make()
     }
 
@@ -47,15 +52,26 @@ public struct JSONAPITransport: Transport {
     public func endCalls() { httpClient.cancelAll() }
 }
 
+extension JSONAPITransport: SecretHiding, Summarized {
+    package var summary: String { "JSONAPITransport(\(builder.base))" }
+}
+
+extension JSONAPITransport: AddressedTransport {
+    package var origin: Origin? { builder.base.origin }
+}
+
 extension Transport where Self == JSONAPITransport {
     /// A transport to a JSON:API server: `FeathersApp(transport: .jsonAPI(url))`.
     ///
-    /// The parameters are those of ``JSONAPITransport/init(_:codec:options:headers:timeout:httpClient:)``.
+    /// The parameters are those of ``JSONAPITransport/init(_:codec:options:headers:timeout:maximumResponseBytes:httpClient:)``.
     public static func jsonAPI(
         _ baseURL: URL, codec: JSONAPICodec = JSONAPICodec(), options: JSONAPIOptions = JSONAPIOptions(), headers: [String: String] = [:],
-        timeout: Duration? = .seconds(60), httpClient: (any HTTPClient)? = nil
+        timeout: Duration? = .seconds(60), maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes,
+        httpClient: (any HTTPClient)? = nil
     ) -> JSONAPITransport {
-        JSONAPITransport(baseURL, codec: codec, options: options, headers: headers, timeout: timeout, httpClient: httpClient)
+        JSONAPITransport(
+            baseURL, codec: codec, options: options, headers: headers, timeout: timeout, maximumResponseBytes: maximumResponseBytes,
+            httpClient: httpClient)
     }
 }
 

@@ -13,6 +13,8 @@
         // Written by the callbacks while the exchange runs.
         private var head = HTTPHeadReader()
         private var body: [UInt8] = []
+        /// How many bytes of the answer came so far, after decompression.
+        private var received: Int64 = 0
         private var uploaded = 0
         /// The body that streams; nil where it is in memory or there is none.
         private var reader: HTTPBodyReader?
@@ -71,6 +73,7 @@
             lastMove = exchange.streams?.stallTimeout == nil ? nil : .now
             self.exchange = exchange
             head = HTTPHeadReader()
+            received = 0
             uploaded = 0
             isResolving = false
             failure = nil
@@ -203,7 +206,24 @@
             }
         }
 
-        private func receivedBody(_ piece: UnsafeRawBufferPointer) -> Bool { exchange?.streams != nil ? streamed(piece) : collected(piece) }
+        private func receivedBody(_ piece: UnsafeRawBufferPointer) -> Bool {
+            received += Int64(piece.count)
+            guard isInProportion else {
+                let message = "The answer is more than \(DecompressionLimit.ratio) times as large as what was transmitted"
+                failure = HTTPClientError(.responseTooLarge, message, host: exchange?.host)
+                return false
+            }
+            return exchange?.streams != nil ? streamed(piece) : collected(piece)
+        }
+
+        /// Whether what came so far may be made of what was transmitted.
+        private var isInProportion: Bool {
+            guard received > DecompressionLimit.floor else { return true }
+            // Still without the bytes libcurl is decompressing now: 16 KiB at most.
+            var transmitted: Int64 = 0
+            guard ccurl_get_offset(easy, CURLINFO_SIZE_DOWNLOAD_T, &transmitted) == CURLE_OK else { return true }
+            return DecompressionLimit.permits(received, from: transmitted)
+        }
 
         private func collected(_ piece: UnsafeRawBufferPointer) -> Bool {
             let maximum = exchange?.request.maximumResponseBytes ?? 0

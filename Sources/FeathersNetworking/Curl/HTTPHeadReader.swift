@@ -1,7 +1,7 @@
 /// Reads the heads of a response line by line: status, fields, limits. libcurl passes interim responses (1xx), the response itself and the
 /// trailers after its body to one callback. Fields of interim responses and trailers are left out.
 struct HTTPHeadReader {
-    enum Failure: Error { case malformedStatusLine, malformedField, tooLarge }
+    enum Failure: Error { case malformedStatusLine, malformedField, invalidLength, tooLarge }
 
     private enum Phase { case statusLine, fields, complete }
 
@@ -45,6 +45,7 @@ struct HTTPHeadReader {
         let line = Self.trimmed(whole[...])
         if line.isEmpty {
             phase = status < 200 ? .statusLine : .complete
+            guard phase == .statusLine || hasValidLength else { throw .invalidLength }
             return
         }
         guard !line.contains(0) else { throw .malformedField }
@@ -56,6 +57,21 @@ struct HTTPHeadReader {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { throw .malformedField }
         let name = String(decoding: line[..<colon], as: UTF8.self)
         fields.append((name, String(decoding: Self.trimmed(line[(colon + 1)...]), as: UTF8.self)))
+    }
+
+    /// Whether the lengths that the head gives for the body are numbers, and all the same one (RFC 9112, section 6.3). libcurl takes one of
+    /// several, and 8 for `8abc`; a proxy on the way may see another end of the body then, and another answer after it.
+    private var hasValidLength: Bool {
+        var length: Int64?
+        for field in fields where field.name.utf8.count == 14 && field.name.lowercased() == "content-length" {
+            for piece in field.value.split(separator: ",", omittingEmptySubsequences: false) {
+                var text = piece.drop { $0 == " " || $0 == "\t" }
+                while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+                guard text.utf8.allSatisfy(Self.isDigit), let number = Int64(text), length ?? number == number else { return false }
+                length = number
+            }
+        }
+        return true
     }
 
     private static func trimmed(_ line: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {

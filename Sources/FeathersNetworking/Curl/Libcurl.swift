@@ -95,6 +95,7 @@
                 switch failure {
                 case .malformedStatusLine: "its first line is no status line"
                 case .malformedField: "it holds something that is no header field"
+                case .invalidLength: "its Content-Length is no number, or several different ones"
                 case .tooLarge: "its head is larger than \(HTTPHeadReader.maximumBytes) bytes"
                 }
             self.init(.badResponse, "The answer could not be read as HTTP: \(what)", host: host)

@@ -1,3 +1,4 @@
+import FeathersSupport
 import Foundation
 
 /// The rules for redirects, the same for every client (Fetch standard, "HTTP-redirect fetch").
@@ -19,7 +20,7 @@ package enum HTTPRedirect {
             next.body = nil
             for name in ["Content-Type", "Content-Encoding", "Content-Language", "Content-Location"] { next.headers.remove(name) }
         }
-        if request.url.origin != target.origin {
+        if Origin(request.url) != Origin(target) {
             for field in next.headers where !impersonal.contains(field.name.lowercased()) { next.headers.remove(field.name) }
         }
         return next

@@ -1,3 +1,4 @@
+import FeathersSupport
 public import Foundation
 
 /// One HTTP request as a value.
@@ -14,17 +15,22 @@ public struct HTTPRequest: Sendable {
     public var timeout: Duration?
     /// How redirects are handled.
     public var redirects: HTTPRedirectPolicy
-    /// How many bytes the response's body may have after decompression; 256 MiB unless told otherwise.
+    /// How many bytes the response's body may have after decompression; ``defaultMaximumResponseBytes`` unless you say otherwise.
+    ///
+    /// Downloads into files have no such limit.
     public var maximumResponseBytes: Int
     /// Whether the client may send the request again by itself where a kept connection turns out to be dead.
     ///
     /// The default is true for idempotent methods (RFC 9110, section 9.2.2). `URLSession` decides for itself.
     public var isRepeatable: Bool
 
+    /// The default limit of a response's body: 16 MiB.
+    public static let defaultMaximumResponseBytes = TextLimit.standard
+
     /// Creates a request; only the URL has no default.
     public init(
         method: String = "GET", url: URL, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8]? = nil, timeout: Duration? = nil,
-        redirects: HTTPRedirectPolicy = .follow(maximum: 20), maximumResponseBytes: Int = 256 << 20
+        redirects: HTTPRedirectPolicy = .follow(maximum: 20), maximumResponseBytes: Int = defaultMaximumResponseBytes
     ) {
         self.method = method
         self.url = url

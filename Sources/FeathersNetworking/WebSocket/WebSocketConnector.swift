@@ -19,7 +19,10 @@ public struct WebSocketRequest: Sendable {
     public var maximumMessageSize: Int
 
     /// Creates a request; only the URL has no default.
-    public init(url: URL, headers: HTTPHeaders = HTTPHeaders(), timeout: Duration = .seconds(20), maximumMessageSize: Int = 64 << 20) {
+    public init(
+        url: URL, headers: HTTPHeaders = HTTPHeaders(), timeout: Duration = .seconds(20),
+        maximumMessageSize: Int = HTTPRequest.defaultMaximumResponseBytes
+    ) {
         self.url = url
         self.headers = headers
         self.timeout = timeout

@@ -69,9 +69,15 @@ extension FeathersApp {
     }
 
     /// Over what endpoints' requests go in an app whose own transport is not REST, nor made of it: a Socket.IO one for instance.
+    ///
+    /// Where it leads to the app's own server, the app's credentials go along. In an app whose transport names no server, or that has none,
+    /// this one's server is the app's own.
     public var endpointTransport: RESTTransport? {
         get { self[EndpointTransportKey.self] }
-        set { self[EndpointTransportKey.self] = newValue }
+        set {
+            self[EndpointTransportKey.self] = newValue
+            endpointServer = newValue?.origin
+        }
     }
 
     func perform<Response>(
@@ -82,14 +88,14 @@ extension FeathersApp {
                 "An endpoint needs a REST transport, and this app has none: set 'endpointTransport', or name one with 'over:'")
         }
         let codec = params.coding ?? endpoint.coding ?? coding
-        let builder = EndpointRequestBuilder(endpoint: endpoint, transport: transport.builder)
         var params = endpoint.params(with: params)
-        params.carriesCredentials = try builder.carriesCredentials(for: params)
-        params[EndpointCallKey.self] = EndpointCall(method: endpoint.method, carriesCredentials: params.carriesCredentials)
+        let builder = try EndpointRequestBuilder(endpoint, transport.builder, params) { trusts($0) }
+        params.carriesCredentials = builder.carriesCredentials
+        params[EndpointCallKey.self] = EndpointCall(method: endpoint.method, carriesCredentials: builder.carriesCredentials)
         let name = EndpointAddress.name(of: endpoint.path)
         let data: JSONValue? = if case .json(let encode)? = endpoint.body?.content { try encode(codec) } else { nil }
         let request = ServiceRequest(path: name, method: .endpointRequest, data: data, params: params)
-        let service = EndpointService(endpoint: endpoint, transport: transport, progress: progress)
+        let service = EndpointService(builder: builder, transport: transport, progress: progress)
         let result = try await using(transport) { try await respond(to: request, by: service) }
         // Without one, a hook has set the result.
         let answer = try result[ReceivedResponse.self] ?? HTTPResponse(status: 200, url: builder.url(for: params))

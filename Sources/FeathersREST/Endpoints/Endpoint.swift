@@ -34,7 +34,7 @@ public struct Endpoint<Response: Sendable>: Sendable {
     public var timeout: Duration?
     /// Where the path starts, in place of the transport's base URL.
     public var baseURL: URL?
-    /// Where the app's header fields and tokens may go.
+    /// Where the app's token, and the header fields of its hooks and of the transport, may go.
     public var credentials: EndpointCredentials = .sameOrigin
     /// How the body and the response are coded; nil for the app's way.
     public var coding: (any JSONCodec)?
@@ -93,11 +93,14 @@ extension Endpoint<DownloadedFile> {
     }
 }
 
-/// Where an endpoint's request carries what the app adds to it: the transport's header fields, and those hooks set (`Authorization`).
+/// Where an endpoint's request carries what the app adds to it: its token, the header fields that hooks set, and the transport's.
 ///
 /// The names are those of the Fetch standard. Header fields of the endpoint itself, `Accept` and `Content-Type` are always sent.
 public enum EndpointCredentials: Hashable, Sendable {
-    /// Only to the origin (scheme, host and port) of the transport's base URL: no other server gets the app's tokens by accident.
+    /// Only to the origin (scheme, host and port) they belong to, so that no other server gets them by accident.
+    ///
+    /// The token and the fields of hooks belong to the app's own server, which is where its transport leads, and to its authentication's
+    /// `trustedOrigins`, over whatever transport the request goes. A transport's own fields belong to the server of its base URL.
     case sameOrigin
     /// To whatever origin the endpoint asks.
     case include

@@ -1,11 +1,34 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 import Foundation
 
 /// Translates an endpoint's call, as hooks left it, to an HTTP request and its body.
-struct EndpointRequestBuilder<Response: Sendable> {
+struct EndpointRequestBuilder<Response: Sendable>: Sendable {
     let endpoint: Endpoint<Response>
     let transport: RESTRequestBuilder
+    /// Whether what the app and its hooks add to the header goes along.
+    let carriesCredentials: Bool
+    /// Whether the transport's own fields do: they were given for its server, whichever app uses it.
+    private let carriesTransportFields: Bool
+
+    /// - Parameters:
+    ///   - transport: the base URL and header fields of the transport that sends the request.
+    ///   - params: what the call fills the path's placeholders from.
+    ///   - isTrusted: whether the app trusts a server.
+    /// - Throws: ``FeathersError/Code/badRequest`` where the path leads nowhere.
+    init(
+        _ endpoint: Endpoint<Response>, _ transport: RESTRequestBuilder, _ params: Params, trusting isTrusted: (Origin?) -> Bool
+    ) throws(FeathersError) {
+        (self.endpoint, self.transport) = (endpoint, transport)
+        switch endpoint.credentials {
+        case .include: (carriesCredentials, carriesTransportFields) = (true, true)
+        case .omit: (carriesCredentials, carriesTransportFields) = (false, false)
+        case .sameOrigin:
+            let server = try EndpointAddress(endpoint, route: params.route, base: transport.base).server
+            (carriesCredentials, carriesTransportFields) = (isTrusted(server), server != nil && server == transport.base.origin)
+        }
+    }
 
     func url(for params: Params) throws -> URL {
         let address = try address(for: params).text
@@ -16,29 +39,24 @@ struct EndpointRequestBuilder<Response: Sendable> {
         return url
     }
 
-    /// Whether what the app and its hooks add to the header may go there.
-    func carriesCredentials(for params: Params) throws -> Bool {
-        switch endpoint.credentials {
-        case .include: true
-        case .omit: false
-        case .sameOrigin: try address(for: params).isHome
-        }
-    }
-
     func request(data: JSONValue?, params: Params) throws -> (HTTPRequest, HTTPBody?) {
         let (body, contentType) = try body(data)
         let url = try url(for: params)
-        let carriesCredentials = try carriesCredentials(for: params)
+        // Including sends all; else a token that another app lent to the caller stays with that app's server.
+        let given = endpoint.credentials == .include ? params.headers : params.headers(for: Origin(url))
         var headers = HTTPHeaders()
         do {
             try headers.set("Accept", to: endpoint.reading.kind.accept)
-            if carriesCredentials { try headers.merge(transport.headers) }
+            if carriesTransportFields { try headers.merge(transport.headers) }
             if let contentType { try headers.set("Content-Type", to: contentType.rawValue) }
-            try headers.merge(carriesCredentials ? params.headers : endpoint.headers)
+            try headers.merge(carriesCredentials ? given : endpoint.headers)
         } catch {
             throw FeathersError(error)
         }
-        return (HTTPRequest(method: endpoint.method.rawValue, url: url, headers: headers, timeout: params.timeout), body)
+        let request = HTTPRequest(
+            method: endpoint.method.rawValue, url: url, headers: headers, timeout: params.timeout,
+            maximumResponseBytes: transport.maximumResponseBytes)
+        return (request, body)
     }
 
     private func address(for params: Params) throws(FeathersError) -> EndpointAddress {
@@ -73,8 +91,8 @@ struct EndpointRequestBuilder<Response: Sendable> {
 struct EndpointAddress {
     /// The URL's text up to the query, or with the one an absolute URL has.
     let text: String
-    /// Whether that is the origin of the transport's base URL.
-    let isHome: Bool
+    /// The server there; nil where the text makes no URL.
+    let server: Origin?
 
     /// - Throws: ``FeathersError/Code/badRequest`` that says what is wrong with the path or the base URL.
     init(_ endpoint: Endpoint<some Sendable>, route: [String: String], base: RESTBaseURL) throws(FeathersError) {
@@ -83,7 +101,7 @@ struct EndpointAddress {
         } else {
             text = try Self.relative(endpoint.path, route: route, to: endpoint.baseURL.map(RESTBaseURL.init) ?? base)
         }
-        isHome = URL(string: text)?.origin == URL(string: try base.text())?.origin
+        server = URL(string: text).flatMap { Origin($0) }
     }
 
     /// What hooks and messages call the endpoint: its path, or an absolute URL without user, query and fragment, which may be secrets.

@@ -4,9 +4,11 @@ import Foundation
 
 /// The method of an endpoint's call: sends the request and reads the response.
 struct EndpointService<Response: Sendable>: ServiceProtocol {
-    let endpoint: Endpoint<Response>
+    let builder: EndpointRequestBuilder<Response>
     let transport: RESTTransport
     let progress: (@Sendable (TransferProgress) -> Void)?
+
+    private var endpoint: Endpoint<Response> { builder.endpoint }
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         var received = try await received(request)
@@ -24,7 +26,6 @@ struct EndpointService<Response: Sendable>: ServiceProtocol {
 
     private func received(_ request: ServiceRequest) async throws -> HTTPResponse {
         guard request.method == .endpointRequest else { throw FeathersError.unsupported(request.method) }
-        let builder = EndpointRequestBuilder(endpoint: endpoint, transport: transport.builder)
         let (httpRequest, body) = try builder.request(data: request.data, params: request.params)
         let response: HTTPResponse
         do {

@@ -11,9 +11,9 @@ extension SocketIOClient {
     func connectOnce(_ onOpen: () -> Void) async -> Disconnection {
         let setups = state.withLock { $0.setups }
         do {
-            let (engine, auth) = try await openUnlessStopped(setups)
+            let opened = try await openUnlessStopped(setups)
             let limits = SocketPacketDecoder.Limits(attachments: options.maximumAttachments, bytes: options.maximumMessageSize)
-            return await live(SocketIOConnection(engine, setups: setups, limits: limits), auth: auth, onOpen)
+            return await live(SocketIOConnection(opened.engine, setups: setups, limits: limits), opened, onOpen)
         } catch let error as EngineOpeningError {
             let code: FeathersError.Code = error.isTimeout ? .timeout : .unavailable
             return Disconnection(.transportError(error.description), error: FeathersError(code, error.description, execution: .neverSent))
@@ -30,13 +30,16 @@ extension SocketIOClient {
     }
 
     /// Opens an Engine.IO session, and gives up as soon as the run is to end.
-    private func openUnlessStopped(_ setups: [ConnectionSetup]) async throws -> (engine: any EngineConnection, auth: JSONObject?) {
+    private func openUnlessStopped(_ setups: [ConnectionSetup]) async throws -> OpenedSession {
         let stop = state.withLock { $0.run.stop }
-        return try await withThrowingTaskGroup(of: (engine: any EngineConnection, auth: JSONObject?)?.self) { group in
+        return try await withThrowingTaskGroup(of: OpenedSession?.self) { group in
             group.addTask {
                 let auth = try await self.options.auth?()
                 let headers = try await self.headers(setups)
-                return (try await self.opener.get().open(headers: headers, timeout: self.options.connectTimeout), auth)
+                let timeout = self.options.connectTimeout
+                let deadline = self.timebase.now + timeout
+                let engine = try await self.opener.get().open(headers: headers, timeout: timeout)
+                return OpenedSession(engine: engine, auth: auth, deadline: deadline)
             }
             group.addTask {
                 try await stop.value()
@@ -70,9 +73,9 @@ extension SocketIOClient {
         return headers
     }
 
-    private func live(_ connection: SocketIOConnection, auth: JSONObject?, _ onOpen: () -> Void) async -> Disconnection {
+    private func live(_ connection: SocketIOConnection, _ opened: OpenedSession, _ onOpen: () -> Void) async -> Disconnection {
         await withTaskGroup(of: Void.self) { group in
-            join(connection, auth: auth)
+            join(connection, opened)
             group.addTask {
                 let closure = await connection.engine.run { self.received($0, over: connection) }
                 self.lose(connection, Disconnection(DisconnectReason(closure.reason)), unsent: closure.unsent)
@@ -107,13 +110,13 @@ extension SocketIOClient {
     }
 
     /// Makes a connection the current one and joins the namespace.
-    private func join(_ connection: SocketIOConnection, auth: JSONObject?) {
+    private func join(_ connection: SocketIOConnection, _ opened: OpenedSession) {
         let now = timebase.now
         let (packet, signal, isStopped) = state.withLock { state in
             state.current = Current(
-                connection: connection, stage: .joining(until: now + options.connectTimeout),
+                connection: connection, stage: .joining(until: opened.deadline),
                 heartbeat: EngineSession(handshake: connection.engine.handshake, now: now))
-            return (state.session.engineOpened(auth: auth), state.alarm.signal, state.run.stop.isSettled)
+            return (state.session.engineOpened(auth: opened.auth), state.alarm.signal, state.run.stop.isSettled)
         }
         signal.resolve(())
         if isStopped { return sayGoodbye(to: connection) }
@@ -211,4 +214,12 @@ extension SocketIOClient {
             return await group.next() ?? false
         }
     }
+}
+
+/// An Engine.IO session that has just opened, and what is needed to join the namespace.
+private struct OpenedSession: Sendable {
+    let engine: any EngineConnection
+    let auth: JSONObject?
+    /// When the attempt to connect has taken its time: opening the session and joining the namespace share it.
+    let deadline: Duration
 }

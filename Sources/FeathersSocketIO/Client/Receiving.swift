@@ -74,7 +74,7 @@ extension SocketIOClient {
             } else {
                 report(.unknownAcknowledgement, "An answer came to call \(id), which does not wait for one")
             }
-        case .event(let arguments, let id): deliver(arguments, id, to: sink, over: connection)
+        case .event(let arguments, let id): deliver(arguments, id, of: packet.size, to: sink, over: connection)
         case .connected(let recovered, let early): joined(connection, recovered: recovered, early: early, joining)
         case .refused(let message, let data):
             let error = FeathersError(.forbidden, message, data: data, execution: .neverSent)
@@ -108,15 +108,15 @@ extension SocketIOClient {
         if joining.isReconnected, !recovered { joining.sink?.receiveGap(.reconnected) }
         for packet in early {
             let action = state.withLock { $0.session.event(packet) }
-            if case .event(let arguments, let id) = action { deliver(arguments, id, to: joining.sink, over: connection) }
+            if case .event(let arguments, let id) = action { deliver(arguments, id, of: packet.size, to: joining.sink, over: connection) }
         }
         complete(joining.departure)
         connection.joined.resolve(recovered)
     }
 
-    private func deliver(_ arguments: [JSONValue], _ id: Int?, to sink: EventSink?, over connection: SocketIOConnection) {
+    private func deliver(_ arguments: [JSONValue], _ id: Int?, of size: Int, to sink: EventSink?, over connection: SocketIOConnection) {
         let name = arguments.first?.string ?? arguments.first.map { "\($0)" } ?? ""
-        let isObserved = !observers.isEmpty
+        let isObserved = observers.hasSubscribers
         if isObserved {
             let acknowledgement = id.map { id in
                 SocketIOAcknowledgement { [weak self, weak connection] answer in
@@ -124,12 +124,14 @@ extension SocketIOClient {
                     acknowledge(id, with: answer, over: connection)
                 }
             }
-            observers.yield(SocketIOEvent(name: name, arguments: Array(arguments.dropFirst()), acknowledgement: acknowledgement))
+            observers.emit(
+                SocketIOEvent(name: name, arguments: Array(arguments.dropFirst()), acknowledgement: acknowledgement, weight: size))
         }
-        guard let event = ServiceEvent(name: name, arguments: arguments) else {
+        guard var event = ServiceEvent(name: name, arguments: arguments) else {
             if !isObserved { report(.unknownEvent, "An event came that belongs to no service and has no observer") }
             return
         }
+        event.weight = size
         sink?.receive(event)
     }
 

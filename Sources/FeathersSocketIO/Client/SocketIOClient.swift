@@ -88,7 +88,7 @@ final class SocketIOClient: Sendable {
     let opener: Result<EngineOpener, FeathersError>
     let timebase: RelativeClock
     let status = CurrentValue(ConnectionStatus.offline)
-    let observers = Subscribers<SocketIOEvent>()
+    let observers = EventHub<SocketIOEvent>()
     let state: Locked<State>
     let nextID = Atomic<Int>(0)
 
@@ -98,7 +98,8 @@ final class SocketIOClient: Sendable {
         self.timebase = timebase
         let limit = if case .wait(let limit) = options.offlineCalls { limit } else { 0 }
         let session = SocketSession(namespace: options.namespace, recovers: options.recoversState)
-        state = Locked(State(session: session, calls: CallTable(queueLimit: limit)))
+        let byteLimit = max(TextLimit.standard, options.maximumMessageSize)
+        state = Locked(State(session: session, calls: CallTable(queueLimit: limit, byteLimit: byteLimit)))
     }
 
     var load: TransportLoad { state.withLock { TransportLoad(waiting: $0.calls.queued, unanswered: $0.calls.count - $0.calls.queued) } }
@@ -258,7 +259,8 @@ final class SocketIOClient: Sendable {
             if case .joining(let deadline) = state.current?.stage, deadline <= now {
                 let reason = DisconnectReason.transportError("The server did not answer CONNECT in time")
                 let error = FeathersError(.timeout, reason.explanation, execution: .neverSent)
-                return (expired, state.current?.connection, Disconnection(reason, saysGoodbye: true, error: error))
+                // Without a goodbye: a caller of `connect` would wait for a server that has stopped answering.
+                return (expired, state.current?.connection, Disconnection(reason, error: error))
             }
             return (expired, nil, nil)
         }

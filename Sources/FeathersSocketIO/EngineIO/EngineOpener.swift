@@ -55,7 +55,9 @@ struct EngineOpener: Sendable {
             }
         case .polling:
             let requests = PollingRequests(address: address, headers: headers, client: makeClient(), limit: limit)
-            let polling = try await timebase.run(atMost: timeout, orThrow: late) { try await PollingConnection.open(requests) }
+            let polling = try await timebase.run(atMost: timeout, orThrow: late) {
+                try await PollingConnection.open(requests, timebase: timebase)
+            }
             guard !webSocketFailed, transports.contains(.webSocket), polling.handshake.upgrades.contains("websocket") else {
                 return polling
             }

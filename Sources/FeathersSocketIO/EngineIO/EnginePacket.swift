@@ -36,6 +36,15 @@ enum EnginePacket: Sendable, Hashable {
         }
     }
 
+    /// How many bytes the packet carries.
+    var size: Int {
+        switch self {
+        case .open(let text), .ping(let text), .pong(let text), .message(let text): text.utf8.count
+        case .binary(let bytes): bytes.count
+        case .close, .upgrade, .noop: 0
+        }
+    }
+
     var frame: EngineFrame {
         switch self {
         case .open(let text): EngineFrame(text: "0" + text)
@@ -90,6 +99,8 @@ struct EngineFrame: Sendable, Hashable {
 /// The body of a polling request or response: packets joined by U+001E, bytes as `b` and Base64.
 enum EnginePayload {
     static let separator: UInt8 = 0x1E
+    /// How many packets a body may hold: as many events of 256 bytes as fit into 16 MiB.
+    static let maximumPackets = 1 << 16
 
     /// Reads a body; one packet may have as many bytes as the limit.
     static func packets(in body: some Collection<UInt8>, limit: Int = .max) throws(EngineCodecError) -> [EnginePacket] {
@@ -101,6 +112,9 @@ enum EnginePayload {
             let piece = body[start..<end]
             let size = piece.count
             guard size <= limit else { throw EngineCodecError(reason: .tooLarge(limit: limit), offset: offset) }
+            guard packets.count < maximumPackets else {
+                throw EngineCodecError(reason: .tooManyPackets(limit: maximumPackets), offset: offset)
+            }
             packets.append(try packet(in: piece, at: offset))
             guard end < body.endIndex else { return packets }
             start = body.index(after: end)
@@ -146,6 +160,7 @@ struct EngineCodecError: Error, Hashable, CustomStringConvertible {
         case empty, invalidUTF8, invalidBase64
         case unknownType(UInt8)
         case tooLarge(limit: Int)
+        case tooManyPackets(limit: Int)
     }
 
     let reason: Reason
@@ -161,6 +176,7 @@ struct EngineCodecError: Error, Hashable, CustomStringConvertible {
             case .invalidUTF8: "a packet is not UTF-8"
             case .invalidBase64: "a binary packet is not Base64"
             case .tooLarge(let limit): "a packet is larger than \(limit) bytes"
+            case .tooManyPackets(let limit): "more than \(limit) packets at once"
             }
         return "Invalid Engine.IO packet at byte \(offset): \(explanation)"
     }

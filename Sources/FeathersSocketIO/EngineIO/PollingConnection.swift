@@ -22,13 +22,17 @@ final class PollingConnection: EngineConnection {
 
     let handshake: EngineHandshake
     private let requests: PollingRequests
+    private let timebase: RelativeClock
     private let state: Locked<State>
     private let early: [EnginePacket]
     private let sendings: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
+    /// Settled by ``pause()``: an upgrade does not wait for the rest between two polls.
+    private let pausing = Promise<Void>()
 
-    private init(_ requests: PollingRequests, _ handshake: EngineHandshake, _ early: [EnginePacket]) {
+    private init(_ requests: PollingRequests, _ handshake: EngineHandshake, _ early: [EnginePacket], _ timebase: RelativeClock) {
         self.requests = requests
+        self.timebase = timebase
         self.handshake = handshake
         self.early = early
         state = Locked(State(queue: PollingQueue(maxPayload: handshake.maxPayload)))
@@ -36,11 +40,11 @@ final class PollingConnection: EngineConnection {
     }
 
     /// - Throws: ``EngineOpeningError``, `CancellationError`.
-    static func open(_ requests: PollingRequests) async throws -> PollingConnection {
+    static func open(_ requests: PollingRequests, timebase: RelativeClock) async throws -> PollingConnection {
         var packets = try await requests.poll(sid: nil, timeout: nil)
         guard case .open(let text) = packets.removeFirst() else { throw EngineOpeningError("The server's first packet is not a handshake") }
         do throws(EngineHandshakeError) {
-            return PollingConnection(requests, try EngineHandshake(parsing: text), packets)
+            return PollingConnection(requests, try EngineHandshake(parsing: text), packets, timebase)
         } catch {
             throw EngineOpeningError("\(error)")
         }
@@ -74,20 +78,20 @@ final class PollingConnection: EngineConnection {
     }
 
     func sendNow(_ frames: [EngineFrame]) throws(EngineSendError) {
-        let isAccepted = state.withLock { state in
-            guard !state.isClosing, !state.isEnded else { return false }
-            state.queue.append(contentsOf: frames)
-            return true
+        let taken: Int? = state.withLock { state in
+            guard !state.isClosing, !state.isEnded else { return nil }
+            return state.queue.append(contentsOf: frames)
         }
-        guard isAccepted else { throw EngineSendError(reason: .closed) }
+        guard let taken else { throw EngineSendError(reason: .closed) }
         wake.yield()
+        if taken < frames.count { throw EngineSendError(reason: .queueFull, taken: taken) }
     }
 
     func close() {
         let isFirst = state.withLock { state in
             guard !state.isClosing, !state.isEnded else { return false }
             state.isClosing = true
-            state.queue.append(contentsOf: [EnginePacket.close.frame])
+            state.queue.append(EnginePacket.close.frame)
             return true
         }
         if isFirst { wake.yield() }
@@ -100,6 +104,7 @@ final class PollingConnection: EngineConnection {
     /// Lets the GET and the POST in flight end and starts no others.
     func pause() {
         state.withLock { $0.isPausing = true }
+        pausing.resolve(())
         wake.yield()
     }
 
@@ -111,15 +116,19 @@ final class PollingConnection: EngineConnection {
     }
 
     private func poll(_ handler: @Sendable (EnginePacket) -> Void) async {
+        var pace = PollingPace()
         while !Task.isCancelled, state.withLock({ !$0.isPausing && $0.closure == nil }) {
             do {
+                let asked = timebase.now
                 // The session checks the heartbeat. This timeout only keeps a dead request from waiting forever.
                 let packets = try await requests.poll(sid: handshake.sid, timeout: handshake.silence * 2)
+                let rest = pace.answered(packets, after: timebase.now - asked)
                 packets.forEach(handler)
                 if packets.contains(.close) { return end(.lost) }
                 if packets.contains(.noop), let probe = state.withLock({ $0.probe }) { try await probe.value() }
                 // The server ends the last poll with a lone `noop`.
                 if state.withLock({ $0.isClosing }), packets == [.noop] { return }
+                if rest > .zero { try await timebase.sleep(until: timebase.now + rest, or: pausing) }
             } catch {
                 return failed(error)
             }
@@ -160,12 +169,30 @@ struct PollingQueue: Sendable {
     static let maximumPackets = 16
 
     private var frames: [EngineFrame] = []
+    /// How many bytes the frames take; small ones little more than the frame itself.
+    private var bytes = 0
     private let maxPayload: Int
 
     init(maxPayload: Int) { self.maxPayload = maxPayload }
 
     var isEmpty: Bool { frames.isEmpty }
-    mutating func append(contentsOf new: [EngineFrame]) { frames += new }
+
+    /// Adds frames while what waits has at most ``TextLimit/standard`` bytes, as over a WebSocket; a larger frame is taken where nothing else waits.
+    /// - Returns: how many were taken.
+    @discardableResult
+    mutating func append(contentsOf new: [EngineFrame]) -> Int {
+        for (index, frame) in new.enumerated() {
+            guard frames.isEmpty || bytes + Self.size(of: frame) <= TextLimit.standard else { return index }
+            append(frame)
+        }
+        return new.count
+    }
+
+    /// Adds a frame, whatever waits.
+    mutating func append(_ frame: EngineFrame) {
+        frames.append(frame)
+        bytes += Self.size(of: frame)
+    }
 
     /// Takes the frames of one body: as many as fit. A frame that exceeds the limit by itself goes alone.
     mutating func takeBatch() -> [EngineFrame] {
@@ -177,14 +204,21 @@ struct PollingQueue: Sendable {
             size += added
             count += 1
         }
-        defer { frames.removeFirst(count) }
-        return Array(frames.prefix(count))
+        let batch = Array(frames.prefix(count))
+        frames.removeFirst(count)
+        bytes -= batch.reduce(0) { $0 + Self.size(of: $1) }
+        return batch
     }
 
-    mutating func putBack(_ batch: [EngineFrame]) { frames.insert(contentsOf: batch, at: 0) }
+    mutating func putBack(_ batch: [EngineFrame]) {
+        frames.insert(contentsOf: batch, at: 0)
+        bytes += batch.reduce(0) { $0 + Self.size(of: $1) }
+    }
+
+    private static func size(of frame: EngineFrame) -> Int { frame.pollingSize + MemoryLayout<EngineFrame>.stride }
 
     mutating func takeAll() -> [EngineFrame] {
-        defer { frames = [] }
+        defer { (frames, bytes) = ([], 0) }
         return frames
     }
 }

@@ -64,7 +64,7 @@ final class UpgradingConnection: EngineConnection {
                     return try polling.sendNow(frames)
                 } catch {
                     // Polling may have been paused in between; then there is another way.
-                    guard state.withLock({ $0.machine.holdsFrames || $0.machine.isUpgraded }) else { throw error }
+                    guard error.reason == .closed, state.withLock({ $0.machine.holdsFrames || $0.machine.isUpgraded }) else { throw error }
                 }
             }
         }

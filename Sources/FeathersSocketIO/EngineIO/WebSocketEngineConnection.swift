@@ -133,7 +133,8 @@ final class WebSocketEngineConnection: EngineConnection {
                 state.phase = .opening(received: [], waiting: nil)
                 return .promise(promise)
             case .opening(var received, nil):
-                guard received.count < Self.maximumEarlyPackets else { return .overflow }
+                let bytes = received.reduce(packet.size) { $0 + $1.size }
+                guard received.isEmpty || received.count < Self.maximumEarlyPackets && bytes <= TextLimit.standard else { return .overflow }
                 received.append(packet)
                 state.phase = .opening(received: received, waiting: nil)
                 return .none

@@ -13,6 +13,8 @@ struct CallTable<Waiter> {
         /// The calls in their order; entries outlive cancelled calls.
         var ids: [Int] = []
         var count = 0
+        /// How many bytes the waiting frames have.
+        var bytes = 0
     }
 
     struct Call {
@@ -31,9 +33,15 @@ struct CallTable<Waiter> {
     private var queues = Lane.allCases.map { _ in Queue() }
     private(set) var deadlines = DeadlineHeap()
     private let queueLimit: Int
+    private let byteLimit: Int
 
-    /// - Parameter queueLimit: how many calls may wait in each lane.
-    init(queueLimit: Int = .max) { self.queueLimit = queueLimit }
+    /// - Parameters:
+    ///   - queueLimit: how many calls may wait in each lane.
+    ///   - byteLimit: how many bytes they may have together.
+    init(queueLimit: Int = .max, byteLimit: Int = .max) {
+        self.queueLimit = queueLimit
+        self.byteLimit = byteLimit
+    }
 
     var count: Int { calls.count }
     var queued: Int { queues.reduce(0) { $0 + $1.count } }
@@ -47,10 +55,11 @@ struct CallTable<Waiter> {
 
     /// Adds a call that is sent later, unless its lane is full.
     mutating func addQueued(_ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, lane: Lane = .ordinary) -> Bool {
-        guard queues[lane.rawValue].count < queueLimit else { return false }
+        guard queues[lane.rawValue].count < queueLimit, frame.size <= byteLimit - queues[lane.rawValue].bytes else { return false }
         add(id, Call(waiter: waiter, deadline: deadline, unsent: frame, frame: frame, lane: lane))
         queues[lane.rawValue].ids.append(id)
         queues[lane.rawValue].count += 1
+        queues[lane.rawValue].bytes += frame.size
         return true
     }
 
@@ -101,7 +110,7 @@ struct CallTable<Waiter> {
 
     mutating func cancelled(_ id: Int) -> Call? {
         guard let call = calls.removeValue(forKey: id) else { return nil }
-        if call.unsent != nil { removedFromQueue(call.lane) }
+        if call.unsent != nil { removedFromQueue(call) }
         return call
     }
 
@@ -112,7 +121,9 @@ struct CallTable<Waiter> {
         for id in unsent {
             guard let call = calls[id], call.unsent == nil else { continue }
             calls[id]?.unsent = call.frame
-            if !call.isVolatile { kept[call.lane.rawValue].append(id) }
+            if call.isVolatile { continue }
+            kept[call.lane.rawValue].append(id)
+            queues[call.lane.rawValue].bytes += call.frame.size
         }
         for (lane, ids) in kept.enumerated() {
             queues[lane].ids.insert(contentsOf: ids, at: 0)
@@ -139,10 +150,12 @@ struct CallTable<Waiter> {
         return expired
     }
 
-    private mutating func removedFromQueue(_ lane: Lane) {
-        queues[lane.rawValue].count -= 1
-        let queue = queues[lane.rawValue]
-        if queue.ids.count > 2 * queue.count + 64 { queues[lane.rawValue].ids = queue.ids.filter { calls[$0]?.unsent != nil } }
+    private mutating func removedFromQueue(_ call: Call) {
+        let lane = call.lane.rawValue
+        queues[lane].count -= 1
+        queues[lane].bytes -= call.frame.size
+        let queue = queues[lane]
+        if queue.ids.count > 2 * queue.count + 64 { queues[lane].ids = queue.ids.filter { calls[$0]?.unsent != nil } }
     }
 }
 

@@ -1,7 +1,7 @@
 import FeathersCore
 
 /// One packet of the Socket.IO protocol, revision 5.
-struct SocketPacket: Sendable, Hashable {
+struct SocketPacket: Sendable {
     enum Kind: UInt8, Sendable, CaseIterable {
         case connect, disconnect, event, ack, connectError, binaryEvent, binaryAck
 
@@ -22,6 +22,8 @@ struct SocketPacket: Sendable, Hashable {
     /// The id of a packet that asks for an acknowledgement, or is one.
     var id: Int?
     var data: JSONValue?
+    /// How many bytes the packet came in, attachments included. It says nothing about equality.
+    var size = 0
 
     init(_ kind: Kind, namespace: String = SocketPacket.mainNamespace, id: Int? = nil, data: JSONValue? = nil) {
         self.kind = kind
@@ -52,6 +54,19 @@ struct SocketPacket: Sendable, Hashable {
         if let id { text.append(contentsOf: String(id).utf8) }
         if let data { try data.serialize(into: &text) }
         return EngineFrame(text: String(decoding: text, as: UTF8.self), call: call)
+    }
+}
+
+extension SocketPacket: Hashable {
+    static func == (left: SocketPacket, right: SocketPacket) -> Bool {
+        (left.kind, left.namespace, left.id, left.data) == (right.kind, right.namespace, right.id, right.data)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(namespace)
+        hasher.combine(id)
+        hasher.combine(data)
     }
 }
 

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import Foundation
 
 /// Assembles packets: a text, and the attachments that follow it. JSON has no bytes. An attachment becomes its Base64 text, which a model's
@@ -7,7 +8,7 @@ struct SocketPacketDecoder: Sendable {
     struct Limits: Sendable, Hashable {
         /// How many attachments a packet may have; 10 as in socket.io-parser.
         var attachments = 10
-        var bytes = 64 << 20
+        var bytes = TextLimit.standard
     }
 
     private struct Unfinished: Sendable {
@@ -35,6 +36,7 @@ struct SocketPacketDecoder: Sendable {
             return nil
         }
         packet.kind = packet.kind.withoutAttachments
+        packet.size = text.utf8.count
         return packet
     }
 
@@ -51,6 +53,7 @@ struct SocketPacketDecoder: Sendable {
         }
         var packet = waiting.packet
         packet.kind = packet.kind.withoutAttachments
+        packet.size = waiting.size
         let texts = waiting.attachments.map { Data($0).base64EncodedString() }
         packet.data = try packet.data.map { data throws(SocketPacketError) in try Self.fill(data, with: texts) }
         return packet

@@ -16,6 +16,8 @@ struct SocketSession: Sendable {
 
     /// How many events may arrive before the response to CONNECT (python-socketio sends those of its connect handler that way).
     static let maximumEarlyEvents = 256
+    /// How many bytes these events may have together.
+    static let maximumEarlyBytes = 4 << 20
 
     let namespace: String
     private let recovers: Bool
@@ -23,6 +25,7 @@ struct SocketSession: Sendable {
     private var pid: String?
     private var lastOffset: String?
     private var early: [SocketPacket] = []
+    private var earlyBytes = 0
 
     init(namespace: String = SocketPacket.mainNamespace, recovers: Bool = true) {
         self.namespace = namespace
@@ -47,7 +50,7 @@ struct SocketSession: Sendable {
     /// The connection is gone; what recovery needs is kept.
     mutating func engineClosed() {
         state = .offline
-        early = []
+        (early, earlyBytes) = ([], 0)
     }
 
     mutating func received(_ packet: SocketPacket) -> Action {
@@ -65,7 +68,10 @@ struct SocketSession: Sendable {
             return .disconnectedByServer
         case .event, .binaryEvent:
             guard state == .joined else {
-                guard early.count < Self.maximumEarlyEvents else { return .violated("too many events before the answer to CONNECT") }
+                earlyBytes += packet.size
+                guard early.count < Self.maximumEarlyEvents, earlyBytes <= Self.maximumEarlyBytes else {
+                    return .violated("too many events before the answer to CONNECT")
+                }
                 early.append(packet)
                 return .nothing
             }
@@ -93,7 +99,7 @@ struct SocketSession: Sendable {
         if !recovered { lastOffset = nil }
         pid = newPID
         state = .joined
-        defer { early = [] }
+        defer { (early, earlyBytes) = ([], 0) }
         return .connected(recovered: recovered, early: early)
     }
 }

@@ -9,7 +9,11 @@ public struct SocketIOEvent: Sendable {
     public let arguments: [JSONValue]
     /// Answers the server; nil if the server did not ask for an acknowledgement.
     public let acknowledgement: SocketIOAcknowledgement?
+    /// How many bytes the event came in.
+    package let weight: Int
 }
+
+extension SocketIOEvent: BufferedEvent {}
 
 /// Answers an event for which the server asked for an acknowledgement.
 ///

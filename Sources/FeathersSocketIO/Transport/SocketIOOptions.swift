@@ -1,5 +1,6 @@
 public import FeathersCore
 public import FeathersNetworking
+import FeathersSupport
 
 extension SocketIOTransport {
     /// The transports of Engine.IO.
@@ -11,7 +12,9 @@ extension SocketIOTransport {
 
     /// What happens to calls made without a connection.
     public enum OfflineCalls: Sendable, Hashable {
-        /// They wait in order for a connection until their deadline, at most `limit` of them. Calls that sign in or out have as much room again.
+        /// They wait in order for a connection until their deadline, at most `limit` of them and 16 MiB, or one message of ``Options/maximumMessageSize``.
+        ///
+        /// Calls that sign in or out have as much room again.
         case wait(limit: Int)
         /// They fail at once.
         case fail
@@ -45,8 +48,8 @@ extension SocketIOTransport {
         public var connectTimeout: Duration = .seconds(20)
         /// What happens to calls made without a connection.
         public var offlineCalls = OfflineCalls.wait(limit: 1000)
-        /// The largest message sent or accepted, in bytes. The server's own limit (`maxPayload`) applies too.
-        public var maximumMessageSize = 64 << 20
+        /// The largest message sent or accepted, in bytes; 16 MiB unless you say otherwise. The server's own limit (`maxPayload`) applies too.
+        public var maximumMessageSize = TextLimit.standard
         /// How many binary attachments a packet may have.
         public var maximumAttachments = 10
         /// Receives reports about what could not be used or sent. Called on the connection's thread, so it must not block.

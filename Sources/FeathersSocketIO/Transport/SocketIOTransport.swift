@@ -1,6 +1,6 @@
 public import FeathersCore
 import FeathersNetworking
-import FeathersSupport
+package import FeathersSupport
 public import Foundation
 
 /// Sends service requests over a Socket.IO connection and delivers the server's events, like FeathersJS' Socket.IO client.
@@ -8,12 +8,14 @@ public import Foundation
 /// A transport is one connection, shared by all services of an app. ``run()`` or ``connect()`` starts it, and it connects again as
 /// its policy says. Calls are sent in the order they are made; calls made without a connection wait for one. Every call ends: with
 /// its result, at its deadline, when it is cancelled, or when the connection it was sent over is lost.
-public final class SocketIOTransport: RealTimeTransport, CallQueueing {
+public final class SocketIOTransport: RealTimeTransport, CallQueueing, AddressedTransport {
+    package let origin: Origin?
     let client: SocketIOClient
     /// The task that ``connect()`` started. It holds the client, never the transport or an app.
     private let task = Locked<Task<Void, Never>?>(nil)
 
     package init(_ url: URL, options: Options = Options()) {
+        origin = Origin(url)
         let timebase = RelativeClock(options.clock)
         let opener = Result { () throws(FeathersError) in
             EngineOpener(
@@ -81,7 +83,9 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing {
     ///
     /// If the server asks for an acknowledgement, the reader can answer, see ``SocketIOEvent/acknowledgement``.
     /// - Parameter limit: how many events wait for a slow reader before the oldest are dropped.
-    public func events(buffering limit: Int = 1024) -> AsyncStream<SocketIOEvent> { client.observers.stream(buffering: limit) }
+    public func events(buffering limit: Int = 1024) -> AsyncStream<SocketIOEvent> {
+        client.observers.subscribe(to: nil, buffering: limit).events()
+    }
 
     /// Ends the delay before the next attempt to connect, for apps that know the network is back.
     public func retryNow() { client.retryNow() }

@@ -130,8 +130,11 @@ extension stat {
         #endif
     }
 
-    /// Refuses what belongs to another user. The superuser may change every file anyway.
+    /// Whether it belongs to this user, or to the superuser, who may change every file anyway.
+    var hasTrustedOwner: Bool { st_uid == geteuid() || st_uid == 0 }
+
+    /// Refuses what belongs to another user.
     func requireTrustedOwner(_ path: String) throws {
-        guard st_uid == geteuid() || st_uid == 0 else { throw FileFailure(path, .refused("it belongs to another user (\(st_uid))")) }
+        guard hasTrustedOwner else { throw FileFailure(path, .refused("it belongs to another user (\(st_uid))")) }
     }
 }

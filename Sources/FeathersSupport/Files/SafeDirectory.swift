@@ -132,7 +132,7 @@ package final class SafeDirectory: Sendable {
         return false
     }
 
-    /// The files whose names end so. Directories are left out.
+    /// The files whose names end so. Left out are directories, and files of other users, who can add some to a sticky directory.
     package func files(withSuffix suffix: String) throws -> [FileInfo] {
         // A descriptor of its own: the position in a listing belongs to the descriptor.
         let listed = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -149,7 +149,7 @@ package final class SafeDirectory: Sendable {
             }
             var status = stat()
             guard name.hasSuffix(suffix), fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
-                status.st_mode & S_IFMT != S_IFDIR
+                status.st_mode & S_IFMT != S_IFDIR, status.hasTrustedOwner
             else { continue }
             let time = status.lastChange
             files.append(

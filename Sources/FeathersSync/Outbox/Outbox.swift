@@ -17,6 +17,8 @@ public import Foundation
 ///
 /// The file holds the writes' data, unencrypted and readable by its owner only. It holds no header fields: anything else a call needs
 /// must come from hooks, as the token does. Use one outbox for each file, and one app for each outbox.
+///
+/// An outbox holds 100,000 writes at the most, with 256 MiB of data, and refuses more.
 public final class Outbox: Sendable {
     struct State: Sendable {
         var queue: OutboxQueue
@@ -36,8 +38,9 @@ public final class Outbox: Sendable {
     /// - Parameters:
     ///   - file: The file that holds the writes, created with mode 0600. Its folder is created too. Two more files may appear next to it.
     ///   - configure: Changes how the outbox sends.
-    /// - Throws: ``FeathersError`` naming the file when another outbox uses it, when it cannot be read or written, or when it is damaged, with
-    ///   the offset of the damage. A write that was interrupted halfway was never accepted, and is dropped.
+    /// - Throws: ``FeathersError`` naming the file when another outbox uses it, when it cannot be read or written, when it holds too many
+    ///   writes, or when it is damaged, with the offset of the damage. A write that was interrupted halfway was never accepted, and is
+    ///   dropped.
     public convenience init(file: URL, _ configure: (inout OutboxOptions) -> Void = { _ in }) async throws {
         guard file.isFileURL, !file.hasDirectoryPath else {
             throw FeathersError(.badRequest, "'\(file.path)' names no file for an outbox", execution: .neverSent)
@@ -69,7 +72,7 @@ public final class Outbox: Sendable {
     public func close() async { await journal.close() }
 
     /// The current state of the outbox.
-    public var state: OutboxState { OutboxState(contents.withLock { $0.queue }) }
+    public var state: OutboxState { OutboxState(contents.withLock { $0.queue }, at: timebase.now) }
 
     /// The current state of the outbox, then its state after each change. A slow reader gets the newest state, not every one.
     public func stateUpdates() -> AsyncStream<OutboxState> {

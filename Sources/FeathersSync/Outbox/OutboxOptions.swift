@@ -87,15 +87,24 @@ public struct OutboxRetry: Sendable, Hashable {
     /// Delays between attempts.
     /// - Parameters:
     ///   - initialDelay: The upper bound of the first delay.
-    ///   - maximumDelay: The upper bound of every delay, unless the server asks for a longer one.
+    ///   - maximumDelay: The upper bound of every delay, unless the server asks for a longer one (`Retry-After`), up to an hour.
     ///   - multiplier: The factor by which each delay is longer than the one before.
     ///   - jitter: The random part of a delay, from 0 to 1, so that the clients of a failed server do not all return at the same moment.
     public init(initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(60), multiplier: Double = 2, jitter: Double = 0.5) {
         (self.initialDelay, self.maximumDelay, self.multiplier, self.jitter) = (initialDelay, maximumDelay, multiplier, jitter)
     }
 
-    /// - Parameter failures: How many attempts in a row have failed, from 1.
-    func delay(after failures: Int, random: Double) -> Duration {
+    /// The upper bound of the delays that servers ask for: no answer can put a write off for years.
+    private var longestRequestedDelay: Duration { max(maximumDelay, .seconds(3600)) }
+
+    /// - Parameters:
+    ///   - failures: How many attempts in a row have failed, from 1.
+    ///   - requested: The delay that the server asks for.
+    ///   - random: Chance, from 0 to 1.
+    func delay(after failures: Int, requested: Duration? = nil, random: Double) -> Duration {
+        if let requested {
+            return max(delay(after: failures, random: random), min(requested, longestRequestedDelay))
+        }
         // Stops at the maximum, since the power would soon overflow.
         var nominal = max(initialDelay, .zero)
         for _ in 1..<max(min(failures, 64), 1) where nominal < maximumDelay { nominal = nominal * max(multiplier, 1) }

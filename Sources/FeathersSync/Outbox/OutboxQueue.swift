@@ -171,7 +171,7 @@ extension OutboxQueue {
         case .retry(let asked):
             gate.reached()
             items[id]?.delays += 1
-            let until = now + max(retry.delay(after: items[id]?.delays ?? 1, random: random), asked ?? .zero)
+            let until = now + retry.delay(after: items[id]?.delays ?? 1, requested: asked, random: random)
             items[id]?.stage = .retrying(at: until)
             moment = until
         case .ask: break

@@ -97,10 +97,16 @@ extension OutboxSender {
                 .notice, .outbox, "\(item.write.method) of \(item.write.path) was not done", [.attempt: .integer(item.attempts)],
                 error: error)
             guard case .ask(let reason) = verdict.course else { return await putOff(item, verdict) }
-            let failure = OutboxFailure(
-                write: item.write, reason: reason, error: error, mayHaveExecuted: item.mayHaveExecuted || verdict.mayHaveExecuted)
-            // If it cannot be recorded, the outcome is unknown after a restart.
-            try? await journal.append(.failed(id, reason, error, mayHaveExecuted: failure.mayHaveExecuted))
+            let mayHaveExecuted = item.mayHaveExecuted || verdict.mayHaveExecuted
+            var failure = OutboxFailure(write: item.write, reason: reason, error: error.stored(), mayHaveExecuted: mayHaveExecuted)
+            do {
+                try await journal.append(JournalRecord(failure))
+            } catch {
+                // There may be room for it without the details. If it cannot be recorded at all, the outcome is unknown after a restart.
+                failure = OutboxFailure(
+                    write: item.write, reason: reason, error: failure.error.stored(details: 0), mayHaveExecuted: mayHaveExecuted)
+                try? await journal.append(JournalRecord(failure))
+            }
             outbox.change { $0.queue.ask(failure) }
         case .interrupted: outbox.change { $0.queue.interrupt(id, isKeyed: isKeyed) }
         }

@@ -5,7 +5,8 @@ public import FeathersCore
 /// `route` has the values for the `:placeholders` of the service's path.
 ///
 /// All methods throw ``FeathersError/Code/notImplemented`` when the app has no outbox, ``FeathersError/Code/badRequest`` when the data cannot be
-/// written as JSON, and a ``FeathersError`` naming the file when the disk does not accept it. The write is not in the outbox then.
+/// written as JSON, and a ``FeathersError`` naming the file when the disk does not accept it, or when the outbox is full. The write is
+/// not in the outbox then.
 public struct OutboxService: Sendable {
     let service: UntypedService
 

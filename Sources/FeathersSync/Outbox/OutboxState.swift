@@ -21,7 +21,9 @@ public struct OutboxState: Sendable {
     /// The pending writes of the signed-in user, in the order they were queued. Those of other users wait for their next sign-in.
     public let entries: [OutboxEntry]
 
-    init(_ queue: OutboxQueue) {
+    /// - Parameter now: The present moment of the clock that the queue counts by.
+    init(_ queue: OutboxQueue, at now: Duration) {
+        let date = Date()
         let gate = queue.gate
         activity =
             if !gate.isStarted { .stopped } else if !gate.isConnected { .offline } else if gate.needsSignIn { .waitingForSignIn } else {
@@ -36,7 +38,9 @@ public struct OutboxState: Sendable {
                 case .failed: .awaitingDecision
                 case .deciding(let failed): failed ? .awaitingDecision : .waiting
                 }
-            return OutboxEntry(write: item.write, status: status, attempts: item.attempts, failure: item.failure)
+            let next: Date? = if case .retrying(let moment) = item.stage { date + (moment - now) / .seconds(1) } else { nil }
+            return OutboxEntry(
+                write: item.write, status: status, attempts: item.attempts, nextAttempt: next, failure: item.failure)
         }
     }
 }
@@ -62,6 +66,8 @@ public struct OutboxEntry: Sendable, Identifiable {
     public let status: Status
     /// How many attempts have begun since the outbox was opened.
     public let attempts: Int
+    /// When the write is sent again, if the server has put it off; nil otherwise.
+    public let nextAttempt: Date?
     /// Why a decision is needed, if one is.
     public let failure: OutboxFailure?
 }

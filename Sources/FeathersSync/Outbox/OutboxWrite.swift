@@ -62,7 +62,7 @@ public struct OutboxFailure: Sendable {
     public let write: OutboxWrite
     /// Why the outbox does not decide by itself.
     public let reason: Reason
-    /// The error of the last attempt.
+    /// The error of the last attempt. `errors`, `data` and `answer` are kept if they take at most 64 KiB; the message names what is missing.
     public let error: FeathersError
     /// Whether any attempt may have been executed.
     public let mayHaveExecuted: Bool

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersSupport
+import Foundation
 
 extension StubConnection {
     /// Sends a call as soon as a connection stands, and waits for its answer.
@@ -28,7 +29,7 @@ extension StubConnection {
     /// Sends a call of a plugin over a connection that is not yet everybody's.
     func send(_ request: ServiceRequest, over link: Int) async throws -> JSONValue {
         guard line.current.link == link else { throw FeathersError.notConnected(line.current.end.reason) }
-        let taken = book.take(request)
+        let taken = try take(request)
         let arrival = StubLine.Arrival(taken: taken, link: link)
         return try await book.perform(taken) { _ in
             try await clock.run(atMost: request.params.timeout ?? callTimeout, orThrow: FeathersError.unansweredStub) {
@@ -65,8 +66,8 @@ extension StubConnection {
             }
             guard let batch else { return false }
             guard !batch.isEmpty else { return true }
-            for call in batch where call.request.isCurrent {
-                let taken = book.take(call.request)
+            for call in batch {
+                guard let taken = try? take(call.request) else { continue }
                 let isWaiting = line.update { $0.release(call.id, StubLine.Arrival(taken: taken, link: link)) }
                 if !isWaiting { book.finish(taken.number, .failure(CancellationError())) }
             }
@@ -77,9 +78,7 @@ extension StubConnection {
         try request.checkSender()
         switch line.update({ $0.admit(request) }) {
         case .goes(let link):
-            // Again, as late as possible: a log-out may have overtaken it.
-            try request.checkSender()
-            return StubLine.Arrival(taken: book.take(request), link: link)
+            return StubLine.Arrival(taken: try take(request), link: link)
         case .fails(let reason): throw FeathersError.notConnected(reason)
         case .waits(let id):
             do {
@@ -97,6 +96,15 @@ extension StubConnection {
                 throw FeathersError.notConnected(line.current.end.reason)
             }
             return arrival
+        }
+    }
+
+    /// Lets a call arrive, unless its user has gone. One at a time, as on a wire: what a log-out has not stopped arrives before the log-out does.
+    private func take(_ request: ServiceRequest) throws -> StubRegistry<ServiceRequest, JSONValue>.Taken {
+        // Recursive, since a stub may lose the connection or emit.
+        try arriving.withLock {
+            try request.checkSender()
+            return book.take(request)
         }
     }
 

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersSupport
+import Foundation
 
 /// The connection of a stub transport: opens, prepares and ends it as a real one would be.
 final class StubConnection: Sendable {
@@ -10,6 +11,7 @@ final class StubConnection: Sendable {
     /// How long a call may take unless it says otherwise.
     let callTimeout: Duration?
     let clock: RelativeClock
+    let arriving = NSRecursiveLock()
 
     init(
         book: StubRegistry<ServiceRequest, JSONValue>, callTimeout: Duration?, clock: any Clock<Duration>,

@@ -71,10 +71,10 @@ final class CallBatcher: Middleware {
     }
 
     func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)? {
-        // Only calls that go to the server can be sent there together.
-        guard site.implementation is TransportService, let path = site.path, path != self.path, services?.contains(path) ?? true else {
-            return nil
-        }
+        // Only calls that go to the app's server can be sent there together: those of another one would tell it of them.
+        guard let service = site.implementation as? TransportService, service.isOwn, let path = site.path, path != self.path,
+            services?.contains(path) ?? true
+        else { return nil }
         return BatchedService(batcher: self, next: next, site: site)
     }
 

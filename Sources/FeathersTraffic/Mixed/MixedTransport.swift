@@ -1,5 +1,5 @@
 public import FeathersCore
-import FeathersSupport
+public import FeathersSupport
 
 /// A connection and REST in one app. Routes decide how each call is sent; events arrive over the connection.
 ///
@@ -99,6 +99,10 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
 
     /// The load of the connection. Calls over REST do not wait for it.
     public var load: TransportLoad { realTime.load }
+}
+
+extension MixedTransport: SecretHiding, Summarized {
+    package var summary: String { "MixedTransport(realTime: \(summarize(realTime)), rest: \(summarize(rest)))" }
 }
 
 extension Transport where Self == MixedTransport {

@@ -19,8 +19,9 @@ A response, every member optional:
     reset                            that end is a TCP reset
     raw (base64)                     exactly these bytes, then the connection ends
 
-/__proxy is for proxies that fail on purpose, see faults.py; /__sink, /__source and /__form are for large bodies and forms with
-files, see transfers.py.
+/__proxy is for proxies that fail on purpose, see faults.py; /__hostile for servers that attack, see hostile_server.py;
+/__payloads for what is large where it arrives, see hostile_payloads.py;
+/__sink, /__source and /__form for large bodies and forms with files, see transfers.py.
 
 Requests to a key without a script get a 599 and are recorded all the same. `connection`
 numbers the TCP connections a request came over, so that reuse can be seen.
@@ -34,6 +35,8 @@ import struct
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
+from . import hostile_payloads
+from .hostile_server import HostileServer
 from .http_request import Incoming, Request, MalformedRequest
 from .transfers import parsed_form, send_source
 
@@ -66,6 +69,7 @@ class Key:
 class ScriptServer:
     def __init__(self, proxies):
         self.proxies = proxies
+        self.hostile = HostileServer(proxies.host)
         self.keys = {}
         self.connections = 0
 
@@ -102,6 +106,11 @@ class ScriptServer:
         if parts[1:2] == ["__proxy"]:
             status, answer = await self.proxies.answer(request.method, "/".join(parts[2:]), search, request.body)
             return await send_json(writer, answer, status)
+        if parts[1:2] == ["__hostile"]:
+            status, answer = await self.hostile.answer(request.method, "/".join(parts[2:]), search, request.body)
+            return await send_json(writer, answer, status)
+        if parts[1:2] == ["__payloads"]:
+            return await hostile_payloads.answer(request, parts[2:], search, incoming, writer)
         if parts[1:2] == ["__sink"]:
             return await send_json(writer, {"sha256": request.digest, "length": request.length, "headers": request.headers})
         if parts[1:2] == ["__source"]:

@@ -172,4 +172,30 @@ struct DiskCacheStorageTests {
         try await storage.set(thousand, for: key(1))
         #expect(try await storage.entry(for: key(1)) == thousand)
     }
+
+    @Test(
+        "What belongs to another user is neither read nor written to, and is named",
+        .enabled(if: geteuid() == 0, "only the superuser can give files away"))
+    func owners() async throws {
+        let storage = storage()
+        try await storage.set(thousand, for: key(1))
+        let entry = directory.url.appending(path: key(1).fileName).path
+        #expect(chown(entry, 12345, 12345) == 0)
+        await #expect { try await storage.entry(for: key(1)) } throws: { "\($0)".contains("'\(entry)'") && "\($0)".contains("12345") }
+        try await storage.set(thousand, for: key(1))
+        #expect(try await storage.entry(for: key(1)) == thousand)
+
+        let lock = directory.url.appending(path: DiskCacheWriter.lockName).path
+        #expect(chown(lock, 12345, 12345) == 0)
+        await #expect { try await storage.set(thousand, for: key(2)) } throws: { "\($0)".contains("'\(lock)'") }
+        #expect(chown(lock, 0, 0) == 0)
+
+        #expect(chown(directory.url.path, 12345, 12345) == 0)
+        for use in [
+            { try await $0.set(thousand, for: key(2)) }, { _ = try await $0.entry(for: key(1)) }, { _ = try await $0.byteCount },
+        ] as [(DiskCacheStorage) async throws -> Void] {
+            await #expect { try await use(storage) } throws: { "\($0)".contains("'\(directory.url.path)'") }
+        }
+        #expect(try directory.names() == [key(1).fileName, DiskCacheWriter.lockName].sorted())
+    }
 }

@@ -30,6 +30,8 @@ struct RedactionTests {
             ("Authorization: Bearer  abc, next", "Authorization: Bearer  <redacted>, next"), ("the Bearer", "the Bearer"),
             ("(eyJhbGci.eyJzdWIi.c2ln)", "(<redacted>)"), ("key=eyJhbGci.eyJzdWIi.c2ln", "<redacted>"), ("eyJ.", "eyJ."),
             ("a basic: rule", "a basic: rule"), ("BASIC Zm9v", "BASIC <redacted>"),
+            ("at https://me:p@ss@host:1/a@b, wss://t@h", "at https://<redacted>@host:1/a@b, wss://<redacted>@h"),
+            ("http://host/a@b?c=d@e and me@host", "http://host/a@b?c=d@e and me@host"),
         ])
     func texts(_ text: String, _ redacted: String) {
         #expect(Redaction().redact(text: text) == redacted)

@@ -4,11 +4,18 @@ import Testing
 
 @Suite("The buffer of a reader of events")
 struct EventBufferTests {
-    private static func event(_ number: Int64) -> EventBuffer.Item { .event(ServiceEvent(path: "", name: "n", data: .integer(number))) }
-    private static let reconnected = EventBuffer.Item.gap(EventGap(reason: .reconnected))
+    private typealias Buffer = EventBuffer<ServiceEvent>
+
+    private static func event(_ number: Int64, weight: Int = 0) -> Buffer.Item {
+        var event = ServiceEvent(path: "", name: "n", data: .integer(number))
+        event.weight = weight
+        return .event(event)
+    }
+
+    private static let reconnected = Buffer.Item.gap(EventGap(reason: .reconnected))
 
     /// What comes next, as a word.
-    private static func word(_ item: EventBuffer.Item?) -> String? {
+    private static func word(_ item: Buffer.Item?) -> String? {
         switch item {
         case .event(let event): "\(event.data)"
         case .gap(let gap): if case .overflow(let dropped) = gap.reason { "-\(dropped)" } else { "gap" }
@@ -16,7 +23,7 @@ struct EventBufferTests {
         }
     }
 
-    private static func rest(of buffer: inout EventBuffer) -> [String] {
+    private static func rest(of buffer: inout Buffer) -> [String] {
         var words: [String] = []
         while let word = word(buffer.next()) { words.append(word) }
         return words
@@ -24,7 +31,7 @@ struct EventBufferTests {
 
     @Test("keeps the newest, and says before them how many are missing")
     func overflow() {
-        var buffer = EventBuffer(limit: 2)
+        var buffer = Buffer(limit: 2)
         for number in 1...5 { buffer.append(Self.event(Int64(number))) }
         #expect(Self.rest(of: &buffer) == ["-3", "4", "5"])
         #expect(buffer.droppedCount == 3)
@@ -32,7 +39,7 @@ struct EventBufferTests {
 
     @Test("counts anew what goes missing after a marker was read")
     func again() {
-        var buffer = EventBuffer(limit: 2)
+        var buffer = Buffer(limit: 2)
         for number in 1...3 { buffer.append(Self.event(Int64(number))) }
         #expect(Self.word(buffer.next()) == "-1")
         for number in 4...5 { buffer.append(Self.event(Int64(number))) }
@@ -41,7 +48,7 @@ struct EventBufferTests {
 
     @Test("moves a marker it has no room for to where it stood; missing events say as much")
     func markers() {
-        var buffer = EventBuffer(limit: 2)
+        var buffer = Buffer(limit: 2)
         for item in [Self.reconnected, Self.event(1), Self.event(2)] { buffer.append(item) }
         #expect(Self.rest(of: &buffer) == ["gap", "1", "2"])
         #expect(buffer.droppedCount == 0)
@@ -50,16 +57,41 @@ struct EventBufferTests {
         #expect(buffer.droppedCount == 1)
     }
 
+    @Test("gives up the oldest where events have more than 16 MiB together, counts them, and keeps the newest however large it is")
+    func bytes() {
+        let mebibyte = 1 << 20
+        var buffer = Buffer(limit: 1024)
+        for number in 1...4 { buffer.append(Self.event(Int64(number), weight: 4 * mebibyte)) }
+        #expect(buffer.count == 4)
+        buffer.append(Self.event(5, weight: 1))
+        #expect(Self.rest(of: &buffer) == ["-1", "2", "3", "4", "5"])
+        // What was read takes no room any more.
+        for number in 6...9 { buffer.append(Self.event(Int64(number), weight: 4 * mebibyte)) }
+        buffer.append(Self.event(10, weight: 100 * mebibyte))
+        buffer.append(Self.reconnected)
+        #expect(Self.rest(of: &buffer) == ["-4", "10", "gap"])
+        #expect(buffer.droppedCount == 5)
+    }
+
+    @Test("gives a reader that waits for more events room for 16 KiB each")
+    func wide() {
+        var buffer = Buffer(limit: 4096)
+        for number in 1...16 { buffer.append(Self.event(Int64(number), weight: 4 << 20)) }
+        #expect(buffer.count == 16)
+        buffer.append(Self.event(17, weight: 1))
+        #expect(Self.word(buffer.next()) == "-1")
+    }
+
     @Test("holds one item at least", arguments: [-1, 0, 1])
     func smallest(limit: Int) {
-        var buffer = EventBuffer(limit: limit)
+        var buffer = Buffer(limit: limit)
         for number in 1...2 { buffer.append(Self.event(Int64(number))) }
         #expect(Self.rest(of: &buffer) == ["-1", "2"])
     }
 
     @Test("gives everything in order, however reading and writing take turns", arguments: [1, 7, 33, 100, 1000])
     func turns(burst: Int) {
-        var buffer = EventBuffer(limit: 2 * burst)
+        var buffer = Buffer(limit: 2 * burst)
         var (written, read) = (0, 0)
         for turn in 0..<50 {
             for _ in 0..<burst {

@@ -79,6 +79,16 @@
             #expect(try await direct.failure(HTTPRequest(url: target, timeout: .seconds(10))).kind == .hostNotFound)
         }
 
+        @Test(
+            "refuses an answer whose length is not one number",
+            arguments: ["3\r\nContent-Length: 4", "3, 4", "3abc", "99999999999999999999"])
+        func invalidLength(length: String) async throws {
+            let client = try CurlHTTPClient()
+            let script = try await ServerScript(.raw("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nabcd"))
+            let error = try await client.failure(HTTPRequest(url: script.url, timeout: .seconds(20)))
+            #expect(error.kind == .badResponse && error.delivery == .mayHaveExecuted)
+        }
+
         @Test("gives up connecting in time, whatever the request allows")
         func connectTimeout() async throws {
             // The script server waits for the end of a head, which a TLS handshake does not have.

@@ -57,6 +57,29 @@ struct HTTPHeadReaderTests {
         #expect(throws: HTTPHeadReader.Failure.malformedField) { try read(["HTTP/1.1 200 OK", " no field before"]) }
     }
 
+    @Test(
+        "accepts lengths that are the same number",
+        arguments: [
+            ["Content-Length: 5"], ["Content-Length: 5", "content-length: 05"], ["Content-Length: 5, 5"],
+            ["Content-Length: 9223372036854775807"],
+        ])
+    func lengths(fields: [String]) throws {
+        #expect(try read(["HTTP/1.1 200 OK"] + fields + [""]).isComplete)
+    }
+
+    @Test(
+        "refuses lengths that differ, are no numbers or too large ones",
+        arguments: [
+            ["Content-Length: 5", "content-length: 6"], ["Content-Length: 5", "A: 1", "Content-Length: 5x"], ["Content-Length: 5, 6"],
+            ["Content-Length: 8abc"], ["Content-Length: 99999999999999999999"], ["Content-Length: 9223372036854775808"],
+            ["Content-Length:"], ["Content-Length: 5,"], ["Content-Length: -5"], ["Content-Length: +5"], ["Content-Length: 5 5"],
+        ])
+    func invalidLengths(fields: [String]) throws {
+        #expect(throws: HTTPHeadReader.Failure.invalidLength) { try read(["HTTP/1.1 200 OK"] + fields + [""]) }
+        // What an interim answer says of a body it cannot have is nobody's.
+        #expect(try read(["HTTP/1.1 103 Early"] + fields + ["", "HTTP/1.1 200 OK", ""]).isComplete)
+    }
+
     @Test("ends at its limit, whether in one head or many")
     func limit() {
         let long = "A: " + String(repeating: "a", count: 1000)

@@ -53,6 +53,9 @@ struct HTTPHeadersTests {
     func description() throws {
         var headers = HTTPHeaders()
         try headers.set("Authorization", to: "secret")
-        #expect(headers.description == "[Authorization]")
+        var dumped = ""
+        dump(headers, to: &dumped)
+        #expect(headers.description == "[Authorization]" && String(reflecting: headers) == "[Authorization]")
+        #expect(dumped.contains("[Authorization]") && !dumped.contains("secret"))
     }
 }

@@ -100,11 +100,14 @@ struct WebSocketOpeningTests {
         #expect(try Self.feed(Array(response.utf8), pieces: [.max]) == nil)
     }
 
-    @Test("gives up on an answer without end")
-    func endless() {
-        let error = #expect(throws: WebSocketError.self) {
-            try Self.feed(Array(("HTTP/1.1 101 X\r\nA: " + String(repeating: "b", count: 200_000)).utf8), pieces: [1000])
-        }
+    @Test(
+        "gives up on an answer without end",
+        arguments: [
+            "HTTP/1.1 101 X\r\nA: " + String(repeating: "b", count: 200_000),
+            String(repeating: "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n", count: 5_000),
+        ])
+    func endless(response: String) {
+        let error = #expect(throws: WebSocketError.self) { try Self.feed(Array(response.utf8), pieces: [1000]) }
         #expect(error?.kind == .refused(status: nil))
     }
 

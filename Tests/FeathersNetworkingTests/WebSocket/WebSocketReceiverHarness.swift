@@ -6,8 +6,8 @@ struct Received: Equatable {
     var violation: WebSocketViolation?
 
     /// - Parameter pieces: how many bytes each read brings, the last one again and again.
-    init(_ bytes: [UInt8], pieces: [Int] = [.max], maximumMessageSize: Int = 1 << 20) {
-        var receiver = WebSocketReceiver(maximumMessageSize: maximumMessageSize)
+    init(_ bytes: [UInt8], pieces: [Int] = [.max], maximumMessageSize: Int = 1 << 20, largeText: Int = .max) {
+        var receiver = WebSocketReceiver(maximumMessageSize: maximumMessageSize, largeText: largeText)
         bytes.withUnsafeBytes { all in
             var rest = UnsafeRawBufferPointer(all)
             var read = 0

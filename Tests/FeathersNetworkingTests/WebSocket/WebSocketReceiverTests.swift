@@ -68,6 +68,41 @@ struct WebSocketReceiverTests {
         #expect(Received(two.flatMap(\.bytes), maximumMessageSize: 100).incoming.count == 2)
     }
 
+    @Test("no further than as many frames as are allowed, fragments and control frames among them")
+    func allowance() throws {
+        let frames = [ServerFrame.text("a", isFinal: false), .continuation([98]), .ping(""), .text("c")]
+        let bytes = frames.flatMap(\.bytes)
+        try bytes.withUnsafeBytes { all in
+            var receiver = WebSocketReceiver(maximumMessageSize: 100)
+            var rest = all
+            var taken: [[WebSocketIncoming]] = []
+            for allowance in [1, 2, 1] {
+                receiver.allowance = allowance
+                var incoming: [WebSocketIncoming] = []
+                while let next = try receiver.next(&rest) { incoming.append(next) }
+                taken.append(incoming)
+            }
+            #expect(taken == [[], [.message(.text("ab")), .ping([])], [.message(.text("c"))]])
+            #expect(rest.isEmpty)
+        }
+    }
+
+    @Test("with large texts unchecked, in however many pieces they come", arguments: [[Int.max], [1], [7]])
+    func largeTexts(pieces: [Int]) {
+        let noText = [UInt8](repeating: 0xFF, count: 10)
+        let frames = [
+            ServerFrame.text("123456789"), ServerFrame(opcode: 1, payload: noText), .text("abcde", isFinal: false),
+            .continuation(Array("fghij".utf8)), .binary(noText), .text("a"),
+        ]
+        let received = Received(frames.flatMap(\.bytes), pieces: pieces, largeText: 10)
+        #expect(
+            received.incoming == [
+                .message(.text("123456789")), .largeText(noText), .largeText(Array("abcdefghij".utf8)), .message(.binary(noText)),
+                .message(.text("a")),
+            ])
+        #expect(received.violation == nil)
+    }
+
     private static func closeFrame(_ code: UInt16?, _ reason: String = "") -> WebSocketCloseFrame {
         var frame = WebSocketCloseFrame(code: code ?? 1000, reason: reason)
         frame.code = code

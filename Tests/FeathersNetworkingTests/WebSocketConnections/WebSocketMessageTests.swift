@@ -17,6 +17,16 @@
             #expect(try await socket.message() == message)
         }
 
+        @Test("come back over a connection that was dumped while it was open")
+        func dumped() async throws {
+            let socket = try await OpenedWebSocket("echo")
+            var text = ""
+            dump(socket.connection, to: &text)
+            #expect(text.contains("WebSocketConnection"))
+            try socket.connection.sendNow(.text("dumped"))
+            #expect(try await socket.text() == "dumped")
+        }
+
         @Test("of up to 16 MB come back as they were sent", arguments: [125, 126, 65535, 65536, 1 << 20, 16 << 20])
         func large(count: Int) async throws {
             let socket = try await OpenedWebSocket("echo")

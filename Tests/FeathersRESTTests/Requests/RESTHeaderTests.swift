@@ -43,4 +43,14 @@ struct RESTHeaderTests {
         #expect(try await headers(.find, call: ["ACCEPT": "application/json;q=1"]) == ["ACCEPT": "application/json;q=1"])
         #expect(try await headers(.create, call: ["content-type": "x/y"])["content-type"] == "x/y")
     }
+
+    @Test("go with the transport's limit for answers, also those of endpoints")
+    func maximumResponseBytes() async throws {
+        let client = SeamHTTPClient(status: 204)
+        let app = FeathersApp(
+            transport: .rest(try #require(URL(string: "http://h")), maximumResponseBytes: 5, httpClient: client))
+        _ = try await app.service("m").get(1)
+        _ = try await app.request(Endpoint<EmptyResponse>(.get, "x"))
+        #expect(client.requests.map(\.maximumResponseBytes) == [5, 5])
+    }
 }

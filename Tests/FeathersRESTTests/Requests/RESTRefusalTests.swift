@@ -30,6 +30,12 @@ struct RESTRefusalTests {
             Case(
                 name: "a path that climbs before a slash with an accent", request: .init(path: "../\u{301}b", method: .find),
                 mention: "'..'"),
+            Case(
+                name: "a path that climbs with encoded dots", request: .init(path: "a/%2e%2e/b", method: .find),
+                mention: "'a/%2e%2e/b' is '..'"),
+            Case(name: "a path that climbs with one dot encoded", request: .init(path: "a/.%2E/b", method: .find), mention: "'..'"),
+            Case(name: "a path that climbs with the other one", request: .init(path: "a/%2E./b", method: .find), mention: "'..'"),
+            Case(name: "a path that stays with an encoded dot", request: .init(path: "a/%2e/b", method: .find), mention: "'.'"),
             Case(name: "no path", request: .init(path: "//", method: .find), mention: "path is empty"),
             Case(
                 name: "an empty array in the query", request: .init(path: "m", method: .find, params: .init(query: ["a": []])),
@@ -65,9 +71,20 @@ struct RESTRefusalTests {
         #expect(client.requests.isEmpty)
     }
 
+    @Test("but dots that are part of a name are not", arguments: ["a/%2e%2e%2e", "a/..b", "a/%2eb", "a/b%2E"])
+    func namesWithDots(path: String) async throws {
+        let client = SeamHTTPClient(status: 204)
+        _ = try await RESTTransport(try #require(URL(string: "http://h")), httpClient: client).send(
+            ServiceRequest(path: path, method: .find))
+        #expect(client.requests.map(\.url.absoluteString) == ["http://h/" + path])
+    }
+
     @Test(
         "and so is a base URL that cannot be one:",
-        arguments: ["ftp://h", "http:///x", "h/x", "http://h?a=1", "http://h#f", "http://h:99999", "ftp://bob:s3cret@h"])
+        arguments: [
+            "ftp://h", "http:///x", "h/x", "http://h?a=1", "http://h#f", "http://h:99999", "ftp://bob:s3cret@h", "bob:s3cret@h",
+            "ftp://h?key=s3cret", "h/x?key=s3cret#s3cret", "http://h?key=s3cret", "http://h:99999?key=s3cret",
+        ])
     func base(text: String) async throws {
         let client = SeamHTTPClient(status: 204)
         let transport = RESTTransport(try #require(URL(string: text)), httpClient: client)

@@ -31,6 +31,16 @@ struct EnginePayloadTests {
         #expect(throws: error) { try EnginePayload.packets(in: body, limit: 9) }
     }
 
+    @Test("hold 65,536 packets at the most")
+    func manyPackets() throws {
+        let limit = EnginePayload.maximumPackets
+        let body = [UInt8(ascii: "6")] + (0..<limit).flatMap { _ in [EnginePayload.separator, UInt8(ascii: "6")] }
+        #expect(try EnginePayload.packets(in: body.dropLast(2)).count == limit)
+        let error = EngineCodecError(reason: .tooManyPackets(limit: limit), offset: 2 * limit)
+        #expect(throws: error) { try EnginePayload.packets(in: body) }
+        #expect("\(error)".contains("more than 65536 packets"))
+    }
+
     @Test(
         "take base64 exactly as RFC 4648 defines it",
         arguments: [
@@ -70,5 +80,23 @@ struct EnginePayloadTests {
         queue.append(contentsOf: (0..<40).map { EngineFrame(text: "4\($0)") })
         let counts = (0..<3).map { _ in queue.takeBatch().count }
         #expect(counts == [16, 16, 8])
+    }
+
+    @Test("wait with 16 MiB at the most, counted with what each takes besides its text, except for a larger one that is alone")
+    func queueBytes() {
+        var queue = PollingQueue(maxPayload: 1_000_000)
+        let large = EngineFrame(text: String(repeating: "x", count: 12 << 20))
+        let first = queue.append(contentsOf: [large, large, large])
+        #expect(first == 1)
+        #expect(queue.takeBatch() == [large])
+        let huge = EngineFrame(text: String(repeating: "x", count: 20 << 20))
+        let second = queue.append(contentsOf: [huge, EngineFrame(text: "3")])
+        #expect(second == 1)
+        #expect(queue.takeAll() == [huge])
+        let pongs = queue.append(contentsOf: [EngineFrame](repeating: EngineFrame(text: "3"), count: 1 << 20))
+        #expect(pongs < 1 << 20)
+        // The end of the session is told in any case.
+        queue.append(EnginePacket.close.frame)
+        #expect(queue.takeAll().count == pongs + 1)
     }
 }

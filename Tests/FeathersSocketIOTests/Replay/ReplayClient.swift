@@ -18,6 +18,7 @@ final class ReplayClient: Sendable {
     let transport: SocketIOTransport
     let events = Mailbox<ServiceEvent>()
     let isPolling: Bool
+    private let clock = ManualClock()
     private let running = Locked<Task<Void, Never>?>(nil)
     private let socket = Locked<FakeWebSocket?>(nil)
     private let pending = Locked<[Int: PendingCall]>([:])
@@ -35,7 +36,7 @@ final class ReplayClient: Sendable {
         for key in ["pid", "offset"] { auth?[key] = nil }
         let own = headers.filter { Self.ownFields.contains($0.name.lowercased()) }
         self.isPolling = isPolling
-        transport = .socketIO(url) { [network, auth] in
+        transport = .socketIO(url) { [network, auth, clock] in
             $0.path = pieces[0]
             $0.namespace = packet?.namespace ?? "/"
             $0.transports = isPolling ? (upgrades ? [.polling, .webSocket] : [.polling]) : [.webSocket]
@@ -45,7 +46,7 @@ final class ReplayClient: Sendable {
             $0.recoversState = true
             $0.reconnection.initialDelay = .zero
             // Recorded heartbeats are short; a machine under load must not miss them.
-            $0.clock = ManualClock()
+            $0.clock = clock
             if let auth, !auth.isEmpty { $0.auth = { auth } }
             $0.headers = { Dictionary(own.map { ($0.name, $0.value) }) { first, _ in first } }
         }
@@ -103,6 +104,8 @@ final class ReplayClient: Sendable {
     @discardableResult
     func answerPoll(_ body: String, status: Int = 200) async throws -> URL {
         let poll = try await network.polls.next()
+        // The recorded server waited for something to send; one that does not is polled more slowly.
+        clock.advance(by: PollingPace.leastWait)
         poll.answer.resolve(HTTPResponse(status: status, body: Array(body.utf8), url: poll.url))
         return poll.url
     }

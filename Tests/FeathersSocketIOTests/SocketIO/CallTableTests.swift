@@ -35,6 +35,28 @@ struct CallTableTests {
         #expect(table.takeQueue(limit: 100).frames.isEmpty)
     }
 
+    @Test("queues up to its limit of bytes in each lane, and counts what left as gone")
+    func queueBytes() {
+        var table = CallTable<String>(byteLimit: 10)
+        func add(_ id: Int, _ size: Int, _ lane: CallTable<String>.Lane = .ordinary) -> Bool {
+            let frame = EngineFrame(text: String(repeating: "x", count: size), call: id)
+            return table.addQueued(id, waiter: "\(id)", frame: frame, deadline: nil, lane: lane)
+        }
+        var taken = [add(0, 6), add(1, 5), add(2, 4), add(3, 1), add(4, 10, .session)]
+        #expect(taken == [true, false, true, false, true])
+        #expect(table.cancelled(2) != nil)
+        taken = [add(5, 5), add(6, 4)]
+        #expect(taken == [false, true])
+        // What goes back to its lane with a lost connection takes room there again.
+        #expect(table.takeQueue(limit: 100).frames.count == 2)
+        #expect(table.connectionLost(unsent: [0, 6]).isEmpty)
+        taken = [add(7, 1)]
+        #expect(taken == [false])
+        #expect(table.takeQueue(limit: 100).frames.count == 2)
+        taken = [add(8, 10)]
+        #expect(taken == [true])
+    }
+
     @Test("takes out what turns out to be too large for the server")
     func oversized() {
         var table = CallTable<String>()

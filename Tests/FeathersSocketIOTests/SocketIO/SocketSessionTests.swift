@@ -62,6 +62,25 @@ struct SocketSessionTests {
         #expect(session.received(SocketPacket(.connect, data: ["sid": "s"])) == .connected(recovered: false, early: expected))
     }
 
+    @Test("keeps no more than 4 MiB of events that come before the answer to CONNECT")
+    func earlyBytes() {
+        var session = SocketSession()
+        _ = session.engineOpened(auth: nil)
+        var event = SocketPacket(.event, data: ["early"])
+        event.size = SocketSession.maximumEarlyBytes / 2
+        #expect(session.received(event) == .nothing)
+        #expect(session.received(event) == .nothing)
+        event.size = 1
+        var copy = session
+        #expect(copy.received(event) == .violated("too many events before the answer to CONNECT"))
+        // The next connection has as much room.
+        session.engineClosed()
+        _ = session.engineOpened(auth: nil)
+        event.size = SocketSession.maximumEarlyBytes
+        #expect(session.received(event) == .nothing)
+        #expect(session.received(SocketPacket(.connect, data: ["sid": "s"])) == .connected(recovered: false, early: [event]))
+    }
+
     @Test("recovers with its id and the last offset")
     func recovery() {
         var session = joined(["sid": "s", "pid": "p"])

@@ -107,6 +107,25 @@ struct ConnectingTests {
         #expect(try await socket.sent.next() == "close 1000")
     }
 
+    @Test("is given up at its timeout, though opening took part of it and the server answers neither CONNECT nor the closing")
+    func silentServer() async throws {
+        let scene = try Scene()
+        async let connecting = scene.failure {
+            try await scene.transport.connect()
+            return .null
+        }
+        let socket = try await scene.sockets.opened.next()
+        socket.fallSilent()
+        try await scene.clock.waitForSleepers(1)
+        scene.clock.advance(by: .seconds(15))
+        socket.open()
+        _ = try await socket.sent.next()
+        scene.clock.advance(by: .seconds(5))
+        // The clock stands still: whatever else `connect` waited for, it would wait for ever.
+        #expect(await connecting?.code == .timeout)
+        #expect(try await socket.sent.next() == "close 1000")
+    }
+
     @Test("is asked for its payload and headers on every attempt")
     func auth() async throws {
         let attempts = Locked(0)

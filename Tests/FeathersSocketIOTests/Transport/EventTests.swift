@@ -49,6 +49,37 @@ struct EventTests {
         }
     }
 
+    @Test("wait for an observer with 16 MiB at the most, the newest of them")
+    func largeUnread() async throws {
+        try await Scene().connected { scene, socket async throws in
+            let events = scene.transport.events()
+            let text = String(repeating: "x", count: 7 << 20)
+            for number in 1...4 { socket.deliver(#"42["large",\#(number),"\#(text)"]"#) }
+            var iterator = events.makeAsyncIterator()
+            #expect(await iterator.next()?.arguments.first == 3)
+            #expect(await iterator.next()?.arguments.first == 4)
+        }
+    }
+
+    @Test("know how many bytes they came in, their attachments included")
+    func weight() async throws {
+        try await Scene().connected { scene, socket async throws in
+            let weights = Mailbox<Int>()
+            scene.transport.deliver(
+                to: EventSink {
+                    weights.put($0.weight)
+                } onGap: { _ in
+                })
+            let text = #"["m created","\#(String(repeating: "x", count: 1000))"]"#
+            socket.deliver("42" + text)
+            #expect(try await weights.next() == text.utf8.count + 1)
+            let placeholder = #"["m created",{"_placeholder":true,"num":0}]"#
+            socket.deliver("451-" + placeholder)
+            socket.deliver([UInt8](repeating: 0, count: 500))
+            #expect(try await weights.next() == placeholder.utf8.count + 3 + 500)
+        }
+    }
+
     @Test("are answered once where the server asks for it")
     func acknowledged() async throws {
         try await Scene().connected { scene, socket async throws in

@@ -8,6 +8,7 @@ final class FakeWebSocket: WebSocketConnection {
         var handler: (@Sendable (WebSocketEvent) -> Void)?
         var early: [WebSocketEvent] = []
         var isClosed = false
+        var isSilent = false
         var sendError: WebSocketError?
     }
 
@@ -43,6 +44,7 @@ final class FakeWebSocket: WebSocketConnection {
     func close(code: UInt16, reason: String) {
         guard !closeOnce() else { return }
         sent.put("close \(code)")
+        guard !state.withLock({ $0.isSilent }) else { return }
         deliver(.closed(WebSocketClosure(code: code)))
     }
 
@@ -59,6 +61,9 @@ final class FakeWebSocket: WebSocketConnection {
         guard !closeOnce() else { return }
         deliver(.closed(closure))
     }
+
+    /// From now on the client's closing is not answered.
+    func fallSilent() { state.withLock { $0.isSilent = true } }
 
     func failSending(with error: WebSocketError) { state.withLock { $0.sendError = error } }
 

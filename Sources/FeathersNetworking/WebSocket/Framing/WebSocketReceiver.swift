@@ -3,18 +3,24 @@ struct WebSocketReceiver {
     private var parser = WebSocketFrameParser()
     private var assembler: WebSocketMessageAssembler
     private var isOver = false
+    /// How many more frames ``next(_:)`` takes; with none left, it leaves `input` as it is.
+    var allowance = Int.max
 
-    init(maximumMessageSize: Int) { assembler = WebSocketMessageAssembler(maximumSize: maximumMessageSize) }
+    /// - Parameter largeText: from how many bytes on a text is given as ``WebSocketIncoming/largeText(_:)``, unchecked.
+    init(maximumMessageSize: Int, largeText: Int = .max) {
+        assembler = WebSocketMessageAssembler(maximumSize: maximumMessageSize, largeText: largeText)
+    }
 
-    /// Takes the next whole thing off the front of `input`; nil when more bytes are needed. Whatever follows a close frame or a violation
-    /// is discarded (RFC 6455, sections 5.5.1 and 7.1.7).
+    /// Takes the next whole thing off the front of `input`; nil when more bytes are needed, or no frame is allowed any more. Whatever
+    /// follows a close frame or a violation is discarded (RFC 6455, sections 5.5.1 and 7.1.7).
     mutating func next(_ input: inout UnsafeRawBufferPointer) throws(WebSocketViolation) -> WebSocketIncoming? {
         guard !isOver else { return nil }
         do throws(WebSocketViolation) {
-            while let step = try parser.next(&input) {
+            while allowance > 0, let step = try parser.next(&input) {
                 switch step {
                 case .began(let header): try assembler.began(header)
                 case .payload(let part, let isLast):
+                    if isLast { allowance -= 1 }
                     guard let incoming = try assembler.received(part, isLast: isLast) else { continue }
                     if case .close = incoming { isOver = true }
                     return incoming
@@ -87,6 +93,8 @@ extension UnsafeRawBufferPointer {
 
 enum WebSocketIncoming: Equatable {
     case message(WebSocketMessage)
+    /// The bytes of a large text, which may not be UTF-8: to find out takes as long as everything else that is done with them.
+    case largeText([UInt8])
     case ping([UInt8])
     case pong([UInt8])
     case close(WebSocketCloseFrame)
@@ -98,13 +106,17 @@ struct WebSocketMessageAssembler {
     private static let maximumReservation = 1 << 20
 
     private let maximumSize: Int
+    private let largeText: Int
     private var frame = WebSocketFrameHeader(isFinal: true, opcode: .text, payloadLength: 0)
     /// Text or binary, while a message is unfinished.
     private var kind: WebSocketOpcode?
     private var message: [UInt8] = []
     private var control: [UInt8] = []
 
-    init(maximumSize: Int) { self.maximumSize = maximumSize }
+    init(maximumSize: Int, largeText: Int) {
+        self.maximumSize = maximumSize
+        self.largeText = largeText
+    }
 
     mutating func began(_ header: WebSocketFrameHeader) throws(WebSocketViolation) {
         frame = header
@@ -123,7 +135,7 @@ struct WebSocketMessageAssembler {
             control.append(contentsOf: part)
             return isLast ? try endControl() : nil
         }
-        if isLast, frame.isFinal, message.isEmpty {
+        if isLast, frame.isFinal, message.isEmpty, part.count < largeText {
             // Most messages arrive in one piece: decoded where they are.
             return .message(try decode(part))
         }
@@ -132,9 +144,9 @@ struct WebSocketMessageAssembler {
         guard isLast, frame.isFinal else { return nil }
         let whole = message
         message = []
-        if kind == .binary {
-            kind = nil
-            return .message(.binary(whole))
+        if kind == .binary || whole.count >= largeText {
+            defer { kind = nil }
+            return kind == .binary ? .message(.binary(whole)) : .largeText(whole)
         }
         return try whole.withUnsafeBufferPointer { bytes throws(WebSocketViolation) in .message(try decode(UnsafeRawBufferPointer(bytes))) }
     }
@@ -142,8 +154,7 @@ struct WebSocketMessageAssembler {
     private mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(WebSocketViolation) -> WebSocketMessage {
         defer { kind = nil }
         if kind == .binary { return .binary(Array(bytes)) }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidText("A text message is no UTF-8") }
-        return .text(text)
+        return try WebSocketMessage(text: bytes)
     }
 
     private mutating func endControl() throws(WebSocketViolation) -> WebSocketIncoming {
@@ -154,5 +165,14 @@ struct WebSocketMessageAssembler {
         case .pong: .pong(payload)
         default: .close(try WebSocketCloseFrame(payload: payload))
         }
+    }
+}
+
+extension WebSocketMessage {
+    /// A text message.
+    /// - Throws: a violation with 1007 for what is not UTF-8.
+    init(text bytes: UnsafeRawBufferPointer) throws(WebSocketViolation) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidText("A text message is no UTF-8") }
+        self = .text(text)
     }
 }

@@ -76,6 +76,33 @@
             if isFirst { wake() }
         }
 
+        /// Delivers the large message that waits, unless the connection has ended meanwhile, and lets the loop go on. Called on the pump's
+        /// queue.
+        func deliver(to handler: @Sendable (WebSocketEvent) -> Void) {
+            var violation: WebSocketViolation?
+            do throws(WebSocketViolation) {
+                if let message = try takeLargeMessage() { handler(.message(message)) }
+            } catch {
+                violation = error
+            }
+            outbound.withLock { outbound in outbound.delivery = .ended(violation) }
+            wake()
+        }
+
+        private func takeLargeMessage() throws(WebSocketViolation) -> WebSocketMessage? {
+            let waiting: (bytes: [UInt8], isText: Bool)? = outbound.withLock { outbound in
+                guard outbound.closure == nil, case .waiting(let bytes, let isText)? = outbound.delivery else { return nil }
+                // The bytes of a text are released once it is made.
+                outbound.delivery = nil
+                return (bytes, isText)
+            }
+            guard let (bytes, isText) = waiting else { return nil }
+            guard isText else { return .binary(bytes) }
+            return try bytes.withUnsafeBufferPointer { bytes throws(WebSocketViolation) in
+                try WebSocketMessage(text: UnsafeRawBufferPointer(bytes))
+            }
+        }
+
         func abandon() {
             let isOver = outbound.withLock { outbound in
                 outbound.isAbandoned = true

@@ -83,7 +83,8 @@
         private let mailbox: SocketLoop
         private var listeners: [SocketLoop.Token: any SocketListener] = [:]
         private var deadlines = DeadlineTable<SocketLoop.Token>()
-        private var again: [SocketLoop.Token] = []
+        /// The listeners to be called once more. However often one asks, it is called once each time round.
+        private var again: Set<SocketLoop.Token> = []
 
         /// Memory to read into, for the listener that is being called.
         let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
@@ -105,15 +106,16 @@
         func setDeadline(_ deadline: ContinuousClock.Instant?, for token: SocketLoop.Token) { deadlines.set(deadline, for: token) }
 
         /// Calls the listener once more after the others had their turn.
-        func callAgain(_ token: SocketLoop.Token) { again.append(token) }
+        func callAgain(_ token: SocketLoop.Token) { again.insert(token) }
 
         func run() -> Never {
             let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Self.batch)
             while true {
                 let count = Int(epoll_wait(epoll, events, Int32(Self.batch), timeout))
-                for index in 0..<max(count, 0) { tell(events + index) }
+                // Taken first: those who ask from here on come after whatever has become ready meanwhile.
                 let agains = again
                 again = []
+                for index in 0..<max(count, 0) { tell(events + index) }
                 for token in agains { listeners[token]?.woken(on: self) }
                 for command in mailbox.take() { perform(command) }
                 for token in deadlines.due(at: .now) { listeners[token]?.deadlinePassed(on: self) }

@@ -10,6 +10,12 @@
             case failed(WebSocketError)
         }
 
+        /// What becomes of a large message, which another thread than the loop's delivers.
+        enum Delivery: Sendable {
+            case waiting([UInt8], isText: Bool)
+            case ended(WebSocketViolation?)
+        }
+
         /// How much may be queued, in bytes; one message may always be larger.
         private static let maximumQueuedBytes = 16 << 20
         /// While more than this is queued, in bytes, pings are not answered.
@@ -22,6 +28,7 @@
         var closure: WebSocketClosure?
         var handler: (@Sendable (WebSocketEvent) -> Void)?
         var isAbandoned = false
+        var delivery: Delivery?
 
         private var queue = OutgoingBytes()
         private var frames = WebSocketFrameWriter()

@@ -1,10 +1,17 @@
 import FeathersSupport
 
 #if os(Linux)
+    import Dispatch
+
     /// One connection on the loop's thread: reads, assembles messages, delivers them, and ends the connection.
     final class WebSocketPump: SocketListener {
-        /// How much is read before others get their turn, in buffers.
-        private static let turn = 16
+        // How often and how many bytes are read, and how many frames taken, before others get their turn: a flood on one connection must
+        // not hold up the rest. Reads count by themselves, since TLS gives as little at once as the peer likes.
+        private static let readsPerTurn = 16
+        private static let bytesPerTurn = 128 << 10
+        static let framesPerTurn = 128
+        /// From how many bytes on a message is delivered on a queue of the connection's own.
+        static let largeMessage = 64 << 10
         /// How long the peer may take to end the connection after the closing handshake, which is its part (RFC 6455, section 7.1.1).
         private static let lingering = Duration.seconds(1)
 
@@ -17,9 +24,14 @@ import FeathersSupport
         private let holdsBytes: Bool
         private let link: WebSocketLink
         private var receiver: WebSocketReceiver
-        /// What arrived with the opening handshake, until there is a handler.
-        private var early: [UInt8]
+        /// What was read and is still to be taken apart: what arrived with the opening handshake, and what did not fit a turn.
+        private var unread: ArraySlice<UInt8>
         private var handler: (@Sendable (WebSocketEvent) -> Void)?
+        /// Delivers large messages, one at a time: what a handler makes of one may take long, and the loop's thread is everybody's.
+        private lazy var queue = DispatchQueue(label: "feathers.websocket")
+        /// Whether a large message is being delivered. Nothing more is read meanwhile, which keeps the order and slows the peer down.
+        private var isDelivering = false
+        private var hadLargeText = false
         private var isEnding = false
         /// The owner has been told the end; the socket only waits for the peer to end it too.
         private var isLingering = false
@@ -28,11 +40,11 @@ import FeathersSupport
 
         init(_ link: WebSocketLink, stream: any ByteStream, early: [UInt8], maximumMessageSize: Int) {
             self.link = link
-            self.early = early
+            unread = early[...]
             // Read once: the stream itself must not outlive the connection's end.
             descriptor = stream.descriptor
             holdsBytes = stream.holdsBytes
-            receiver = WebSocketReceiver(maximumMessageSize: maximumMessageSize)
+            receiver = WebSocketReceiver(maximumMessageSize: maximumMessageSize, largeText: Self.largeMessage)
         }
 
         func changed(isReadable: Bool, isEnding: Bool, on thread: SocketLoopThread) {
@@ -42,10 +54,14 @@ import FeathersSupport
         }
 
         func woken(on thread: SocketLoopThread) {
-            let (handler, isAbandoned, isClosing) = link.outbound.withLock { outbound in
-                (outbound.handler, outbound.isAbandoned, !outbound.closing.isOpen)
+            let (handler, isAbandoned, isClosing, delivery) = link.outbound.withLock { outbound in
+                (outbound.handler, outbound.isAbandoned, !outbound.closing.isOpen, outbound.delivery)
             }
             if self.handler == nil { self.handler = handler }
+            if isDelivering, case .ended(let violation)? = delivery {
+                isDelivering = false
+                if let violation { act({ $0.receivedViolation(violation) }, on: thread) }
+            }
             if isClosing, !hasDeadline, !isLingering {
                 hasDeadline = true
                 thread.setDeadline(.now.advanced(by: link.closingTimeout), for: link.token)
@@ -86,13 +102,17 @@ import FeathersSupport
 
         private func read(on thread: SocketLoopThread) {
             // Nothing is read before there is a handler, so that TCP slows the peer down.
-            guard handler != nil || isLingering || writingError != nil else { return }
-            if !early.isEmpty {
-                let bytes = early
-                early = []
-                bytes.withUnsafeBytes { receive($0, on: thread) }
+            guard isLingering || handler != nil || writingError != nil, !isPaused else { return }
+            receiver.allowance = Self.framesPerTurn
+            var (reads, bytes) = (0, unread.count)
+            if !unread.isEmpty {
+                let waiting = unread
+                unread = []
+                let left = waiting.withUnsafeBytes { receive($0, on: thread) }
+                // An empty slice would keep the memory of all of it.
+                if left > 0 { unread = waiting.suffix(left) }
             }
-            for _ in 0..<Self.turn {
+            while unread.isEmpty, !isPaused, receiver.allowance > 0, reads < Self.readsPerTurn, bytes < Self.bytesPerTurn {
                 switch link.outbound.withLock({ outbound in outbound.stream?.read(into: thread.scratch) }) {
                 case nil: return
                 case .wouldBlock:
@@ -105,21 +125,39 @@ import FeathersSupport
                     lose(WebSocketError(.connectionLost, "The connection to \(link.host) was lost: \(reason)"), on: thread)
                     return
                 case .bytes(let count):
-                    receive(UnsafeRawBufferPointer(rebasing: thread.scratch[..<count]), on: thread)
-                    // A read that did not fill the buffer emptied the socket: whatever comes later is a new event.
-                    if count < thread.scratch.count, !holdsBytes, !isEnding, writingError == nil { return }
+                    let piece = UnsafeRawBufferPointer(rebasing: thread.scratch[..<count])
+                    let left = receive(piece, on: thread)
+                    if left > 0 {
+                        unread = Array(UnsafeRawBufferPointer(rebasing: piece.suffix(left)))[...]
+                    } else if count < thread.scratch.count, !holdsBytes, !isEnding, writingError == nil {
+                        // A read that did not fill the buffer emptied the socket: whatever comes later is a new event.
+                        return
+                    }
+                    reads += 1
+                    bytes += count
                 }
             }
-            thread.callAgain(link.token)
+            // Once a large message is delivered, the loop is woken.
+            if !isPaused { thread.callAgain(link.token) }
         }
 
-        private func receive(_ bytes: UnsafeRawBufferPointer, on thread: SocketLoopThread) {
-            guard !isLingering else { return }
+        private var isPaused: Bool { isDelivering && !isLingering }
+
+        /// Takes apart what was read, as far as the turn allows.
+        /// - Returns: how many bytes at the end are left for a later turn.
+        private func receive(_ bytes: UnsafeRawBufferPointer, on thread: SocketLoopThread) -> Int {
+            guard !isLingering else { return 0 }
             var bytes = bytes
             do throws(WebSocketViolation) {
-                while let incoming = try receiver.next(&bytes) {
+                while !isDelivering, let incoming = try receiver.next(&bytes) {
                     switch incoming {
+                    // The protocol above may have waited for these bytes to make something of the large text before them.
+                    case .message(.binary(let message)) where hadLargeText || message.count >= Self.largeMessage:
+                        deliverAside(message, isText: false)
                     case .message(let message): handler?(.message(message))
+                    case .largeText(let text):
+                        hadLargeText = true
+                        deliverAside(text, isText: true)
                     case .ping(let payload): answer(payload, on: thread)
                     case .pong: break
                     case .close(let frame): act({ $0.receivedClose(frame) }, on: thread)
@@ -128,6 +166,14 @@ import FeathersSupport
             } catch {
                 act({ $0.receivedViolation(error) }, on: thread)
             }
+            return isLingering ? 0 : bytes.count
+        }
+
+        private func deliverAside(_ message: [UInt8], isText: Bool) {
+            guard let handler else { return }
+            isDelivering = true
+            link.outbound.withLock { outbound in outbound.delivery = .waiting(message, isText: isText) }
+            queue.async { [link] in link.deliver(to: handler) }
         }
 
         private func answer(_ ping: [UInt8], on thread: SocketLoopThread) {
@@ -157,7 +203,12 @@ import FeathersSupport
             isLingering = true
             thread.setDeadline(.now.advanced(by: Self.lingering), for: link.token)
             handler = nil
-            ending.handler?(.closed(ending.closure))
+            if isDelivering {
+                // The end comes last, and never while another thread is still in the handler.
+                queue.async { ending.handler?(.closed(ending.closure)) }
+            } else {
+                ending.handler?(.closed(ending.closure))
+            }
         }
 
         private func lose(_ error: WebSocketError, on thread: SocketLoopThread) {

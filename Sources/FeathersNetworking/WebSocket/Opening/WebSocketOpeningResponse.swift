@@ -1,12 +1,13 @@
 /// Reads the server's half of the opening handshake (RFC 6455, section 4.2.2), in whatever pieces it arrives.
 struct WebSocketOpeningResponse {
-    /// A head that grows beyond this is refused, in bytes.
+    /// An answer that grows beyond this, interim responses included, is refused, in bytes.
     static let maximumSize = 64 << 10
     private static let start = Array("HTTP/1.".utf8)
     private static let end = Array("\r\n\r\n".utf8)
 
     private let request: WebSocketOpeningRequest
     private var head: [UInt8] = []
+    private var size = 0
 
     init(to request: WebSocketOpeningRequest) { self.request = request }
 
@@ -16,11 +17,12 @@ struct WebSocketOpeningResponse {
     mutating func received(_ input: inout UnsafeRawBufferPointer) throws(WebSocketError) -> Bool {
         while !input.isEmpty {
             head.append(contentsOf: input.removeFirst(atMost: 1))
+            size += 1
             if head.count <= Self.start.count {
                 // Another protocol's greeting may have no end to wait for.
                 guard head[head.count - 1] == Self.start[head.count - 1] else { throw .noHTTP }
             }
-            guard head.count <= Self.maximumSize else {
+            guard size <= Self.maximumSize else {
                 throw WebSocketError(.refused(status: nil), "The answer to the opening handshake is longer than \(Self.maximumSize) bytes")
             }
             guard head.last == Self.end.last, head.suffix(Self.end.count).elementsEqual(Self.end) else { continue }

@@ -10,6 +10,16 @@ struct Journal: Sendable {
         let bytes: [UInt8]
     }
 
+    /// How much a journal may hold. Opening one reads all of it into memory.
+    struct Limits: Sendable {
+        /// How many writes.
+        var writes = 100_000
+        /// How many bytes their data may take.
+        var dataBytes = 256 * 1024 * 1024
+        /// How many bytes the errors may take that a server refuses them with.
+        var failureBytes = 16 * 1024 * 1024
+    }
+
     private let disk: any JournalDisk
     private let name: String
     /// The file's path, for error messages.
@@ -24,12 +34,16 @@ struct Journal: Sendable {
     private var failure: FeathersError?
 
     private let smallestRewrite: Int
+    private let limits: Limits
 
     /// Opens a journal, or creates one, and truncates an incomplete record at its end.
-    /// - Parameter smallestRewrite: Files with fewer bytes are not rewritten.
+    ///
+    /// Files with fewer bytes than `smallestRewrite` are not rewritten.
     /// - Throws: ``FeathersError`` naming the file when it cannot be used, with the offset of the first damaged record.
-    init(on disk: any JournalDisk, name: String, path: String, smallestRewrite: Int = 64 * 1024) throws {
-        (self.disk, self.name, self.path) = (disk, name, path)
+    init(
+        on disk: any JournalDisk, name: String, path: String, smallestRewrite: Int = 64 * 1024, limits: Limits = Limits()
+    ) throws {
+        (self.disk, self.name, self.path, self.limits) = (disk, name, path, limits)
         (self.smallestRewrite, rewriteLength) = (smallestRewrite, smallestRewrite)
         do {
             try disk.lock()
@@ -43,7 +57,9 @@ struct Journal: Sendable {
             }
             for record in found.records {
                 guard let step = JournalRecord(payload: record.payload) else { throw JournalFormat.Failure.damaged(offset: record.offset) }
-                contents.apply(step)
+                contents.apply(step, size: record.size)
+                // No journal ever held more, so that the rest need not be read.
+                guard contents.count <= limits.writes else { throw TooManyWrites(limit: limits.writes) }
             }
             (file, length) = (try disk.open(name), found.length)
             if found.length < bytes.count {
@@ -76,7 +92,7 @@ struct Journal: Sendable {
             throw failed
         }
         length += bytes.count
-        for entry in entries { contents.apply(entry.record) }
+        for entry in entries { contents.apply(entry.record, size: entry.bytes.count) }
         if length >= rewriteLength { rewrite() }
     }
 
@@ -95,10 +111,18 @@ struct Journal: Sendable {
     /// Replaces the file with a new one atomically.
     private static func begin(_ entries: [Entry], on disk: any JournalDisk, name: String) throws -> (any JournalFile, Int) {
         let bytes = JournalFormat.header + entries.flatMap(\.bytes)
-        let file = try disk.create(draft(of: name))
-        try file.write(bytes, at: 0)
-        try file.synchronize()
-        try disk.rename(draft(of: name), to: name)
+        let draft = Self.draft(of: name)
+        let file: any JournalFile
+        do {
+            file = try disk.create(draft)
+            try file.write(bytes, at: 0)
+            try file.synchronize()
+            try disk.rename(draft, to: name)
+        } catch {
+            // On a full disk, it would take what room there is.
+            try? disk.remove(draft)
+            throw error
+        }
         do { try disk.synchronize() } catch { throw UncertainFolder(cause: error) }
         return (file, bytes.count)
     }
@@ -107,6 +131,10 @@ struct Journal: Sendable {
 
     private struct UncertainFolder: Error {
         let cause: any Error
+    }
+
+    private struct TooManyWrites: Error {
+        let limit: Int
     }
 
     /// Encodes a record.
@@ -132,8 +160,55 @@ struct Journal: Sendable {
             case JournalFormat.Failure.damaged(let offset):
                 "it is damaged at byte \(offset). Nothing was changed; move it away to begin with an empty one"
             case let error as UncertainFolder: "\(error.cause)"
+            case let error as TooManyWrites: "it holds more than \(error.limit) writes, which is the limit. Nothing was changed"
             default: "\(error)"
             }
         return FeathersError(.generalError, "The outbox file '\(path)' \(what): \(reason)", execution: .neverSent, cause: error)
+    }
+}
+
+// MARK: - Limits
+
+extension Journal {
+    /// How much more the journal may hold.
+    var room: Room { Room(path: path, limits: limits, contents: contents) }
+
+    /// The room for a batch of records, which is counted out before they are written.
+    struct Room: Sendable {
+        private let path: String
+        private let limits: Limits
+        private var writes: Int
+        private var dataBytes: Int
+        private var failureBytes: Int
+
+        fileprivate init(path: String, limits: Limits, contents: JournalContents) {
+            (self.path, self.limits) = (path, limits)
+            (writes, dataBytes, failureBytes) = (contents.count, contents.dataSize, contents.failureSize)
+        }
+
+        /// Takes room for a record. Small ones that tell how a write goes on always have some: without them, a full journal would stay full.
+        /// - Throws: ``FeathersError`` naming the file and the limit.
+        mutating func take(_ entry: Entry) throws {
+            switch entry.record {
+            case .added:
+                guard writes < limits.writes else { throw full("\(limits.writes) writes") }
+                try takeData(entry.bytes.count)
+                writes += 1
+            case .replaced: try takeData(entry.bytes.count)
+            case .failed(_, _, let error, _) where error.data != nil || error.errors != nil:
+                guard failureBytes + entry.bytes.count <= limits.failureBytes else { throw full("\(limits.failureBytes) bytes of errors") }
+                failureBytes += entry.bytes.count
+            case .begun, .released, .failed, .ended: break
+            }
+        }
+
+        private mutating func takeData(_ count: Int) throws {
+            guard dataBytes + count <= limits.dataBytes else { throw full("\(limits.dataBytes) bytes of data") }
+            dataBytes += count
+        }
+
+        private func full(_ limit: String) -> FeathersError {
+            FeathersError(.generalError, "The outbox file '\(path)' is full: it may hold \(limit)", execution: .neverSent)
+        }
     }
 }

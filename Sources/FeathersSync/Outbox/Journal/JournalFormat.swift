@@ -34,7 +34,11 @@ enum JournalFormat {
     struct Contents: Equatable {
         struct Record: Equatable {
             let offset: Int
-            let payload: [UInt8]
+            /// Shares the memory of the file's bytes.
+            let payload: ArraySlice<UInt8>
+
+            /// How many bytes it takes in the file.
+            var size: Int { recordHeaderLength + payload.count }
         }
 
         var records: [Record] = []
@@ -66,7 +70,7 @@ enum JournalFormat {
             let payload = rest.dropFirst(recordHeaderLength).prefix(Int(clamping: number(in: bytes, at: offset)))
             guard payload.count == number(in: bytes, at: offset) else { return contents }
             guard CRC32.checksum(of: payload) == number(in: bytes, at: offset + 8) else { throw .damaged(offset: offset) }
-            contents.records.append(Contents.Record(offset: offset, payload: Array(payload)))
+            contents.records.append(Contents.Record(offset: offset, payload: payload))
             contents.length += recordHeaderLength + payload.count
         }
         return contents

@@ -18,6 +18,11 @@ enum JournalRecord: Sendable {
 }
 
 extension JournalRecord {
+    /// A decision is needed about a write.
+    init(_ failure: OutboxFailure) {
+        self = .failed(failure.write.id, failure.reason, failure.error, mayHaveExecuted: failure.mayHaveExecuted)
+    }
+
     /// - Throws: When the data holds a number that JSON cannot express.
     func payload() throws -> [UInt8] { try JSONValue.object(json).serialized() }
 
@@ -37,7 +42,7 @@ extension JournalRecord {
     }
 
     /// Reads a payload; nil if it is not one of this version.
-    init?(payload: [UInt8]) {
+    init?(payload: ArraySlice<UInt8>) {
         guard let json = try? JSONValue(parsing: payload, maximumDepth: 2048).object, let id = UUID(json["id"]) else { return nil }
         switch json["step"]?.string {
         case "added":
@@ -50,7 +55,8 @@ extension JournalRecord {
                 let execution = json["execution"]?.string.flatMap(FeathersError.Execution.init(text:)),
                 let mayHaveExecuted = json["mayHaveExecuted"]?.bool
             else { return nil }
-            var error = FeathersError(wire: wire)
+            // An earlier version stored errors of any size.
+            var error = FeathersError(wire: wire).stored()
             error.execution = execution
             self = .failed(id, reason, error, mayHaveExecuted: mayHaveExecuted)
         case "replaced":
@@ -71,6 +77,17 @@ struct StoredWrite: Sendable {
     var mayHaveExecuted = false
     /// Why a decision is needed, if one is.
     var failure: OutboxFailure?
+    /// How many bytes the record with its data takes.
+    fileprivate(set) var dataSize = 0
+    /// How many bytes the record with its failure takes.
+    fileprivate(set) var failureSize = 0
+
+    /// An attempt has begun or was not executed: an earlier failure no longer counts.
+    fileprivate mutating func progressed(mayHaveExecuted: Bool) {
+        self.mayHaveExecuted = mayHaveExecuted
+        failure = nil
+        failureSize = 0
+    }
 }
 
 /// The pending writes of a journal: all of its records, applied in order.
@@ -78,40 +95,60 @@ struct JournalContents: Sendable {
     private var writes: [UUID: StoredWrite] = [:]
     private var addedCount = 0
 
+    /// How many writes are pending.
+    var count: Int { writes.count }
+
+    /// How many bytes the records with their data take.
+    private(set) var dataSize = 0
+
+    /// How many bytes the records with their failures take.
+    private(set) var failureSize = 0
+
     /// The writes in the order they were queued.
     var inOrder: [StoredWrite] { writes.values.sorted { $0.number < $1.number } }
 
-    mutating func apply(_ record: JournalRecord) {
+    /// Takes a step. The record has this size in the file.
+    mutating func apply(_ record: JournalRecord, size: Int = 0) {
         switch record {
         case .added(let write):
             addedCount += 1
-            writes[write.id] = StoredWrite(write: write, number: addedCount)
-        case .begun(let id):
-            writes[id]?.mayHaveExecuted = true
-            writes[id]?.failure = nil
-        case .released(let id):
-            writes[id]?.mayHaveExecuted = false
-            writes[id]?.failure = nil
+            writes[write.id] = StoredWrite(write: write, number: addedCount, dataSize: size)
+            dataSize += size
+        case .begun(let id): change(id) { $0.progressed(mayHaveExecuted: true) }
+        case .released(let id): change(id) { $0.progressed(mayHaveExecuted: false) }
         case .failed(let id, let reason, let error, let mayHaveExecuted):
-            guard let write = writes[id]?.write else { return }
-            writes[id]?.mayHaveExecuted = mayHaveExecuted
-            writes[id]?.failure = OutboxFailure(write: write, reason: reason, error: error, mayHaveExecuted: mayHaveExecuted)
+            change(id) { stored in
+                stored.mayHaveExecuted = mayHaveExecuted
+                stored.failure = OutboxFailure(write: stored.write, reason: reason, error: error, mayHaveExecuted: mayHaveExecuted)
+                stored.failureSize = size
+            }
         case .replaced(let id, let key, let data):
-            writes[id]?.write.key = key
-            writes[id]?.write.data = data
-            writes[id]?.mayHaveExecuted = false
-            writes[id]?.failure = nil
-        case .ended(let id): writes[id] = nil
+            change(id) { stored in
+                stored.progressed(mayHaveExecuted: false)
+                stored.write.key = key
+                stored.write.data = data
+                stored.dataSize = size
+            }
+        case .ended(let id):
+            guard let stored = writes.removeValue(forKey: id) else { return }
+            dataSize -= stored.dataSize
+            failureSize -= stored.failureSize
         }
+    }
+
+    private mutating func change(_ id: UUID, _ body: (inout StoredWrite) -> Void) {
+        guard let index = writes.index(forKey: id) else { return }
+        let before = (data: writes.values[index].dataSize, failure: writes.values[index].failureSize)
+        body(&writes.values[index])
+        dataSize += writes.values[index].dataSize - before.data
+        failureSize += writes.values[index].failureSize - before.failure
     }
 
     /// The fewest records with the same effect.
     var records: [JournalRecord] {
         inOrder.flatMap { stored -> [JournalRecord] in
             let added = JournalRecord.added(stored.write)
-            if let failure = stored.failure {
-                return [added, .failed(stored.write.id, failure.reason, failure.error, mayHaveExecuted: failure.mayHaveExecuted)]
-            }
+            if let failure = stored.failure { return [added, JournalRecord(failure)] }
             return stored.mayHaveExecuted ? [added, .begun(stored.write.id)] : [added]
         }
     }

@@ -15,6 +15,7 @@ actor JournalWriter {
     private let disk: any JournalDisk
     private let name: String
     private let path: String
+    private let limits: Journal.Limits
     private let executor = DiskExecutor(label: "feathers.outbox")
     private var journal: Journal?
     /// Records that could not be written but remain true; they are written with the next record.
@@ -23,11 +24,13 @@ actor JournalWriter {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(on disk: any JournalDisk, name: String, path: String) { (self.disk, self.name, self.path) = (disk, name, path) }
+    init(on disk: any JournalDisk, name: String, path: String, limits: Journal.Limits = Journal.Limits()) {
+        (self.disk, self.name, self.path, self.limits) = (disk, name, path, limits)
+    }
 
     /// Opens the journal and returns its contents.
     func open() throws -> JournalContents {
-        let journal = try Journal(on: disk, name: name, path: path)
+        let journal = try Journal(on: disk, name: name, path: path, limits: limits)
         self.journal = journal
         return journal.contents
     }
@@ -46,7 +49,7 @@ actor JournalWriter {
     /// - Parameters:
     ///   - isOwed: Whether the record remains true if it cannot be written. It is then written with the next one.
     ///   - onDurable: Called once it is on the disk, in the order of the file.
-    /// - Throws: ``FeathersError`` naming the file when the record was not written. Nothing of it is in the file then.
+    /// - Throws: ``FeathersError`` naming the file when the record was not written, or has no room. Nothing of it is in the file then.
     nonisolated func append(_ record: JournalRecord, isOwed: Bool = false, onDurable: @escaping @Sendable () -> Void = {}) async throws {
         let ticket = Ticket(entry: try Journal.entry(record, path: path), isOwed: isOwed, onDurable: onDurable)
         line.withLock { $0.append(ticket) }
@@ -56,7 +59,7 @@ actor JournalWriter {
     }
 
     private func flush() {
-        let tickets = line.withLock { line in
+        var tickets = line.withLock { line in
             defer { line = [] }
             return line
         }
@@ -68,6 +71,17 @@ actor JournalWriter {
         // Taken out, so that changing it does not copy it.
         self.journal = nil
         defer { self.journal = journal }
+        var room = journal.room
+        tickets.removeAll { ticket in
+            do {
+                try room.take(ticket.entry)
+                return false
+            } catch {
+                ticket.end.fail(error)
+                return true
+            }
+        }
+        guard !tickets.isEmpty else { return }
         do {
             try journal.append(owed + tickets.map(\.entry))
             owed = []

@@ -1,6 +1,7 @@
 import FeathersCore
 import FeathersSupport
 import FeathersTesting
+import Foundation
 import Testing
 
 @testable import FeathersSync
@@ -111,6 +112,23 @@ struct OutboxDecisionTests {
         try await scene.live { _ in try await asked.value() }
         let later = try await OutboxApp(in: folder)
         #expect(later.outbox.state.entries.map(\.status) == [.awaitingDecision])
+        await later.outbox.close()
+    }
+
+    @Test("A refusal of any size is kept within bounds, in memory and in the file, and says what is missing")
+    func hugeRefusal() async throws {
+        let folder = try OutboxFolder()
+        let refusal = FeathersError(.conflict, "No", data: .string(String(repeating: "x", count: 4 << 20)), errors: ["text": "old"])
+        let scene = try await OutboxApp(in: folder, server: AnsweringServer(.error(refusal)))
+        try await scene.messages.outbox.patch(1, with: ["n": 1])
+        try await scene.live { _ in try await scene.outbox.wait { $0.entries.first?.status == .awaitingDecision } }
+        #expect(try Data(contentsOf: folder.file).count < 4096)
+        let later = try await OutboxApp(in: folder)
+        for outbox in [scene.outbox, later.outbox] {
+            let error = outbox.state.entries.first?.failure?.error
+            #expect(error?.message == "No (too large to be kept: data)")
+            #expect(error?.data == nil && error?.errors == ["text": "old"])
+        }
         await later.outbox.close()
     }
 }

@@ -90,6 +90,24 @@ struct OutboxWaitingTests {
         #expect(scene.server.requests.count == 2)
     }
 
+    @Test("However long a server puts a write off, it is sent within the hour, and its entry says when")
+    func endlessDelay() async throws {
+        var error = FeathersError(.tooManyRequests, "slow")
+        error.retryAfter = .seconds(1e9)
+        let scene = try await OutboxApp(server: AnsweringServer(.error(error)))
+        let queued = try await scene.messages.outbox.create(["n": 1])
+        #expect(scene.outbox.state.entries.map(\.nextAttempt) == [nil])
+        let before = Date()
+        try await scene.live { _ in
+            try await scene.clock.waitForSleepers(1)
+            let next = try #require(scene.outbox.state.entries.first?.nextAttempt)
+            #expect(next >= before + 3600)
+            #expect(next <= Date() + 3600)
+            scene.clock.advance(by: .seconds(3600))
+            _ = try await queued.result()
+        }
+    }
+
     @Test("What was put off when the app's life ended is sent by its next life")
     func nextLife() async throws {
         let scene = try await OutboxApp(server: AnsweringServer(AnsweringServer.failing(.tooManyRequests)))

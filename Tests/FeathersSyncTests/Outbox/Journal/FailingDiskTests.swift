@@ -84,4 +84,29 @@ struct FailingDiskTests {
             #expect(expected.contains(found), "after \(lastCall) calls")
         }
     }
+
+    @Test("Where a rewrite has no room, the file stays in use, and no half-written one takes the room that is left")
+    func fullWhileRewriting() throws {
+        let disk = SimulatedDisk()
+        var journal = try SampleJournal.open(disk)
+        let entry = try SampleJournal.entry(.added(.sample(1, data: .string(String(repeating: "x", count: 5000)))))
+        disk.state.withLock { $0.room = entry.bytes.count + 100 }
+        try journal.append([entry])
+        #expect(disk.bytes(of: "outbox.new") == nil)
+        #expect(disk.bytes(of: "outbox") == JournalFormat.header + entry.bytes)
+
+        disk.state.withLock { $0.room = 1 << 40 }
+        try journal.append([try SampleJournal.entry(Self.second)])
+        #expect(
+            try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.text
+                == SampleJournal.contents([entry.record, Self.second]).text)
+    }
+
+    @Test("A disk that is full from the beginning keeps no file", arguments: 0..<JournalFormat.headerLength)
+    func fullAtFirst(_ room: Int) {
+        let disk = SimulatedDisk()
+        disk.state.withLock { $0.room = room }
+        #expect(throws: FeathersError.self) { try SampleJournal.open(disk) }
+        #expect(disk.state.withLock { $0.names.isEmpty })
+    }
 }

@@ -79,4 +79,51 @@ struct OutboxFileTests {
         try FileManager.default.createSymbolicLink(at: folder.file, withDestinationURL: other)
         #expect(await refusal().contains("'\(folder.file.path)' is a link"))
     }
+
+    @Test("A second path to a file in use is refused, and the first goes on")
+    func secondPath() async throws {
+        let (folder, other) = (try OutboxFolder(), try OutboxFolder())
+        let outbox = try await Outbox(file: folder.file)
+        let app = FeathersApp()
+        try app.useOutbox(outbox)
+        try await app.service("messages").outbox.create(["n": 1])
+        try FileManager.default.linkItem(at: folder.file, to: other.file)
+        await #expect { try await Outbox(file: other.file) } throws: { "\($0)".contains("second name") }
+        try await app.service("messages").outbox.create(["n": 2])
+        #expect(outbox.state.entries.count == 2)
+        await outbox.close()
+    }
+
+    @Test("A FIFO in the place of a file is refused at once, and named", arguments: ["writes.outbox", "writes.outbox.lock"])
+    func fifo(name: String) async throws {
+        let folder = try OutboxFolder()
+        let path = folder.url.appending(path: name).path
+        #expect(mkfifo(path, 0o600) == 0)
+        await #expect { try await Outbox(file: folder.file) } throws: {
+            "\($0)".contains("'\(path)' is not used: it is not a regular file")
+        }
+    }
+
+    @Test("A giant in the place of the file is refused before it is read, and named")
+    func giant() async throws {
+        let folder = try OutboxFolder()
+        try Data().write(to: folder.file)
+        #expect(truncate(folder.file.path, 1 << 40) == 0)
+        await #expect { try await Outbox(file: folder.file) } throws: {
+            "\($0)".contains("'\(folder.file.path)' is not used: it is larger than")
+        }
+    }
+
+    @Test(
+        "What belongs to another user is refused, and named", .enabled(if: geteuid() == 0, "only the superuser can give files away"),
+        arguments: ["", "writes.outbox", "writes.outbox.lock"])
+    func owners(name: String) async throws {
+        let folder = try OutboxFolder()
+        try await Outbox(file: folder.file).close()
+        let path = name.isEmpty ? folder.url.path : folder.url.appending(path: name).path
+        #expect(chown(path, 12345, 12345) == 0)
+        await #expect { try await Outbox(file: folder.file) } throws: {
+            "\($0)".contains("'\(path)' is not used: it belongs to another user")
+        }
+    }
 }

@@ -125,6 +125,19 @@ struct OutboxQueueTests {
         #expect(taken(&queue, at: 30) == [0])
     }
 
+    @Test(
+        "A server can put a write off by an hour at the most, or by the app's own maximum where that is longer",
+        arguments: [(60, 3600), (86_400, 86_400)])
+    func putOffForYears(_ maximum: Int, _ seconds: Int) {
+        var queue = OutboxQueue(limit: 4, retry: OutboxRetry(maximumDelay: .seconds(maximum), jitter: 0))
+        queue.add(.sample(0))
+        queue.start()
+        #expect(taken(&queue) == [0])
+        var error = FeathersError(.tooManyRequests, "slow")
+        error.retryAfter = .seconds(1e9)
+        #expect(queue.putOff(.sample(0), SendVerdict(error, isKeyed: false), at: .zero, random: 0) == .seconds(seconds))
+    }
+
     @Test("A refusal for want of a sign-in stops all, until somebody signs in")
     func signIn() {
         var queue = queue(["a", "b", "c"], limit: 2)

@@ -1,0 +1,11 @@
+public import FeathersSupport
+
+// What transports show when printed or dumped: the server, but no `auth`, header fields or query.
+
+extension SocketIOTransport: SecretHiding, Summarized {
+    package var summary: String { "SocketIOTransport(\((try? client.opener.get())?.address.place ?? "an unusable URL"))" }
+}
+
+extension SocketIOTransport.Options: SecretHiding, Summarized {
+    package var summary: String { "SocketIOTransport.Options(path: \(path.debugDescription), namespace: \(namespace.debugDescription))" }
+}

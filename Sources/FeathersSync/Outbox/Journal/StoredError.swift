@@ -1,0 +1,36 @@
+import FeathersCore
+
+extension FeathersError {
+    /// The error as an outbox keeps it, which may be for months. Servers decide how large their errors are, so all parts are bounded.
+    ///
+    /// The message names what is left out.
+    /// - Parameter limit: How many bytes `errors`, `data` and `answer` may take together, the first two as JSON.
+    func stored(details limit: Int = 64 * 1024) -> FeathersError {
+        var room = limit
+        var omitted: [String] = []
+        func hasRoom(for size: Int?, of name: String) -> Bool {
+            guard let size, size <= room else {
+                omitted.append(name)
+                return false
+            }
+            room -= size
+            return true
+        }
+        var error = self
+        if let errors, !hasRoom(for: try? errors.serialized().count, of: "errors") { error.errors = nil }
+        if let data, !hasRoom(for: try? data.serialized().count, of: "data") { error.data = nil }
+        if let answer, !hasRoom(for: answer.body.count, of: "answer") { error.answer = nil }
+        if let cause = cause as? FeathersError { error.cause = cause.stored(details: limit) }
+        let note = omitted.isEmpty ? "" : " (too large to be kept: \(omitted.joined(separator: ", ")))"
+        error.message = message.cut(to: 1000 - note.count) + note
+        (error.name, error.className) = (name.cut(to: 100), className.cut(to: 100))
+        return error
+    }
+}
+
+extension String {
+    /// Its beginning, in so many Unicode scalars: a single character can have any number of them.
+    fileprivate func cut(to limit: Int) -> String {
+        unicodeScalars.dropFirst(limit).isEmpty ? self : String(unicodeScalars.prefix(limit - 1)) + "…"
+    }
+}

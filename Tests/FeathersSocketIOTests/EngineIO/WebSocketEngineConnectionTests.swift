@@ -1,0 +1,21 @@
+import FeathersNetworking
+import Foundation
+import Testing
+
+@testable import FeathersSocketIO
+
+@Suite("Engine.IO over a WebSocket")
+struct WebSocketEngineConnectionTests {
+    @Test("keeps 16 MiB of packets at the most that come before it runs, and ends where there are more")
+    func early() async throws {
+        let socket = FakeWebSocket(WebSocketRequest(url: try #require(URL(string: "ws://127.0.0.1/"))))
+        let connection = WebSocketEngineConnection.start(socket)
+        let message = "4" + String(repeating: "x", count: 9 << 20)
+        socket.open()
+        socket.deliver(message, message)
+        let delivered = Mailbox<Int>()
+        let closure = await connection.run { delivered.put($0.size) }
+        #expect(closure.reason == .invalid("The server sends before its handshake is read"))
+        #expect(delivered.waiting.count == 2 && delivered.waiting.last == 9 << 20)
+    }
+}

@@ -1,0 +1,95 @@
+import FeathersCore
+import Testing
+
+@testable import FeathersSync
+
+@Suite("How much a journal may hold", .timeLimit(.minutes(10)))
+struct JournalLimitTests {
+    private let disk = SimulatedDisk()
+
+    private func writer(_ limits: Journal.Limits) async throws -> JournalWriter {
+        let writer = JournalWriter(on: disk, name: "outbox", path: "/outbox", limits: limits)
+        _ = try await writer.open()
+        return writer
+    }
+
+    @Test("Unless said otherwise: 100,000 writes, 256 MiB of data, 16 MiB of errors")
+    func defaults() {
+        let limits = Journal.Limits()
+        #expect(limits.writes == 100_000 && limits.dataBytes == 256 << 20 && limits.failureBytes == 16 << 20)
+    }
+
+    @Test("One write too many is refused by the file's name and the limit; one that ends makes room")
+    func writes() async throws {
+        let writer = try await writer(Journal.Limits(writes: 2))
+        try await writer.append(.added(.sample(1)))
+        try await writer.append(.added(.sample(2)))
+        await #expect {
+            try await writer.append(.added(.sample(3)))
+        } throws: {
+            "\($0)".contains("'/outbox' is full: it may hold 2 writes") && ($0 as? FeathersError)?.execution == .neverSent
+        }
+        // What it holds goes on.
+        try await writer.append(.begun(.sample(1)))
+        try await writer.append(.ended(.sample(1)))
+        try await writer.append(.added(.sample(4)))
+        await writer.close()
+        #expect(try SampleJournal.open(disk).contents.inOrder.map(\.write) == [.sample(2), .sample(4)])
+    }
+
+    @Test("Of many at once, no more are accepted than have room")
+    func together() async throws {
+        let writer = try await writer(Journal.Limits(writes: 3))
+        let accepted = await withTaskGroup(of: Bool.self) { group in
+            for number in 1...20 { group.addTask { (try? await writer.append(.added(.sample(number)))) != nil } }
+            return await group.reduce(0) { count, isAccepted in count + (isAccepted ? 1 : 0) }
+        }
+        #expect(accepted == 3)
+        await writer.close()
+        #expect(try SampleJournal.open(disk).contents.count == 3)
+    }
+
+    @Test("A file with more writes is refused by its name and the limit, and stays as it is")
+    func file() throws {
+        let (bytes, _) = try SampleJournal.file((1...3).map { .added(.sample($0)) })
+        let disk = SimulatedDisk("outbox", bytes)
+        func open(_ limit: Int) throws -> Journal {
+            try Journal(on: disk, name: "outbox", path: "/outbox", limits: Journal.Limits(writes: limit))
+        }
+        #expect { try open(2) } throws: { "\($0)".contains("'/outbox' cannot be used: it holds more than 2 writes") }
+        #expect(disk.bytes(of: "outbox") == bytes)
+        #expect(try open(3).contents.count == 3)
+    }
+
+    @Test("Data and errors have limits of their own, and the progress of writes has none")
+    func bytes() async throws {
+        let text = JSONValue.string(String(repeating: "x", count: 1000))
+        let refusal = FeathersError(.forbidden, "No", data: text)
+        func failed(_ number: Int, _ error: FeathersError) -> JournalRecord {
+            .failed(.sample(number), .rejected, error, mayHaveExecuted: false)
+        }
+        // Two of each kind take more than 2,000 bytes and less than 3,000, three more than 3,000.
+        let writer = try await writer(Journal.Limits(dataBytes: 3000, failureBytes: 2000))
+        try await writer.append(.added(.sample(1, data: text)))
+        try await writer.append(.added(.sample(2, data: text)))
+        for record in [.added(.sample(3, data: text)), .replaced(.sample(1), key: .sample(9), data: text)] as [JournalRecord] {
+            await #expect { try await writer.append(record) } throws: {
+                "\($0)".contains("'/outbox' is full: it may hold 3000 bytes of data")
+            }
+        }
+        try await writer.append(failed(1, refusal))
+        await #expect { try await writer.append(failed(2, refusal)) } throws: { "\($0)".contains("it may hold 2000 bytes of errors") }
+        try await writer.append(failed(2, refusal.stored(details: 0)))
+        // An attempt that begins ends what was known of the last one.
+        try await writer.append(.begun(.sample(1)))
+        try await writer.append(failed(2, refusal))
+        try await writer.append(.ended(.sample(1)))
+        try await writer.append(.added(.sample(3, data: text)))
+        await writer.close()
+
+        let contents = try SampleJournal.open(disk).contents
+        #expect(contents.inOrder.map(\.write.id) == [.sample(2), .sample(3)])
+        #expect(contents.inOrder.first?.failure?.error.data == text)
+        #expect((2000...3000).contains(contents.dataSize) && (1000...2000).contains(contents.failureSize))
+    }
+}
