@@ -24,10 +24,11 @@ enum RESTAnswer {
         guard response.isSuccess else { throw error(of: response) }
         guard response.status != 204, !response.body.isEmpty else { return ServiceResponse(.null) }
         do {
-            return try ServiceResponse(parsing: response.body, keepsText: keepsText)
+            return try ServiceResponse(parsing: response.jsonText, keepsText: keepsText)
         } catch {
             var failure = FeathersError(.generalError, "The server answered \(response.status) with a body that is not JSON", cause: error)
             failure.answer = FeathersError.Answer(status: response.status, body: response.body)
+            failure.hint = "from \(response.url.withoutCredentials)"
             throw failure
         }
     }
@@ -35,7 +36,7 @@ enum RESTAnswer {
     static func error(of response: HTTPResponse) -> FeathersError {
         var error: FeathersError
         var isForeign = true
-        if let json = try? JSONValue(parsing: response.body), let object = json.object {
+        if let json = try? JSONValue(parsing: response.jsonText), let object = json.object {
             error = FeathersError(wire: json, status: response.status)
             isForeign = object["name"] == nil && object["className"] == nil && object["code"] == nil
         } else {
@@ -44,6 +45,11 @@ enum RESTAnswer {
         }
         // Of another error format, all is kept.
         if isForeign { error.answer = FeathersError.Answer(status: response.status, body: response.body) }
+        if response.status == 404, isForeign || error.isAboutPage {
+            error.hint = "no service answers at \(response.url.withoutCredentials)"
+        } else if isForeign {
+            error.hint = "from \(response.url.withoutCredentials)"
+        }
         error.retryAfter = response.retryAfter()
         return error
     }
@@ -61,4 +67,16 @@ public struct HTTPHead: ResponseKey, Sendable {
     public let url: URL
 
     package init(_ response: HTTPResponse) { (status, headers, url) = (response.status, response.headers, response.url) }
+}
+
+extension HTTPResponse {
+    /// The body without a byte order mark, which a JSON text must not begin with and readers may ignore (RFC 8259, section 8.1).
+    package var jsonText: [UInt8] {
+        body.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(body.dropFirst(3)) : body
+    }
+}
+
+extension FeathersError {
+    /// Whether FeathersJS' `notFound` middleware sent the error: the path belongs to no service, or the base URL is wrong.
+    fileprivate var isAboutPage: Bool { data?["url"]?.string != nil }
 }

@@ -5,10 +5,15 @@ public import Foundation
 
 /// Carries service requests over HTTP, as FeathersJS' REST client does.
 ///
-/// One transport serves every service of an app, and its endpoints. It holds no state besides its HTTP client's connections.
+/// One transport serves every service of an app, and its endpoints.
+///
+/// A query string carries text only. Unless the server parses it, as query schemas do, conditions on numbers, booleans and null match nothing. The first such
+/// query of each service is reported as a warning, unless ``QueryStringOptions`` say that the server parses types.
 public struct RESTTransport: Transport {
     let builder: RESTRequestBuilder
     let httpClient: any HTTPClient
+    /// Nil if the server parses the types in query strings.
+    private let typedConditions: TypedConditionReporter?
 
     package init(
         _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
@@ -19,10 +24,12 @@ public struct RESTTransport: Transport {
             base: RESTBaseURL(baseURL), headers: headers, timeout: timeout, queryOptions: queryOptions,
             maximumResponseBytes: maximumResponseBytes)
         self.httpClient = httpClient ?? PlatformHTTPClient.make()
+        typedConditions = queryOptions.serverParsesTypes ? nil : TypedConditionReporter()
     }
 
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         let httpRequest = try builder.httpRequest(for: request)
+        typedConditions?.check(request)
         let response: HTTPResponse
         do {
             response = try await httpClient.execute(httpRequest)
@@ -45,7 +52,7 @@ extension Transport where Self == RESTTransport {
     ///   - baseURL: where the app lives, for example `https://api.example.com/v1`; a trailing slash does not count.
     ///   - headers: header fields of every request; a call's own win.
     ///   - timeout: how long a call may take, redirects included, unless it says otherwise; nil for as long as it takes.
-    ///   - queryOptions: how queries become query strings.
+    ///   - queryOptions: how queries become query strings, and whether the server parses the types in them.
     ///   - maximumResponseBytes: how many bytes an answer may have, decompressed; 16 MiB unless set. Downloads into files have no limit.
     ///   - httpClient: what executes the requests; nil for one of this transport's own, ``PlatformHTTPClient/make()``.
     public static func rest(

@@ -39,7 +39,7 @@ struct Quickstart {
         if account != nil { try app.use(authentication: AuthenticationOptions()) }
         try await withFeathersApp(app) { app in
             // Says at once what is wrong where the transport keeps a connection; REST finds out with the first call.
-            try await app.connect()
+            if app.connectionStatus != nil { try await app.connect() }
             if let account { try await signIn(account, to: app, screen) }
             try await Chat(app: app, screen: screen).run()
         }

@@ -2,6 +2,17 @@ import Feathers
 
 // The samples of the article about errors, each one as it stands there: `ReadmeTests` compares them.
 
+private struct Message: Codable, Sendable {
+    var text: String
+}
+
+func skipsRecords(_ app: FeathersApp) async throws -> Int {
+    var params = Params()
+    params.skipsUndecodableRecords = true
+    let page = try await app.service("messages", of: Message.self).find(params: params)
+    return page.count
+}
+
 /// - Returns: what it said.
 func handles(_ messages: UntypedService, _ say: (String) -> Void) async throws {
     do {

@@ -1,4 +1,5 @@
 import Feathers
+import Foundation
 
 // The samples of the article about queries, each one as it stands there: `ReadmeTests` compares them.
 
@@ -38,6 +39,11 @@ func allowsOperators(_ app: FeathersApp) async throws -> JSONValue {
     try await users.create(["name": "Ada"])
     let found = try await users.find(.where("name", .custom("$startsWith", "A")))
     return found
+}
+
+func typedQueryStrings(_ url: URL) -> RESTTransport {
+    let transport = RESTTransport.rest(url, queryOptions: QueryStringOptions(serverParsesTypes: true))
+    return transport
 }
 
 func queryStrings() throws -> String {

@@ -23,10 +23,9 @@ func readmeServices() async throws {
     let todos = try await app.use(MemoryService(multi: .all), at: "todos")
 
     let todo = try await todos.create(["text": "Write a tour", "done": false])
-    let id = ServiceID(todo["id"] ?? .null) ?? 0
-    try await todos.patch(id, with: ["done": true])
+    try await todos.patch(todo.id, with: ["done": true])
     try await todos.patchAll(matching: .where("done", false), with: ["done": true])
-    try await todos.remove(id)
+    try await todos.remove(todo.id)
     try await todos.removeAll(matching: .where("done", true))
 }
 
@@ -129,7 +128,7 @@ private struct Letter: Codable, Sendable {
 }
 
 private func following(_ messages: TypedService<Letter>, _ show: ([Letter]) -> Void) async throws {
-    for try await unread in try messages.live(.where(\.isRead, false).sorted(by: \.createdAt, .descending).limit(20)) {
+    for try await unread in messages.live(.where(\.isRead, false).sorted(by: \.createdAt, .descending).limit(20)) {
         show(unread)
     }
     for try await page in messages.pages(of: 100, keyedBy: "id") {

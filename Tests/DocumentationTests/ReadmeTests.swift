@@ -29,7 +29,7 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/UsingHooks.md", "HookSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/Queries.md", "QuerySamples.swift", 7),
             ("Sources/Feathers/Documentation.docc/RealTime.md", "RealTimeSamples.swift", 7),
-            ("Sources/Feathers/Documentation.docc/Errors.md", "ErrorSamples.swift", 5),
+            ("Sources/Feathers/Documentation.docc/Errors.md", "ErrorSamples.swift", 6),
             ("Sources/Feathers/Documentation.docc/APIPromise.md", "PromiseSamples.swift", 1),
             ("Sources/Feathers/Documentation.docc/Design.md", "PromiseSamples.swift", 1),
             ("Sources/Feathers/Documentation.docc/UsingAuthentication.md", "AuthenticationSamples.swift", 6),

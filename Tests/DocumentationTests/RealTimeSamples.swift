@@ -41,7 +41,7 @@ func tellsStatus(_ app: FeathersApp) async {
     for await status in app.connectionStatusUpdates() {
         switch status {
         case .connected: print("online")
-        case .waiting(_, let delay): print("trying again in \(delay)")
+        case .waiting(_, let delay, let reason): print("\(reason), trying again in \(delay)")
         case .closed(let reason): print("over: \(reason)")
         default: print("one moment")
         }

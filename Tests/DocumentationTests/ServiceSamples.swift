@@ -24,6 +24,33 @@ func typedTodos(_ app: FeathersApp) async throws -> JSONValue {
     return raw
 }
 
+func jsonTodos(_ todos: TypedService<Todo>, text: String) async throws -> Todo {
+    let note = try await todos.create(["text": JSONValue(text), "isDone": false])
+    let json = try JSONValue(encoding: note)
+    let copy = try json.decode(Todo.self)
+    return copy
+}
+
+struct Chore: Codable, Sendable, Identifiable {
+    var id: Int?
+    var text: String
+    var isDone = false
+    var dueAt: String?
+}
+
+func singleTasks(_ tasks: TypedService<Chore>) async throws -> Int {
+    if var first = try await tasks.first(.where("isDone", false)) {
+        first.isDone = true
+        try await tasks.update(first)
+        try await tasks.patch(first, with: ["text": "Done", "dueAt": nil])
+        try await tasks.remove(first)
+    }
+    let isThere = try await tasks.exists(.where("text", "Write a guide"))
+    let total = try await tasks.count()
+    let seventh = try await tasks.find(id: 7)
+    return isThere || seventh != nil ? total : 0
+}
+
 func severalTodos(_ todos: TypedService<Todo>) async throws -> [Todo] {
     try await todos.create(contentsOf: [Todo(text: "one"), Todo(text: "two")])
     try await todos.patchAll(matching: .where("isDone", false), with: ["isDone": true])

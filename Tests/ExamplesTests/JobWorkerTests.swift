@@ -57,7 +57,7 @@ struct JobWorkerTests {
                     }
                     return worker
                 }
-                for try await finished in try jobs.live(.where(\.queue, queue).where(\.state, .done)) where finished.count == 30 { break }
+                for try await finished in jobs.live(.where(\.queue, queue).where(\.state, .done)) where finished.count == 30 { break }
                 for worker in workers { worker.stop() }
                 try await group.waitForAll()
             }

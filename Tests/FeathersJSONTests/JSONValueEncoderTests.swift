@@ -38,6 +38,25 @@ struct JSONValueEncoderTests {
         #expect(try JSONValueEncoder().encode(many).object?.count == 100)
     }
 
+    @Test("A UUID is written in lower case wherever it is, and read in either case")
+    func writesUUIDs() throws {
+        struct Record: Codable, Equatable {
+            var id: UUID
+            var others: [UUID?]
+            var counts: [UUID: Int]
+        }
+        let text = "9665e53c-7c1e-4f0b-8bd0-abcdef012345"
+        let uuid = try #require(UUID(uuidString: text))
+        let record = Record(id: uuid, others: [uuid, nil], counts: [uuid: 1])
+        // Codable has a dictionary whose keys are neither strings nor integers alternate between keys and values.
+        let json: JSONValue = ["id": .string(text), "others": [.string(text), nil], "counts": [.string(text), 1]]
+        #expect(try JSONValueEncoder().encode(record) == json)
+        #expect(try JSONValueEncoder().encode(uuid) == .string(text))
+        #expect(try JSONValueDecoder().decode(Record.self, from: json) == record)
+        #expect(try JSONValueDecoder().decode([UUID].self, from: [.string(text), .string(text.uppercased())]) == [uuid, uuid])
+        #expect(try JSONValueDecoder().decode([UUID].self, parsing: Array("[\"\(text.uppercased())\"]".utf8)) == [uuid])
+    }
+
     @Test("A date is written as JavaScript's toJSON writes it, unless told otherwise")
     func writesDates() throws {
         for milliseconds in [1_704_164_645_678.0, 1_704_164_645_001, 1_704_164_645_999, -1, 4_102_444_799_999, 1] {

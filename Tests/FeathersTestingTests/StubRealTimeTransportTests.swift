@@ -133,7 +133,7 @@ struct StubRealTimeTransportTests {
         let error = await slow
         #expect(error?.code == .unavailable && error?.execution == .mayHaveExecuted)
         transport.emit(.created, of: "messages", "missed")
-        try await transport.waitForStatus { $0 == .waiting(attempt: 1, delay: .zero) }
+        try await transport.waitForStatus { if case .waiting(1, .zero, _) = $0 { true } else { false } }
         transport.restore()
         try await transport.waitForStatus { $0 == .connected(recovered: false) }
         transport.emit(.created, of: "messages", "heard")

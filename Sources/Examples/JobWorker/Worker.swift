@@ -22,7 +22,7 @@ final class Worker: Sendable {
     /// - Throws: what makes it impossible to know of jobs, or to say what became of one.
     func run() async throws {
         let query = TypedQuery<Job>.where(\.queue, queue).where(\.state, .open).sorted(by: \.id).limit(20)
-        let live = try jobs.live(query)
+        let live = jobs.live(query)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { self.open.continuation.finish() }

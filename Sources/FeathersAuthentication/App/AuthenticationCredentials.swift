@@ -36,7 +36,9 @@ extension AuthenticationCredentials {
     }
 
     /// An access token of another provider, obtained with that provider's own kit: `.oauth(strategy: "google", accessToken: token)`.
+    ///
+    /// It is sent as `access_token`, the name that FeathersJS' OAuth strategies read.
     public static func oauth(strategy: String, accessToken: String) -> Self {
-        Self(strategy: strategy, fields: ["accessToken": .string(accessToken)])
+        Self(strategy: strategy, fields: ["access_token": .string(accessToken)])
     }
 }

@@ -65,6 +65,8 @@ public enum CacheExpiration: Sendable, Hashable {
 
 extension Params {
     /// The policy of this call. It takes precedence over those of the service and the cache.
+    ///
+    /// Endpoints are not cached: in an app with a cache, they refuse every policy except ``CachePolicy/networkOnlyNoCache``.
     public var cachePolicy: CachePolicy? {
         get { self[PolicyKey.self] }
         set { self[PolicyKey.self] = newValue }

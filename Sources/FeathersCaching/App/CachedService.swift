@@ -14,7 +14,13 @@ public struct CachedService<Record: Sendable, List: Sendable>: Sendable {
     /// Reads one record.
     public func get(
         _ id: some ServiceIDConvertible, _ query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()
-    ) -> CachedResults<Record> { results(.get, id.serviceID, query, policy, params, record) }
+    ) -> CachedResults<Record> {
+        do {
+            return results(.get, try id.serviceID, query, policy, params, record)
+        } catch {
+            return CachedResults(service: service, request: .failure(error)) { try record($0, params) }
+        }
+    }
 
     private func results<Value>(
         _ method: ServiceMethod, _ id: ServiceID?, _ query: Query, _ policy: CachePolicy?, _ params: Params,
@@ -23,7 +29,7 @@ public struct CachedService<Record: Sendable, List: Sendable>: Sendable {
         var sent = params.joining(query)
         if let policy { sent.cachePolicy = policy }
         let request = ServiceRequest(path: service.path, method: method, id: id, params: sent)
-        return CachedResults(service: service, request: request) { try read($0, params) }
+        return CachedResults(service: service, request: .success(request)) { try read($0, params) }
     }
 }
 
@@ -54,7 +60,8 @@ extension TypedService {
 /// throw, and ends there.
 public struct CachedResults<Value: Sendable>: AsyncSequence, Sendable {
     let service: UntypedService
-    let request: ServiceRequest
+    /// The call; the first read throws the failure.
+    let request: Result<ServiceRequest, FeathersError>
     let transform: @Sendable (JSONValue) throws -> Value
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(results: self) }
@@ -74,7 +81,7 @@ public struct CachedResults<Value: Sendable>: AsyncSequence, Sendable {
                 return nil
             }
             self.order = nil
-            var request = results.request
+            var request = try results.request.get()
             request.params[CachedOrder.self] = order
             let response = try await results.service.respond(to: request)
             let step = response[CachedStep.self]

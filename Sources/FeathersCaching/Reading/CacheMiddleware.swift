@@ -7,8 +7,21 @@ struct CacheMiddleware: Middleware {
     let cache: ServiceCache
 
     func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)? {
-        // Endpoints have no records that events tell of.
-        site.path == nil ? nil : CachingService(cache: cache, next: next, site: site)
+        if site.path == nil { return UncachedEndpoints(next: next) }
+        return CachingService(cache: cache, next: next, site: site)
+    }
+}
+
+/// Refuses a policy for an endpoint: endpoints have no records that events tell of, so a kept answer would never be invalidated.
+private struct UncachedEndpoints: ServiceProtocol {
+    let next: any ServiceProtocol
+
+    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        if let policy = request.params.cachePolicy, policy != .networkOnlyNoCache {
+            throw FeathersError.refused(
+                "The cache policy '\(policy.rawValue)' cannot apply to endpoint '\(request.path)': only services are cached")
+        }
+        return try await next.respond(to: request)
     }
 }
 
@@ -49,7 +62,8 @@ private struct CachingService: ServiceProtocol {
     /// A read with the terms of its call, its service and the cache; nil if it has no key.
     private func begin(_ request: ServiceRequest) async -> CachedRead? {
         let service = cache.serviceOptions(at: request.path)
-        guard let app = site.app else { return nil }
+        // Page sizes of the call are no part of the key.
+        guard let app = site.app, request.params.pagination == nil else { return nil }
         // Before anything is looked up: what the stored user was told can be read without a server.
         let sender = await app.resolvedSender()
         let ownPartition = cache.options.partition(request)

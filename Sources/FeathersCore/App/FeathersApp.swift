@@ -152,6 +152,10 @@ extension FeathersApp {
             throw FeathersError(.badRequest, "A service needs a path, and the given one is empty", execution: .neverSent)
         }
         try options.validate(for: path)
+        if registry.registered(at: path) != nil {
+            diagnostics.log(
+                .warning, .calls, "The service at '\(path)' is replaced by another one; its hooks and readers stay", [.path: .string(path)])
+        }
         let actor = registry.register(at: path) { Service(path: path, implementation: service, options: options) }
         await actor.replace(service, options: options)
         if isSetUp, let service = service as? any LifecycleService { try await service.setUp(in: self, at: path) }

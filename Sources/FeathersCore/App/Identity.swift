@@ -71,7 +71,7 @@ extension FeathersApp {
     package func identityChanged() {
         guard identityStore.deliver() else { return }
         for transport in transport?.innermost ?? [] { (transport as? any CallQueueing)?.failUnsentCalls { !$0.isCurrent } }
-        registry.emitGap(.identityChanged)
+        registry.emitGap(.identityChanged, for: identityStore.sender)
     }
 }
 

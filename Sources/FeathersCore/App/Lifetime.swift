@@ -22,12 +22,16 @@ extension FeathersApp {
         }
     }
 
-    /// Opens the transport's connection and returns once it stands; does nothing if the transport keeps none.
+    /// Opens the transport's connection and returns once it stands; does nothing in an app without a transport.
     ///
     /// The connection stays until ``disconnect()``, or until the app is released, beside everything that holds the app's lifetime. Services are not set up, and background
     /// work is not started: ``withFeathersApp(_:_:)`` and ``run()`` do that.
-    /// - Throws: ``FeathersError`` saying why there is no connection.
+    /// - Throws: ``FeathersError`` saying why there is no connection, ``FeathersError/Code/badRequest`` if the transport keeps none, as REST.
     public func connect() async throws {
+        guard realTimeTransport != nil || transport == nil else {
+            throw FeathersError.refused(
+                "'connect' needs a transport that keeps a connection, such as '.socketIO(url)'; this app's transport keeps none")
+        }
         gate.reopen()
         try await lifetime.connect(realTimeTransport)
     }

@@ -128,11 +128,11 @@ extension ServiceRegistry {
     }
 
     /// Tells every reader of every service that what follows does not join what went before.
-    func emitGap(_ reason: EventGap.Reason) {
+    func emitGap(_ reason: EventGap.Reason, for sender: RequestSender? = nil) {
         // What is being handed over comes first.
         handing.withLock {}
         observe { $0.receiveGap(reason) }
-        for service in services { service.events.emit(EventGap(reason: reason)) }
+        for service in services { service.events.emit(EventGap(reason: reason, sender: sender)) }
     }
 
     func addObserver(_ observer: EventSink) {

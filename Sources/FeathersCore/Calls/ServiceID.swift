@@ -92,10 +92,17 @@ extension ServiceID: QueryValue {
     public var queryValue: JSONValue { json }
 }
 
-/// What can stand where a service wants an id: strings, integers, UUIDs, or an id type of your own.
+/// A type that can be used as an id: strings, integers, UUIDs, optionals of them, or your own type.
+///
+/// A type with a raw value only needs to declare the conformance:
+///
+/// ```swift
+/// struct MessageID: RawRepresentable, Codable, Hashable, ServiceIDConvertible { var rawValue: Int }
+/// ```
 public protocol ServiceIDConvertible {
-    /// The id that the service is asked for.
-    var serviceID: ServiceID { get }
+    /// The id as it is sent.
+    /// - Throws: ``FeathersError/Code/badRequest``, never sent, if there is no id or a service cannot receive it.
+    var serviceID: ServiceID { get throws(FeathersError) }
 }
 
 extension ServiceID: ServiceIDConvertible {
@@ -108,14 +115,45 @@ extension String: ServiceIDConvertible {
 
 extension ServiceIDConvertible where Self: BinaryInteger {
     /// The integer as an id.
-    public var serviceID: ServiceID { ServiceID(self) }
+    /// - Throws: ``FeathersError/Code/badRequest``, never sent, for an integer beyond `Int64`.
+    public var serviceID: ServiceID {
+        get throws(FeathersError) {
+            guard let integer = Int64(exactly: self) else { throw .refused("The id \(self) does not fit in 64 bits") }
+            return .integer(integer)
+        }
+    }
 }
 
-extension Int: ServiceIDConvertible {}
-extension Int32: ServiceIDConvertible {}
-extension Int64: ServiceIDConvertible {}
+// These always fit.
+extension Int: ServiceIDConvertible { public var serviceID: ServiceID { .integer(Int64(self)) } }
+extension Int32: ServiceIDConvertible { public var serviceID: ServiceID { .integer(Int64(self)) } }
+extension Int64: ServiceIDConvertible { public var serviceID: ServiceID { .integer(self) } }
+
+extension Int8: ServiceIDConvertible {}
+extension Int16: ServiceIDConvertible {}
+extension UInt: ServiceIDConvertible {}
+extension UInt8: ServiceIDConvertible {}
+extension UInt16: ServiceIDConvertible {}
+extension UInt32: ServiceIDConvertible {}
+extension UInt64: ServiceIDConvertible {}
+
+extension ServiceIDConvertible where Self: RawRepresentable, RawValue: ServiceIDConvertible {
+    /// The raw value as an id.
+    public var serviceID: ServiceID { get throws(FeathersError) { try rawValue.serviceID } }
+}
+
+extension Optional: ServiceIDConvertible where Wrapped: ServiceIDConvertible {
+    /// The wrapped id.
+    /// - Throws: ``FeathersError/Code/badRequest``, never sent, for nil: without an id, a call would mean every record.
+    public var serviceID: ServiceID {
+        get throws(FeathersError) {
+            guard let self else { throw .refused("The id is nil: a record has an id once its service has created it") }
+            return try self.serviceID
+        }
+    }
+}
 
 extension UUID: ServiceIDConvertible {
     /// The UUID in lower case, as JavaScript libraries write it.
-    public var serviceID: ServiceID { .string(uuidString.lowercased()) }
+    public var serviceID: ServiceID { .string(lowercaseString) }
 }

@@ -119,22 +119,33 @@ extension ServiceResponse {
     }
 
     /// Decodes a result of `find` record by record.
-    /// - Throws: ``FeathersError`` if the result is neither an array nor a page, and what the codec throws.
+    /// - Throws: ``FeathersError`` if the result is neither an array nor a page, ``UndecodableRecord`` with what the codec throws.
     package func decodePage<Model: Decodable & Sendable>(
         of type: Model.Type, at rootKeys: [RootKey], _ codec: any JSONCodec
     ) throws -> Paginated<Model> {
+        var index = 0
+        func read(_ json: () -> JSONValue, _ decode: () throws -> Model) throws -> Model {
+            defer { index += 1 }
+            do { return try decode() } catch { throw UndecodableRecord(index: index, json(), error) }
+        }
         guard let options = codec as? CodingOptions else {
-            return try Paginated(json: result.unwrapped(by: rootKeys)).map { try codec.decode(type, from: $0) }
+            return try Paginated(json: result.unwrapped(by: rootKeys)).map { json in
+                try read({ json }, { try codec.decode(type, from: json) })
+            }
         }
         // One decoder for the list: it remembers where records that look alike have what.
         if rootKeys.isEmpty, case .tape(let tape) = body {
             let decoder = JSONListDecoder(options, text: tape)
             return try withExtendedLifetime(tape) {
-                try Paginated(source: .text(tape.root)) { try decoder.decode(type, from: $0) }
+                try Paginated(source: .text(tape.root)) { record in
+                    try read({ record.json }, { try decoder.decode(type, from: record) })
+                }
             }
         }
         let decoder = JSONListDecoder(options)
-        return try Paginated(json: result.unwrapped(by: rootKeys)).map { try decoder.decode(type, from: $0) }
+        return try Paginated(json: result.unwrapped(by: rootKeys)).map { json in
+            try read({ json }, { try decoder.decode(type, from: json) })
+        }
     }
 }
 

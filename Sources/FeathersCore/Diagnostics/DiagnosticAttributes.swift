@@ -1,10 +1,11 @@
-/// The attributes of a diagnostic event: values by name, in order.
+/// The attributes of a diagnostic event: values by name, in order. Each name occurs once.
 public struct DiagnosticAttributes: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public typealias Element = (name: Name, value: Value)
 
     private var names: [Name] = []
     private var values: [Value] = []
 
+    /// Creates attributes. The last value of a repeated name wins, at the position of the first.
     public init(dictionaryLiteral elements: (Name, Value)...) {
         for (name, value) in elements { append(value, as: name) }
     }
@@ -12,10 +13,17 @@ public struct DiagnosticAttributes: Sendable, Hashable, ExpressibleByDictionaryL
     /// The value of a name; nil if there is none.
     public subscript(name: Name) -> Value? { names.firstIndex(of: name).map { values[$0] } }
 
-    /// Appends a value.
+    /// Appends a value, or replaces the value of the name.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - name: The value's name.
     public mutating func append(_ value: Value, as name: Name) {
-        names.append(name)
-        values.append(value)
+        if let index = names.firstIndex(of: name) {
+            values[index] = value
+        } else {
+            names.append(name)
+            values.append(value)
+        }
     }
 
     /// The name of an attribute. Define your own for what you report.

@@ -97,13 +97,13 @@ extension Diagnostics {
         case .connecting(let attempt): log(.debug, .connection, "connecting, attempt \(attempt)", [.attempt: .integer(attempt)])
         case .connected(let recovered):
             log(.info, .connection, recovered ? "connected, with all that was missed" : "connected", ["recovered": .bool(recovered)])
-        case .waiting(let attempt, let delay):
+        case .waiting(let attempt, let delay, let reason):
             log(
-                .notice, .connection, "not connected, next attempt in \(delay.wholeMilliseconds) ms",
-                [.attempt: .integer(attempt), .duration: .duration(delay)])
+                .notice, .connection, "not connected (\(reason.text)), next attempt in \(delay.wholeMilliseconds) ms",
+                [.attempt: .integer(attempt), .duration: .duration(delay), .reason: .string(reason.wireName)])
         case .closed(let reason):
             log(
-                .error, .connection, "closed for good: \(reason.wireName)\(reason.message.map { ": \($0)" } ?? "")",
+                .error, .connection, "closed for good: \(reason.text)",
                 [.reason: .string(reason.wireName)])
         }
     }
@@ -124,7 +124,10 @@ extension DisconnectReason {
         }
     }
 
-    fileprivate var message: String? {
+    /// The reason with its message.
+    fileprivate var text: String { message.map { "\(wireName): \($0)" } ?? wireName }
+
+    private var message: String? {
         switch self {
         case .transportError(let message), .parseError(let message), .refused(let message): message
         default: nil

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// An error of a call: a FeathersJS error from the server, or a local failure in the same form.
 ///
 /// Catch by code:
@@ -26,6 +28,12 @@ public struct FeathersError: Error, Sendable {
     public var retryAfter: Duration?
     /// The underlying error, if there is one.
     public var cause: (any Error)?
+    /// The path of the service that was called; nil for an error that no service's call threw.
+    public var path: String?
+    /// The method that was called; nil for an error that no service's call threw.
+    public var method: ServiceMethod?
+    /// What the description adds to the message of a server, such as the URL that answered; it contains no secrets.
+    package var hint: String?
 
     /// Creates an error. The message is printed, so it must not contain secrets.
     public init(
@@ -74,15 +82,47 @@ public struct FeathersError: Error, Sendable {
 }
 
 extension FeathersError: CustomStringConvertible {
-    /// Name, code and message. Never data, errors or bodies, which may contain secrets.
+    /// Name, code, message and the call: `Timeout 408: No answer came in time ('find' of 'messages', may have been executed)`.
+    ///
+    /// It never contains data, errors or bodies, which may contain secrets.
     public var description: String {
-        let uncertainty =
+        let uncertainty: String? =
             switch execution {
-            case .answered: ""
-            case .neverSent: " (never sent)"
-            case .mayHaveExecuted: " (may have been executed)"
+            case .answered: nil
+            case .neverSent: "never sent"
+            case .mayHaveExecuted: "may have been executed"
             }
-        return "\(name) \(code.rawValue): \(message)\(uncertainty)"
+        let notes = [hint, call, uncertainty].compactMap(\.self).joined(separator: ", ")
+        return "\(name) \(code.rawValue): \(message)\(notes.isEmpty ? "" : " (\(notes))")"
+    }
+
+    /// The call, unless the message names it already.
+    private var call: String? {
+        guard let path, let method, !(message.contains("'\(path)'") && message.contains("'\(method)'")) else { return nil }
+        return "'\(method)' of '\(path)'"
+    }
+}
+
+extension FeathersError: LocalizedError {
+    /// What ``description`` says, for alerts and for `localizedDescription`.
+    public var errorDescription: String? { description }
+
+    /// Whether the call was executed, where that is not certain or nothing was sent.
+    public var failureReason: String? {
+        switch execution {
+        case .answered: nil
+        case .neverSent: "The call was not sent."
+        case .mayHaveExecuted: "No answer came, so the server may have executed the call."
+        }
+    }
+}
+
+extension FeathersError {
+    /// The error with the call that it ended; the innermost call wins.
+    func ending(_ method: ServiceMethod, of path: String) -> FeathersError {
+        var error = self
+        if error.path == nil { (error.path, error.method) = (path, method) }
+        return error
     }
 }
 
@@ -139,7 +179,26 @@ extension FeathersError {
     /// The error for an answer that cannot be decoded. The message contains the path and the kind of value, never the value.
     /// - Parameter what: the subject of the message, such as `A result of service 'messages'`.
     package static func undecodable(_ what: String, as model: Any.Type, _ error: any Error) -> FeathersError {
-        FeathersError(.generalError, "\(what) is no \(model): \(explanation(of: error))", cause: error)
+        if let record = error as? UndecodableRecord {
+            if let failure = record.error as? FeathersError { return failure }
+            let name = (record.index.map { " \($0)" } ?? "") + (record.id.map { " (id \($0))" } ?? "")
+            return undecodable("Record\(name) of \(what.lowercasedFirst)", as: model, record.error)
+        }
+        return FeathersError(.generalError, "\(what) is no \(model): \(explanation(of: error))", cause: error)
+    }
+
+    /// The error for a value that a call should send and that JSON cannot express. The message contains the path and the type, never the value.
+    /// - Parameters:
+    ///   - path: the path of the service.
+    ///   - error: what the encoder has thrown.
+    package static func unencodable(_ path: String, _ error: EncodingError) -> FeathersError {
+        guard case .invalidValue(let value, let context) = error else {
+            return FeathersError(.badRequest, "The data for service '\(path)' cannot be encoded", execution: .neverSent, cause: error)
+        }
+        let place = context.codingPath.isEmpty ? "" : " at '\(context.codingPath.map(step).joined(separator: "."))'"
+        return FeathersError(
+            .badRequest, "The data for service '\(path)' cannot be encoded: JSON has no form for the \(type(of: value))\(place)",
+            execution: .neverSent, cause: error)
     }
 
     private static func explanation(of error: any Error) -> String {
@@ -167,4 +226,8 @@ extension FeathersError {
     private static func withoutValue(_ description: String) -> String {
         description.firstRange(of: " from invalid ").map { String(description[..<$0.lowerBound]) } ?? description
     }
+}
+
+extension String {
+    fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
 }

@@ -12,6 +12,7 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         var waiters: [Waiter] = []
         var isEnded = false
         var onEnd: (@Sendable () -> Void)?
+        var onSecondReader: (@Sendable () -> Void)?
     }
 
     private let names: [Event.Name]?
@@ -30,6 +31,11 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
 
     func onEnd(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.onEnd = action }
+    }
+
+    /// Sets what is done, once, when a second reader waits beside the first: each of them misses what the other one gets.
+    func onSecondReader(_ action: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onSecondReader = action }
     }
 
     /// - Returns: how many events were given up for this one.
@@ -67,11 +73,15 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         if let item = nextWaiting() { return item }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                let (isNow, item): (Bool, Item?) = state.withLock { state in
-                    if let item = state.buffer.next() { return (true, item) }
-                    if !state.isEnded { state.waiters.append(waiter) }
-                    return (state.isEnded, nil)
+                let (isNow, item, warn): (Bool, Item?, (@Sendable () -> Void)?) = state.withLock { state in
+                    if let item = state.buffer.next() { return (true, item, nil) }
+                    if state.isEnded { return (true, nil, nil) }
+                    state.waiters.append(waiter)
+                    guard state.waiters.count > 1 else { return (false, nil, nil) }
+                    defer { state.onSecondReader = nil }
+                    return (false, nil, state.onSecondReader)
                 }
+                warn?()
                 if isNow { waiter.resume(returning: item) }
             }
         } onCancel: {
@@ -82,7 +92,7 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     /// Stops listening; who waits gets nil.
     func end() {
         let (waiters, onEnd) = state.withLock { state in
-            defer { (state.isEnded, state.waiters, state.onEnd) = (true, [], nil) }
+            defer { (state.isEnded, state.waiters, state.onEnd, state.onSecondReader) = (true, [], nil, nil) }
             return (state.waiters, state.onEnd)
         }
         for waiter in waiters { waiter.resume(returning: nil) }
@@ -101,6 +111,8 @@ package final class EventReading<Event: BufferedEvent>: Sendable {
     deinit {
         subscription.end()
     }
+
+    func onSecondReader(_ action: @escaping @Sendable () -> Void) { subscription.onSecondReader(action) }
 
     /// The next event or gap, if one waits. Asked before ``next()``, it saves a busy reader two asynchronous calls an event.
     func nextWaiting() -> EventBuffer<Event>.Item? { subscription.nextWaiting() }

@@ -88,6 +88,8 @@ public struct EventGap: Sendable {
 
     /// Why events are missing here.
     public let reason: Reason
+    /// Whom the events behind a change of user are told; nil for other reasons.
+    package var sender: RequestSender?
 }
 
 /// What a sequence of events delivers when its reader also wants to hear of holes.

@@ -65,6 +65,14 @@ public protocol QueryValue {
     var queryValue: JSONValue { get }
 }
 
+extension JSONValue {
+    /// Creates JSON from a string, number, boolean, date, UUID, URL, id, or an array of them; nil is JSON null.
+    ///
+    /// A literal holds variables this way: `["name": JSONValue(name), "age": JSONValue(age)]`. Swift converts literals to JSON, but not
+    /// variables. For models, use ``JSONValue/init(encoding:with:)``.
+    public init(_ value: (some QueryValue)?) { self = value?.queryValue ?? .null }
+}
+
 extension JSONValue: QueryValue { public var queryValue: JSONValue { self } }
 extension String: QueryValue { public var queryValue: JSONValue { .string(self) } }
 extension Bool: QueryValue { public var queryValue: JSONValue { .bool(self) } }
@@ -88,9 +96,11 @@ extension UInt32: QueryValue {}
 extension UInt64: QueryValue {}
 extension Array: QueryValue where Element: QueryValue { public var queryValue: JSONValue { .array(map(\.queryValue)) } }
 
+extension URL: QueryValue { public var queryValue: JSONValue { .string(absoluteString) } }
+
 extension UUID: QueryValue {
     /// The UUID in lower case, as JavaScript writes it.
-    public var queryValue: JSONValue { .string(uuidString.lowercased()) }
+    public var queryValue: JSONValue { .string(lowercaseString) }
 }
 
 extension Date: QueryValue {

@@ -1,7 +1,8 @@
 extension Query {
     /// The query as the part of a URL after `?`, byte for byte as Feathers' JavaScript client writes it with `qs`.
     ///
-    /// An empty query is an empty string. From a query string, a server gets every value as a string, and null as an empty one.
+    /// An empty query is an empty string. From a query string, a server gets every value as a string, and null as an empty one. Without
+    /// query schemas, a condition on a number, a boolean or null therefore matches nothing.
     ///
     /// - Parameter options: The array format and the limits of the server's parser.
     /// - Throws: ``FeathersError/Code/badRequest``, never sent, if writing the query would lose a condition: for an empty
@@ -32,6 +33,8 @@ public struct QueryStringOptions: Sendable, Hashable {
     let arrayLimit: Int?
     let depthLimit: Int?
     let pairLimit: Int?
+    /// Whether the server turns the text of a query string back into numbers, booleans and null.
+    package let serverParsesTypes: Bool
 
     /// Creates options. The defaults are the limits of `qs` in FeathersJS.
     ///
@@ -42,10 +45,16 @@ public struct QueryStringOptions: Sendable, Hashable {
     ///     use ``ArrayFormat/brackets``.
     ///   - depthLimit: The maximum number of levels below a property's first. Array indices count: `$or[0][address][city]` has three.
     ///   - pairLimit: The maximum number of `key=value` pairs; `qs` ignores further pairs.
-    public init(arrayFormat: ArrayFormat = .indices, arrayLimit: Int? = 1000, depthLimit: Int? = 5, pairLimit: Int? = 1000) {
+    ///   - serverParsesTypes: Whether the server turns the text of a query string back into numbers, booleans and null, for example with
+    ///     query schemas. If not, `RESTTransport` reports the first query of each service that compares with such a value.
+    public init(
+        arrayFormat: ArrayFormat = .indices, arrayLimit: Int? = 1000, depthLimit: Int? = 5, pairLimit: Int? = 1000,
+        serverParsesTypes: Bool = false
+    ) {
         self.arrayFormat = arrayFormat
         self.arrayLimit = arrayLimit
         self.depthLimit = depthLimit
         self.pairLimit = pairLimit
+        self.serverParsesTypes = serverParsesTypes
     }
 }

@@ -10,6 +10,8 @@ public actor Service {
     public nonisolated let path: String
 
     nonisolated let events = EventHub<ServiceEvent>()
+    /// Whether a reader was warned that the server sends no events.
+    nonisolated let hasWarnedOfMissingEvents = Locked(false)
     /// The compiled plans; nil after a change of hooks, options or implementation.
     private nonisolated let published = Locked<CallPlans?>(nil)
 

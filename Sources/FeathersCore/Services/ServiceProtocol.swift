@@ -30,31 +30,31 @@ public protocol ServiceProtocol: Sendable {
 
 extension ServiceProtocol {
     public func find(_ params: Params) async throws -> JSONValue {
-        throw FeathersError.unsupported(.find)
+        throw FeathersError.unimplemented(.find)
     }
 
     public func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
-        throw FeathersError.unsupported(.get)
+        throw FeathersError.unimplemented(.get)
     }
 
     public func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
-        throw FeathersError.unsupported(.create)
+        throw FeathersError.unimplemented(.create)
     }
 
     public func update(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
-        throw FeathersError.unsupported(.update)
+        throw FeathersError.unimplemented(.update)
     }
 
     public func patch(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
-        throw FeathersError.unsupported(.patch)
+        throw FeathersError.unimplemented(.patch)
     }
 
     public func remove(_ id: ServiceID?, _ params: Params) async throws -> JSONValue {
-        throw FeathersError.unsupported(.remove)
+        throw FeathersError.unimplemented(.remove)
     }
 
     public func call(_ method: ServiceMethod, with data: JSONValue, _ params: Params) async throws -> JSONValue {
-        throw FeathersError.unsupported(method)
+        throw FeathersError.unimplemented(method)
     }
 
     public func respond(to request: ServiceRequest) async throws -> ServiceResponse {
@@ -81,6 +81,13 @@ extension FeathersError {
     /// The refusal of a method a service does not have, worded as FeathersJS words it.
     package static func unsupported(_ method: ServiceMethod) -> FeathersError {
         FeathersError(.methodNotAllowed, "Method `\(method)` is not supported by this endpoint.")
+    }
+
+    /// A method that a service of this process does not implement, or implements with other labels or types than its protocol declares.
+    static func unimplemented(_ method: ServiceMethod) -> FeathersError {
+        var error = unsupported(method)
+        error.hint = "no method of the service has the signature that its protocol declares for '\(method)'"
+        return error
     }
 }
 

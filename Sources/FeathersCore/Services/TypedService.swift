@@ -5,9 +5,9 @@
 /// let recent = try await messages.find(.sorted(by: "createdAt", .descending).limit(10))
 /// ```
 ///
-/// Hooks and events are the untyped service's: both faces see the same calls. Parameters and errors are those of ``UntypedService``'s methods. Besides, what the
-/// codec says of a model that cannot be written is thrown as it is (`EncodingError`), and a result that is no such model is a
-/// ``FeathersError/Code/generalError`` that names the property: the call has been executed then.
+/// Hooks and events are the untyped service's: both faces see the same calls. Parameters and errors are those of ``UntypedService``'s methods. Besides, a
+/// model that cannot be encoded is a ``FeathersError/Code/badRequest`` that names the property, and nothing is sent. A result that cannot be decoded
+/// is a ``FeathersError/Code/generalError`` that names the property, and in a list the record: the call has been executed then.
 public struct TypedService<Model: Codable & Sendable>: Sendable {
     /// The same service, untyped.
     public let untyped: UntypedService
@@ -53,8 +53,8 @@ extension TypedService {
     @concurrent @discardableResult
     public func create(_ data: some Encodable & Sendable, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
         let codec = codec(for: params)
-        return try decode(
-            await untyped.response(to: untyped.request(.create, data: codec.encode(data), query: query, params: params)), codec)
+        let record = try oneRecord(codec.encodeSent(data, to: path))
+        return try decode(await untyped.response(to: untyped.request(.create, data: record, query: query, params: params)), codec)
     }
 
     /// Creates several records in one call.
@@ -63,8 +63,14 @@ extension TypedService {
         contentsOf data: [some Encodable & Sendable], _ query: Query = Query(), params: Params = Params()
     ) async throws -> [Model] {
         let codec = codec(for: params)
-        let records = try JSONValue.array(data.map(codec.encode))
+        let records = try JSONValue.array(data.map { try codec.encodeSent($0, to: path) })
         return try decodeList(await untyped.response(to: untyped.request(.create, data: records, query: query, params: params)), params)
+    }
+
+    /// Creates several records in one call, as `create(contentsOf:)` does.
+    @concurrent @discardableResult
+    public func create(_ data: [some Encodable & Sendable], _ query: Query = Query(), params: Params = Params()) async throws -> [Model] {
+        try await create(contentsOf: data, query, params: params)
     }
 
     /// Replaces a record.
@@ -74,7 +80,7 @@ extension TypedService {
         params: Params = Params()
     ) async throws -> Model {
         let codec = codec(for: params)
-        let request = try untyped.request(.update, id: id.serviceID, data: codec.encode(data), query: query, params: params)
+        let request = try untyped.request(.update, id: id.serviceID, data: codec.encodeSent(data, to: path), query: query, params: params)
         return try decode(await untyped.response(to: request), codec)
     }
 
@@ -85,23 +91,23 @@ extension TypedService {
         params: Params = Params()
     ) async throws -> Model {
         let codec = codec(for: params)
-        let request = try untyped.request(.patch, id: id.serviceID, data: codec.encode(data), query: query, params: params)
+        let request = try untyped.request(.patch, id: id.serviceID, data: codec.encodeSent(data, to: path), query: query, params: params)
         return try decode(await untyped.response(to: request), codec)
     }
 
-    /// Merges JSON into a record: the form for patches with values of several kinds.
+    /// Merges JSON into a record. A property that is null in `data` is cleared.
     @concurrent @discardableResult
     public func patch(
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
-        let request = untyped.request(.patch, id: id.serviceID, data: data, query: query, params: params)
+        let request = try untyped.request(.patch, id: id.serviceID, data: data, query: query, params: params)
         return try decode(await untyped.response(to: request), codec(for: params))
     }
 
     /// Merges data into every record that matches a query.
     @concurrent @discardableResult
     public func patchAll(matching query: Query, with data: some Encodable & Sendable, params: Params = Params()) async throws -> [Model] {
-        let request = try untyped.request(.patch, data: codec(for: params).encode(data), query: query, params: params)
+        let request = try untyped.request(.patch, data: codec(for: params).encodeSent(data, to: path), query: query, params: params)
         return try decodeList(await untyped.response(to: request), params)
     }
 
@@ -126,7 +132,7 @@ extension TypedService {
         _ query: Query = Query(), params: Params = Params()
     ) async throws -> Result {
         let codec = codec(for: params)
-        let request = try untyped.customRequest(method, data: codec.encode(data), query: query, params: params)
+        let request = try untyped.customRequest(method, data: codec.encodeSent(data, to: path), query: query, params: params)
         return try decode(await untyped.response(to: request), as: type, codec)
     }
 }
@@ -179,25 +185,25 @@ extension TypedService {
     /// - Parameters:
     ///   - name: the event.
     ///   - payload: what its data is decoded into.
-    ///   - limit: how many events wait for a slow reader before the oldest are dropped.
+    ///   - limit: how many of the newest events are kept for a slow reader, as with `AsyncStream`'s `.bufferingNewest(limit)`.
     public func events<Payload: Decodable & Sendable>(
         _ name: EventName, as payload: Payload.Type, buffering limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<Payload> {
-        untyped.actor.events.subscribe(to: [name], buffering: limit).events(untyped.diagnostics, eventDecoder(payload))
+        untyped.subscribe(to: [name], buffering: limit).events(untyped.diagnostics, eventDecoder(payload))
     }
 
     /// The changes of the service's records, received from now on; of all four kinds unless named.
     public func changes(
         _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<ServiceChange<Model>> {
-        untyped.actor.events.subscribe(to: names, buffering: limit).events(untyped.diagnostics, changeDecoder)
+        untyped.subscribe(to: names, buffering: limit).events(untyped.diagnostics, changeDecoder)
     }
 
     /// The changes of the service's records with markers where some are missing or cannot be decoded.
     public func deliveries(
         _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<EventDelivery<ServiceChange<Model>>> {
-        untyped.actor.events.subscribe(to: names, buffering: limit).deliveries(untyped.diagnostics, changeDecoder)
+        untyped.subscribe(to: names, buffering: limit).deliveries(untyped.diagnostics, changeDecoder)
     }
 
     private func eventDecoder<Payload: Decodable & Sendable>(_ type: Payload.Type) -> @Sendable (ServiceEvent) throws -> Payload {
@@ -257,6 +263,14 @@ extension TypedService {
         params.coding ?? coding ?? untyped.app.coding
     }
 
+    /// Refuses a list where one record is created, before anything is sent.
+    func oneRecord(_ data: JSONValue) throws(FeathersError) -> JSONValue {
+        guard data.array == nil else {
+            throw .refused("'create' of service '\(path)' takes one record. To create several, use create(contentsOf:)")
+        }
+        return data
+    }
+
     /// Decodes a result of `find`.
     package func decodePage(_ json: JSONValue, _ params: Params) throws -> Paginated<Model> {
         try decodePage(ServiceResponse(json), params)
@@ -267,18 +281,18 @@ extension TypedService {
         try decode(ServiceResponse(json), codec(for: params))
     }
 
-    /// Decodes a record without an envelope: one of a page, or an event's.
-    package func decodeRecord(_ json: JSONValue, _ params: Params) throws -> Model {
-        try named(Model.self) { try codec(for: params).decode(Model.self, from: json) }
-    }
-
     /// The records of a result of `find`, not decoded yet.
     package func page(_ json: JSONValue) throws -> Paginated<JSONValue> {
         try Paginated(json: named(Model.self) { try json.unwrapped(by: rootKeys) })
     }
 
     func decodePage(_ response: ServiceResponse, _ params: Params) throws -> Paginated<Model> {
-        try named(Model.self) { try response.decodePage(of: Model.self, at: rootKeys, codec(for: params)) }
+        do {
+            return try named(Model.self) { try response.decodePage(of: Model.self, at: rootKeys, codec(for: params)) }
+        } catch {
+            guard params.skipsUndecodableRecords else { throw error }
+            return try decodePageSkipping(response.result, params)
+        }
     }
 
     func decodeList(_ response: ServiceResponse, _ params: Params) throws -> [Model] {

@@ -44,14 +44,14 @@ public protocol TypedServiceProtocol<Model>: Sendable {
 }
 
 extension TypedServiceProtocol {
-    public func find(_ params: Params) async throws -> Paginated<Model> { throw FeathersError.unsupported(.find) }
+    public func find(_ params: Params) async throws -> Paginated<Model> { throw FeathersError.unimplemented(.find) }
 
-    public func get(_ id: ServiceID, _ params: Params) async throws -> Model { throw FeathersError.unsupported(.get) }
+    public func get(_ id: ServiceID, _ params: Params) async throws -> Model { throw FeathersError.unimplemented(.get) }
 
-    public func create(_ model: Model, _ params: Params) async throws -> Model { throw FeathersError.unsupported(.create) }
+    public func create(_ model: Model, _ params: Params) async throws -> Model { throw FeathersError.unimplemented(.create) }
 
     public func update(_ id: ServiceID, with model: Model, _ params: Params) async throws -> Model {
-        throw FeathersError.unsupported(.update)
+        throw FeathersError.unimplemented(.update)
     }
 
     public func patch(_ id: ServiceID, with changes: JSONObject, _ params: Params) async throws -> Model {
@@ -61,10 +61,10 @@ extension TypedServiceProtocol {
         return try await update(id, with: codec.decodeData(Model.self, from: .object(record)), params)
     }
 
-    public func remove(_ id: ServiceID, _ params: Params) async throws -> Model { throw FeathersError.unsupported(.remove) }
+    public func remove(_ id: ServiceID, _ params: Params) async throws -> Model { throw FeathersError.unimplemented(.remove) }
 
     public func call(_ method: ServiceMethod, with data: JSONValue, _ params: Params) async throws -> JSONValue {
-        throw FeathersError.unsupported(method)
+        throw FeathersError.unimplemented(method)
     }
 }
 

@@ -1,3 +1,5 @@
+import FeathersSupport
+
 /// A service of an app: Feathers' six methods, custom ones, hooks and events.
 ///
 /// ```swift
@@ -136,32 +138,37 @@ extension UntypedService {
         guard app.gate.enter() else { throw FeathersError.shuttingDown(request) }
         defer { app.gate.leave() }
         let method = request.method
-        let plan: CallPlan
-        if let compiled = actor.compiledPlan(for: method, in: app) {
-            plan = compiled
-        } else {
-            plan = await actor.plan(for: method, in: app)
-        }
-        // Only what may call others has to be told from a call that comes too late.
-        let isInside = !plan.mayCallOthers || CallGate.entered === app.gate
-        if plan.isBare {
-            let request = request
-            let response =
-                isInside
-                ? try await plan.endpoint.respond(to: request)
-                : try await CallGate.$entered.withValue(app.gate) { try await plan.endpoint.respond(to: request) }
-            if let event = plan.event { emit(event, of: response, response.result) }
+        do {
+            let plan: CallPlan
+            if let compiled = actor.compiledPlan(for: method, in: app) {
+                plan = compiled
+            } else {
+                plan = await actor.plan(for: method, in: app)
+            }
+            // Only what may call others has to be told from a call that comes too late.
+            let isInside = !plan.mayCallOthers || CallGate.entered === app.gate
+            if plan.isBare {
+                let request = request
+                let response =
+                    isInside
+                    ? try await plan.endpoint.respond(to: request)
+                    : try await CallGate.$entered.withValue(app.gate) { try await plan.endpoint.respond(to: request) }
+                if let event = plan.event { emit(event, of: response, response.result) }
+                return response
+            }
+            var context = HookContext(service: self, request: request, event: plan.event)
+            if isInside {
+                try await plan.run(&context)
+            } else {
+                try await CallGate.$entered.withValue(app.gate) { try await plan.run(&context) }
+            }
+            let response = context.response ?? ServiceResponse(.null)
+            if let event = context.event { emit(event, of: response, context.dispatch ?? response.result) }
             return response
+        } catch let error as FeathersError where error.path == nil && !path.isEmpty {
+            // Once, here: what fails on the way does not know whose call it carries.
+            throw error.ending(method, of: path)
         }
-        var context = HookContext(service: self, request: request, event: plan.event)
-        if isInside {
-            try await plan.run(&context)
-        } else {
-            try await CallGate.$entered.withValue(app.gate) { try await plan.run(&context) }
-        }
-        let response = context.response ?? ServiceResponse(.null)
-        if let event = context.event { emit(event, of: response, context.dispatch ?? response.result) }
-        return response
     }
 
     /// Emits an event for each record: the result of a multi operation is an array. None for what was written in an earlier sign-in.
@@ -235,33 +242,34 @@ extension UntypedService {
     /// Make one stream for each reader: two readers of one stream share its events, and cancelling one ends both.
     /// - Parameters:
     ///   - name: a standard event or a custom one.
-    ///   - limit: how many events wait for a slow reader before the oldest are dropped; ``deliveries(_:buffering:)`` tells where.
+    ///   - limit: how many of the newest events are kept for a slow reader, as with `AsyncStream`'s `.bufferingNewest(limit)`. Older ones are
+    ///     dropped; ``deliveries(_:buffering:)`` tells where.
     public func events(_ name: EventName, buffering limit: Int = Service.defaultEventBuffer) -> AsyncStream<JSONValue> {
-        actor.events.subscribe(to: [name], buffering: limit).events(diagnostics) { $0.data }
+        subscribe(to: [name], buffering: limit).events(diagnostics) { $0.data }
     }
 
     /// Events of several kinds with their names, received from now on; Feathers' four unless named.
     public func events(
         _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<ServiceEvent> {
-        actor.events.subscribe(to: names, buffering: limit).events(diagnostics) { $0 }
+        subscribe(to: names, buffering: limit).events(diagnostics) { $0 }
     }
 
     /// Every event of the service, custom ones included, received from now on.
     public func allEvents(buffering limit: Int = Service.defaultEventBuffer) -> AsyncStream<ServiceEvent> {
-        actor.events.subscribe(to: nil, buffering: limit).events(diagnostics) { $0 }
+        subscribe(to: nil, buffering: limit).events(diagnostics) { $0 }
     }
 
     /// The changes of the service's records, received from now on.
     public func changes(buffering limit: Int = Service.defaultEventBuffer) -> AsyncStream<ServiceChange<JSONValue>> {
-        actor.events.subscribe(to: EventName.standard, buffering: limit).events(diagnostics) { try $0.change(of: $0.data) }
+        subscribe(to: EventName.standard, buffering: limit).events(diagnostics) { try $0.change(of: $0.data) }
     }
 
     /// Events with markers where some are missing; Feathers' four events unless named.
     public func deliveries(
         _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<EventDelivery<ServiceEvent>> {
-        actor.events.subscribe(to: names, buffering: limit).deliveries(diagnostics) { $0 }
+        subscribe(to: names, buffering: limit).deliveries(diagnostics) { $0 }
     }
 
     /// Emits an event to the readers in this process, as a service does for its custom events.
@@ -269,6 +277,33 @@ extension UntypedService {
         let event = ServiceEvent(path: path, name: event, data: data)
         app.registry.observe { $0.receive(event) }
         actor.events.emit(event)
+    }
+
+    /// Subscribes to events, and warns of a server that sends none: once for each service.
+    func subscribe(to names: [EventName]?, buffering limit: Int) -> EventReading<ServiceEvent> {
+        if app.transport != nil, app.realTimeTransport == nil, app.registry.registered(at: path) == nil {
+            let diagnostics = app.diagnostics
+            let isFirst =
+                diagnostics.wants(.warning, .events)
+                && actor.hasWarnedOfMissingEvents.withLock { hasWarned in
+                    defer { hasWarned = true }
+                    return !hasWarned
+                }
+            if isFirst {
+                diagnostics.log(
+                    .warning, .events,
+                    "The app's transport receives no events: readers of service '\(path)' see only the changes that this app makes itself",
+                    [.path: .string(path)])
+            }
+        }
+        let reading = actor.events.subscribe(to: names, buffering: limit)
+        reading.onSecondReader { [app = app.weakReference, path] in
+            app.app?.diagnostics.log(
+                .warning, .events,
+                "Two readers share one stream of the events of service '\(path)', so that each of them misses some: make a stream for each",
+                [.path: .string(path)])
+        }
+        return reading
     }
 
     /// Where the readers of events report. Not through the app: a stream does not keep it.

@@ -86,8 +86,8 @@ public enum ConnectionStatus: Sendable, Hashable {
     case connecting(attempt: Int)
     /// The connection stands; `recovered` where the server has replayed all that was missed.
     case connected(recovered: Bool)
-    /// The next attempt comes after a delay.
-    case waiting(attempt: Int, delay: Duration)
+    /// The next attempt comes after a delay; `after` says why the last one failed, or why the connection ended.
+    case waiting(attempt: Int, delay: Duration, after: DisconnectReason)
     /// The connection ended and will not come back by itself.
     case closed(DisconnectReason)
 }

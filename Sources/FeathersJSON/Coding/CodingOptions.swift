@@ -15,6 +15,8 @@
 ///
 /// Models are coded as Foundation's JSON coders do it, with the same errors. What a ``JSONValue`` cannot hold exactly is refused instead of
 /// rounded: integers beyond `Int64`, and a `Decimal` with more digits than a `Double` keeps. A decoded `Decimal` may also be a string.
+///
+/// A `UUID` is written in lower case (RFC 9562), as in ids and queries, and read in either case.
 public struct CodingOptions: Sendable {
     /// The format of dates.
     public var dates: JSONDateFormat

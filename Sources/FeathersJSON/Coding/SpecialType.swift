@@ -1,14 +1,14 @@
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+    package import FoundationEssentials
 #else
-    import Foundation
+    package import Foundation
 #endif
 
 /// The types whose JSON form differs from their own `Codable` conformance.
 enum SpecialType {
-    case none, jsonValue, jsonObject, date, url, data, decimal
+    case none, jsonValue, jsonObject, date, url, uuid, data, decimal
 
-    /// Six pointer comparisons, for every value that is decoded or encoded.
+    /// Seven pointer comparisons, for every value that is decoded or encoded.
     @inline(__always)
     init(_ type: any Any.Type) {
         if type == JSONValue.self {
@@ -17,6 +17,8 @@ enum SpecialType {
             self = .date
         } else if type == URL.self {
             self = .url
+        } else if type == UUID.self {
+            self = .uuid
         } else if type == Data.self {
             self = .data
         } else if type == Decimal.self {
@@ -40,6 +42,7 @@ extension DecodingNode {
             decoded = object
         case .date: decoded = try date(from: value, at: step)
         case .url: decoded = try url(from: value, at: step)
+        case .uuid: decoded = try uuid(from: value, at: step)
         case .data: decoded = try data(from: value, at: step)
         case .decimal: decoded = try decimal(from: value, at: step)
         }
@@ -80,6 +83,13 @@ extension DecodingNode {
         return url
     }
 
+    private func uuid(from value: JSONValue, at step: CodingPathStep) throws -> UUID {
+        guard let uuid = UUID(uuidString: try string(from: .tree(value), at: step)) else {
+            throw corrupted("Invalid UUID string.", at: step)
+        }
+        return uuid
+    }
+
     private func data(from value: JSONValue, at step: CodingPathStep) throws -> Data {
         if case .custom(_, let decode) = options.coding.data { return try custom(decode, from: value, at: step) }
         guard let data = Data(base64Encoded: try string(from: .tree(value), at: step)) else {
@@ -115,6 +125,7 @@ extension EncodingNode {
         case .jsonObject: (value as? JSONObject).map(JSONValue.object)
         case .date: try (value as? Date).map { try date($0, at: step()) }
         case .url: (value as? URL).map { .string($0.absoluteString) }
+        case .uuid: (value as? UUID).map { .string($0.lowercaseString) }
         case .data: try (value as? Data).map { try data($0, at: step()) }
         case .decimal: try (value as? Decimal).map { try decimal($0, at: step()) }
         }
@@ -169,4 +180,9 @@ extension EncodingNode {
         }
         return .number(number)
     }
+}
+
+extension UUID {
+    /// The UUID in lower case, as RFC 9562 and JavaScript write it. Foundation writes it in upper case.
+    package var lowercaseString: String { uuidString.lowercased() }
 }

@@ -28,6 +28,11 @@ extension JSONValue: CustomStringConvertible {
     }
 }
 
+extension JSONObject: CustomStringConvertible {
+    /// The object as JSON text, with its keys in their order.
+    public var description: String { JSONValue.object(self).description }
+}
+
 /// Writes values as JavaScript's `JSON.stringify` does, without spaces.
 struct JSONSerializer: ~Copyable {
     var output: ByteBuffer

@@ -144,7 +144,11 @@ struct RecordReader {
             throw JSONAPIError(pointer, "The target of a relationship must have a 'type', and an 'id' or a 'lid'")
         }
         // A value with more members than an identifier is the resource itself.
-        if record.contains(where: { !["id", "type", "lid", "meta"].contains($0.key) }), depth < codec.maximumNesting {
+        let isResource = record.contains { !["id", "type", "lid", "meta"].contains($0.key) }
+        if !isResource, let meta = record["meta"], meta.object == nil {
+            throw JSONAPIError(pointer.appending("meta"), "'meta' must be an object")
+        }
+        if isResource, depth < codec.maximumNesting {
             depth += 1
             defer { depth -= 1 }
             included.append(try resource(record, type: nil))

@@ -74,7 +74,8 @@ private struct ResourceEncodingContainer<Key: CodingKey>: KeyedEncodingContainer
             return
         }
         switch value {
-        case let meta as JSONAPIMeta: resource.meta = meta.json
+        // A property that is not optional is empty where the resource had no meta.
+        case let meta as JSONAPIMeta: resource.meta = meta.json.isEmpty ? nil : meta.json
         case is JSONAPILinks: break
         case let related as any RelationshipWriting: try setRelationship(name) { () throws(JSONAPIError) in try related.relationship() }
         case let related as any JSONAPIRelatable:

@@ -19,7 +19,11 @@ struct DocumentValidator {
         if document["included"] != nil, document["data"] == nil {
             report(.included, "'included' must not stand in a document without 'data'")
         }
-        if let data = document["data"] { checkData(data, at: .data) }
+        if let data = document["data"] {
+            checkData(data, at: .data)
+        } else if role.needsData, document["atomic:operations"] == nil {
+            report(.data, "The request must have 'data'")
+        }
         for (pointer, resource) in array(document["included"], at: .included, "'included'") {
             checkResource(resource, at: pointer, mayBeNew: false)
         }
@@ -82,8 +86,9 @@ struct DocumentValidator {
         checkMembers(of: object, at: pointer, "'jsonapi'", known: ["version", "ext", "profile", "meta"])
         checkStrings("version", of: object, at: pointer)
         for name in ["ext", "profile"] {
-            if let list = object[name], !list.isArrayOfStrings {
-                report(pointer.appending(name), "'\(name)' must be an array of addresses")
+            guard let json = object[name] else { continue }
+            for (pointer, uri) in array(json, at: pointer.appending(name), "'\(name)'") where !(uri.string.map(LinkSyntax.isURI) ?? false) {
+                report(pointer, "'\(name)' must have only URLs, as texts")
             }
         }
         checkCommon(object, at: pointer)
@@ -196,18 +201,30 @@ extension DocumentValidator {
 
     private mutating func checkLink(_ json: JSONValue, at pointer: JSONPointer) {
         switch json {
-        case .null, .string: break
+        case .null: break
+        case .string(let url): checkURL(url, at: pointer)
         case .object(let link):
             checkMembers(of: link, at: pointer, "a link", known: ["href", "rel", "describedby", "title", "type", "hreflang", "meta"])
             if link["href"] == nil { report(pointer.appending("href"), "'href' is missing") }
             checkStrings("href", "rel", "title", "type", of: link, at: pointer)
+            if let url = link["href"]?.string { checkURL(url, at: pointer.appending("href")) }
+            if let relation = link["rel"]?.string, !LinkSyntax.isRelationType(relation) {
+                report(pointer.appending("rel"), "'rel' must be a link relation type, such as 'next', or a URL")
+            }
             if let description = link["describedby"] { checkLink(description, at: pointer.appending("describedby")) }
-            if let languages = link["hreflang"], languages.string == nil, !languages.isArrayOfStrings {
-                report(pointer.appending("hreflang"), "'hreflang' must be a string or an array of strings")
+            if let languages = link["hreflang"] {
+                let tags = languages.array ?? [languages]
+                if !tags.allSatisfy({ $0.string.map(LinkSyntax.isLanguageTag) ?? false }) {
+                    report(pointer.appending("hreflang"), "'hreflang' must be a language tag, such as 'en', or an array of them")
+                }
             }
             if let meta = link["meta"] { checkMeta(meta, at: pointer.appending("meta")) }
         default: report(pointer, "A link must be a string, an object or null")
         }
+    }
+
+    private mutating func checkURL(_ text: String, at pointer: JSONPointer) {
+        if !LinkSyntax.isReference(text) { report(pointer, "A link must be a URL, with other characters percent-encoded") }
     }
 
     private mutating func checkError(_ json: JSONValue, at pointer: JSONPointer) {
@@ -252,6 +269,7 @@ extension DocumentValidator {
             report(pointer.appending("op"), "'op' must be 'add', 'update' or 'remove'")
         }
         checkStrings("href", of: operation, at: pointer)
+        if let url = operation["href"]?.string { checkURL(url, at: pointer.appending("href")) }
         if operation["href"] != nil, operation["ref"] != nil {
             report(pointer.appending("ref"), "'ref' and 'href' must not stand together")
         }
@@ -339,6 +357,12 @@ extension DocumentValidator {
     }
 }
 
-extension JSONValue {
-    fileprivate var isArrayOfStrings: Bool { array?.allSatisfy { $0.string != nil } ?? false }
+extension JSONAPIDocument.Role {
+    /// Whether a document of this role is a request, which has primary data.
+    fileprivate var needsData: Bool {
+        switch self {
+        case .creation, .update, .relationship: true
+        case .response, .sparseResponse: false
+        }
+    }
 }

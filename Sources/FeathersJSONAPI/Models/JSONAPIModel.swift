@@ -59,7 +59,7 @@ public protocol JSONAPIModelID: Codable, Sendable {
     var jsonAPIText: String? { get }
 }
 
-extension JSONAPIModelID where Self: ServiceIDConvertible { public var jsonAPIText: String? { serviceID.description } }
+extension JSONAPIModelID where Self: ServiceIDConvertible { public var jsonAPIText: String? { (try? serviceID)?.description } }
 extension String: JSONAPIModelID {}
 extension Int: JSONAPIModelID {}
 extension Int32: JSONAPIModelID {}

@@ -83,11 +83,14 @@ extension JSONAPIService {
     /// The relationship of a property, of the resource with an id.
     ///
     /// If the server has sent the relationship's links, calls follow them; otherwise they use the paths that the specification recommends.
+    /// Calls refuse an id that is nil or empty.
     public func relationship(
         _ property: String, ofID id: some ServiceIDConvertible, links: JSONAPILinks = JSONAPILinks()
     ) -> JSONAPIRelationshipService {
-        JSONAPIRelationshipService(
-            service: untyped, id: id.serviceID.description, name: codec.keys.wireName(of: property), links: links, codec: codec)
+        // An empty id is refused by the call, which can throw.
+        let id = (try? id.serviceID)?.description ?? ""
+        return JSONAPIRelationshipService(
+            service: untyped, id: id, name: codec.keys.wireName(of: property), links: links, codec: codec)
     }
 
     /// The target of a to-one relationship: the included one, else read from the server; nil if there is none.

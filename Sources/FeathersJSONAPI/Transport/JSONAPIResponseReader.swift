@@ -15,26 +15,30 @@ struct JSONAPIResponseReader {
         if response.status == 304, let held = request.params.heldAnswer {
             answer = ServiceResponse(held.value)
             answer[NotModified.self] = true
+        } else if let document = try readDocument() {
+            answer = ServiceResponse(try result(of: document))
+            answer[JSONAPIDocument.self] = document
         } else {
-            answer = ServiceResponse(try result())
+            answer = ServiceResponse(try emptyResult())
         }
         answer[HTTPHead.self] = HTTPHead(response)
         if let tag = response.headers["ETag"] { answer[EntityTag.self] = tag }
         return answer
     }
 
-    private func result() throws(FeathersError) -> JSONValue {
+    /// The response's document; nil for a response without a body.
+    private func readDocument() throws(FeathersError) -> JSONAPIDocument? {
         guard (200..<300).contains(response.status) else { throw FeathersError(jsonAPI: response) }
-        guard response.status != 204, !response.body.isEmpty else { return try emptyResult() }
+        guard response.status != 204, !response.body.isEmpty else { return nil }
         let document: JSONAPIDocument
         do throws(JSONAPIError) {
-            document = try JSONAPIDocument(parsing: response.body)
+            document = try JSONAPIDocument(parsing: response.jsonText)
         } catch {
             throw failure("with no JSON:API document: \(error)", cause: error)
         }
         // Errors make a failure of any status.
         guard document.errors == nil else { throw FeathersError(document, response) }
-        return try result(of: document)
+        return document
     }
 
     private func result(of document: JSONAPIDocument) throws(FeathersError) -> JSONValue {
@@ -123,6 +127,11 @@ struct JSONAPIResponseReader {
     }
 }
 
+extension JSONAPIDocument: ResponseKey {
+    /// The document that a call's response had, with its `meta`, `links` and `jsonapi`: `response[JSONAPIDocument.self]?.meta`.
+    public typealias Value = JSONAPIDocument
+}
+
 extension FeathersError {
     /// The error objects of a JSON:API server in document order; empty if the failure has none.
     public var jsonAPIErrors: [JSONAPIErrorObject] {
@@ -131,7 +140,7 @@ extension FeathersError {
 
     /// Creates the error of a response. It keeps the error objects, or the status and body if the response isn't JSON:API.
     fileprivate init(jsonAPI response: HTTPResponse) {
-        if let document = try? JSONAPIDocument(parsing: response.body), document.errors != nil {
+        if let document = try? JSONAPIDocument(parsing: response.jsonText), document.errors != nil {
             self.init(document, response)
             return
         }

@@ -58,21 +58,30 @@ extension SocketIOClient {
             id: id, frame: frame, madeAt: now, deadline: (request.params.timeout ?? options.callTimeout).map { now + $0 },
             isVolatile: connection != nil || request.params.isVolatile, connection: connection,
             lane: request.params.concernsConnection ? .session : .ordinary)
-        guard let deadline = call.deadline, !state.withLock({ $0.life.isRunning }) else { return try await wait(for: call, request) }
-        return try await waitKeepingTime(for: call, request, until: deadline)
+        guard !state.withLock({ $0.life.isRunning }) else { return try await wait(for: call, request) }
+        return try await waitKeepingTime(for: call, request)
     }
 
+    /// How long a call waits for a connection that nothing has begun to open. It is long enough for an app that starts beside its first calls.
+    private static let startingTime = Duration.seconds(1)
+
     /// Waits as `wait` does, while the client is not running and its timer therefore does not watch the deadline.
-    private func waitKeepingTime(
-        for call: OutgoingCall, _ request: ServiceRequest, until deadline: Duration
-    ) async throws -> ServiceResponse {
+    private func waitKeepingTime(for call: OutgoingCall, _ request: ServiceRequest) async throws -> ServiceResponse {
         var call = call
         call.keepsTime = true
+        let starting = call.madeAt + Self.startingTime
         return try await withThrowingTaskGroup(of: ServiceResponse?.self) { group in
             group.addTask { [call] in try await self.wait(for: call, request) }
-            group.addTask {
-                try await self.timebase.sleep(until: deadline)
-                self.timePassed()
+            if let deadline = call.deadline {
+                group.addTask {
+                    try await self.timebase.sleep(until: deadline)
+                    self.timePassed()
+                    return nil
+                }
+            }
+            group.addTask { [id = call.id] in
+                try await self.timebase.sleep(until: starting)
+                self.failUnlessRunning(id)
                 return nil
             }
             defer { group.cancelAll() }
@@ -81,6 +90,17 @@ extension SocketIOClient {
             }
             throw CancellationError()
         }
+    }
+
+    /// Fails a call that would wait for its deadline, since nothing opens a connection.
+    private func failUnlessRunning(_ id: Int) {
+        let call: CallTable<Waiter>.Call? = state.withLock { state in
+            guard case .idle = state.life else { return nil }
+            return state.calls.cancelled(id)
+        }
+        guard let call else { return }
+        let isLate = call.deadline.map { $0 <= timebase.now } ?? false
+        call.waiter.resume(throwing: isLate ? FeathersError.unconnected(after: nil) : FeathersError.notStarted)
     }
 
     private func wait(for call: OutgoingCall, _ request: ServiceRequest) async throws -> ServiceResponse {
@@ -239,7 +259,25 @@ extension SocketIOClient {
 }
 
 extension FeathersError {
-    static func notConnected(_ why: String) -> FeathersError { FeathersError(.unavailable, why, execution: .neverSent) }
+    static func notConnected(_ why: String, cause: FeathersError? = nil) -> FeathersError {
+        FeathersError(.unavailable, why, execution: .neverSent, cause: cause)
+    }
+
+    /// Nothing has begun to open a connection.
+    static var notStarted: FeathersError {
+        notConnected(
+            "Nothing opens the app's connection: make calls in 'withFeathersApp(app) { … }', or call 'try await app.connect()' first")
+    }
+
+    /// The call was sent, and its time is over.
+    static var unanswered: FeathersError { FeathersError(.timeout, "No answer came in time", execution: .mayHaveExecuted) }
+
+    /// The call waited for a connection, and its time is over.
+    /// - Parameter failure: why there is none, as far as that is known.
+    static func unconnected(after failure: FeathersError?) -> FeathersError {
+        let reason = failure.map { ": \($0.message)" } ?? ""
+        return FeathersError(.timeout, "No connection came in time\(reason)", execution: .neverSent, cause: failure)
+    }
 
     /// The call is larger than the server, or this transport, accepts.
     static func tooLarge(_ size: Int, limit: Int) -> FeathersError {

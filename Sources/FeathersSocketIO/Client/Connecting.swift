@@ -153,6 +153,7 @@ extension SocketIOClient {
         let isOpen = state.withLock { state in
             guard state.isCurrent(connection), state.session.isJoined else { return false }
             state.current?.stage = .open
+            state.lastFailure = nil
             departure = takeLane(.ordinary, over: connection, &state)
             status.enqueue(.connected(recovered: recovered))
             return true
@@ -178,7 +179,7 @@ extension SocketIOClient {
         let why = "The connection was lost before the answer came: \(end.reason.explanation)"
         for call in calls {
             let execution: FeathersError.Execution = call.unsent == nil ? .mayHaveExecuted : .neverSent
-            call.waiter.resume(throwing: FeathersError(.unavailable, why, execution: execution))
+            call.waiter.resume(throwing: FeathersError(.unavailable, why, execution: execution, cause: end.error))
         }
         connection.joined.fail(end.error)
         connection.ended.resolve(end)

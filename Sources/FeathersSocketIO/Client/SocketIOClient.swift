@@ -70,6 +70,8 @@ final class SocketIOClient: Sendable {
         var calls: CallTable<Waiter>
         var alarm = Alarm()
         var hasConnected = false
+        /// Why the last attempt to connect failed, or the last connection ended; nil while a connection is open.
+        var lastFailure: FeathersError?
         var sink: EventSink?
         var setups: [ConnectionSetup] = []
 
@@ -160,12 +162,13 @@ final class SocketIOClient: Sendable {
             if isStopped { return Disconnection(.clientDisconnect) }
             if isFirst, !isOverruled { return end }
             isRepeated = true
+            state.withLock { $0.lastFailure = end.error }
             switch backoff.ended(end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1)) {
             case .stop(let reason): return Disconnection(reason, error: end.error)
             case .wait(let attempt, let delay):
                 // The wait begins before the status says so: a reader who then advances the clock has advanced it for this wait.
                 let moment = timebase.now + delay
-                status.set(.waiting(attempt: attempt, delay: delay))
+                status.set(.waiting(attempt: attempt, delay: delay, after: end.reason))
                 let retry = Promise<Void>()
                 state.withLock { $0.run.retry = retry }
                 // A stop before this point found no wait to end.
@@ -189,12 +192,13 @@ final class SocketIOClient: Sendable {
         let isOurs = end.reason == .clientDisconnect
         let (calls, run) = state.withLock { state in
             state.life = isOurs ? .idle : .closed(end.reason)
-            (state.alarm.moment, state.run.retry) = (nil, nil)
+            (state.alarm.moment, state.run.retry, state.lastFailure) = (nil, nil, nil)
             return (state.calls.takeAll(), state.run)
         }
         status.set(isOurs ? .offline : .closed(end.reason))
         for call in calls {
-            call.waiter.resume(throwing: FeathersError.notConnected("The connection is closed: \(end.reason.explanation)"))
+            call.waiter.resume(
+                throwing: FeathersError.notConnected("The connection is closed: \(end.reason.explanation)", cause: end.error))
         }
         run.outcome.fail(end.error)
         run.ended.resolve(())
@@ -250,7 +254,9 @@ final class SocketIOClient: Sendable {
     /// Ends the calls, and the connection, that are overdue.
     func timePassed() {
         let now = timebase.now
+        var failure: FeathersError?
         let (expired, connection, end): ([CallTable<Waiter>.Call], SocketIOConnection?, Disconnection?) = state.withLock { state in
+            failure = state.lastFailure
             let expired = state.calls.expired(at: now)
             for call in expired where call.unsent == nil { state.current?.outbox.removeAll { $0.call == call.frame.call } }
             if case .close = state.current?.heartbeat.timePassed(now: now) {
@@ -265,11 +271,7 @@ final class SocketIOClient: Sendable {
             return (expired, nil, nil)
         }
         for call in expired {
-            let wasSent = call.unsent == nil
-            call.waiter.resume(
-                throwing: FeathersError(
-                    .timeout, wasSent ? "No answer came in time" : "No connection came in time",
-                    execution: wasSent ? .mayHaveExecuted : .neverSent))
+            call.waiter.resume(throwing: call.unsent == nil ? FeathersError.unanswered : FeathersError.unconnected(after: failure))
         }
         if let connection, let end { lose(connection, end) }
     }

@@ -16,7 +16,7 @@ public import FeathersCore
 /// reached, it waits and tries again. When the signed-in user changes, it shows nothing until the records of the next user are fetched; signed out of a
 /// service that requires a sign-in, it stays empty. It ends when you drop the iterator or cancel the task that reads it.
 public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
-    private(set) var source: LiveSource<Element>
+    fileprivate(set) var source: LiveSource<Element>
 
     /// The same results, each with what has changed since the one before.
     public var snapshots: some AsyncSequence<LiveSnapshot<Element>, any Error> & Sendable { LiveSnapshots(source: source) }
@@ -55,9 +55,12 @@ struct LiveSource<Element: Sendable>: Sendable {
     /// The name of the records' id property.
     let id: String
     var clock: any Clock<Duration> = ContinuousClock()
+    /// Why the query cannot be written; the reader throws it.
+    var refusal: FeathersError?
     /// Reads a result of `find`.
     var read: @Sendable (JSONValue) throws -> Paginated<JSONValue> = { try Paginated(json: $0) }
-    let decode: @Sendable (JSONValue) throws -> Element
+    /// Makes an element of a record; nil to leave it out.
+    let decode: @Sendable (JSONValue) throws -> Element?
 }
 
 extension UntypedService {
@@ -76,12 +79,20 @@ extension TypedService {
     /// The current result of a query as models, updated by the service's events; see ``UntypedService/live(_:params:id:)``.
     public func live(_ query: Query = Query(), params: Params = Params(), id: String = "id") -> LiveQuery<Model> {
         LiveQuery(
-            source: LiveSource(service: untyped, query: query, params: params, id: id, read: page) { try decodeRecord($0, params) })
+            source: LiveSource(service: untyped, query: query, params: params, id: id, read: page) { try decodeListed($0, at: nil, params) }
+        )
     }
 
     /// The current result of a typed query, updated by the service's events; see ``UntypedService/live(_:params:id:)``.
-    /// - Throws: ``FeathersError/Code/badRequest`` naming the property whose name on the server is not known.
-    public func live(_ query: TypedQuery<Model>, params: Params = Params(), id: String = "id") throws -> LiveQuery<Model> {
-        try live(written(query, params), params: params, id: id)
+    ///
+    /// If the query cannot be written, reading the first result throws ``FeathersError/Code/badRequest``.
+    public func live(_ query: TypedQuery<Model>, params: Params = Params(), id: String = "id") -> LiveQuery<Model> {
+        do {
+            return live(try written(query, params), params: params, id: id)
+        } catch {
+            var refused = live(params: params, id: id)
+            refused.source.refusal = error
+            return refused
+        }
     }
 }

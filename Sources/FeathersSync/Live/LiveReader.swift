@@ -6,12 +6,14 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     private var deliveries: AsyncStream<EventDelivery<ServiceEvent>>.AsyncIterator
     /// Nil where the query cannot be evaluated on this side.
     private var window: LiveWindow?
-    private var refusal: FeathersError?
+    private var refusal: (any Error)?
     private var shown = LiveElements<Record>()
+    /// Whether the versions of the records that are in sight can be decoded; empty unless the params say to skip those that cannot.
+    private var decodable: [Int: Bool] = [:]
     /// The sign-in in which the result was fetched.
     private var sender: RequestSender?
-    /// Whether the result was fetched for a user whose gap is still to be read: events in front of it were told the user before.
-    private var isAhead = false
+    /// Whom the events are told that are read now. A result may be fetched for the next user while those of the user before still wait.
+    private var told: RequestSender?
     private var isOver = false
 
     init(_ source: LiveSource<Record>) {
@@ -19,6 +21,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         // Listens before the first fetch, so that no event is missed between the two.
         deliveries = source.service.deliveries().makeAsyncIterator()
         do {
+            if let failure = source.refusal { throw failure }
             window = LiveWindow(try LiveQueryPlan(source.params.query.joined(with: source.query), id: source.id))
         } catch {
             refusal = error
@@ -53,14 +56,14 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
                 switch delivery {
                 case .event(let event):
                     // What the user before was told. The gap that says so is on its way.
-                    guard isCurrent, !isAhead else { continue }
+                    guard isCurrent, told == sender else { continue }
                     isSettled = !window.received(event) && !window.needsFetch
                 case .gap(let gap):
                     window.missedEvents()
                     isSettled = false
                     // The next user must not see the records of the one before, not even until their own are fetched.
                     if case .identityChanged = gap.reason {
-                        (sender, isAhead) = (nil, false)
+                        (sender, told) = (nil, gap.sender)
                     } else if isCurrent {
                         continue
                     }
@@ -76,8 +79,27 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
 
     private mutating func snapshot(of window: LiveWindow) throws -> LiveSnapshot<Record>? {
         let (source, previous) = (source, shown.marks ?? [])
-        guard try shown.show(window.visible, { try source.decode(window.plan.select($0)) }), let marks = shown.marks else { return nil }
+        let entries = try entries(of: window)
+        let isChanged = try shown.show(entries) { record in
+            guard let element = try source.decode(window.plan.select(record)) else {
+                throw FeathersError(.generalError, "A record of service '\(source.service.path)' cannot be decoded")
+            }
+            return element
+        }
+        guard isChanged, let marks = shown.marks else { return nil }
         return LiveSnapshot(records: shown.elements, marks: marks, previous: previous)
+    }
+
+    /// The entries to show: those that can be decoded, if the params say to skip the others.
+    private mutating func entries(of window: LiveWindow) throws -> ArraySlice<LiveWindow.Entry> {
+        guard source.params.skipsUndecodableRecords else { return window.visible }
+        var known: [Int: Bool] = [:]
+        for entry in window.visible {
+            // Once for each version, so that none is reported twice.
+            known[entry.version] = try decodable[entry.version] ?? (source.decode(window.plan.select(entry.record)) != nil)
+        }
+        decodable = known
+        return window.visible.filter { known[$0.version] == true }[...]
     }
 
     /// Fetches the result. Once a result was shown, repeats while the server cannot be reached.
@@ -90,7 +112,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         _ = await source.service.app.resolvedIdentity()
         while true {
             let sender = source.service.app.currentSender
-            if let before = self.sender, before != sender { isAhead = true }
+            told = told ?? sender
             self.sender = sender
             do {
                 return try source.read(await source.service.find(plan.request, params: params))

@@ -100,7 +100,9 @@ public struct OutboxTypedService<Model: Codable & Sendable>: Sendable {
         _ id: some ServiceIDConvertible, _ query: Query = Query(), route: [String: String] = [:]
     ) async throws -> QueuedWrite<Model> { model(try await service.untyped.outbox.remove(id, query, route: route)) }
 
-    private func encode(_ data: some Encodable) throws -> JSONValue { try service.codec(for: Params()).encode(data) }
+    private func encode(_ data: some Encodable) throws -> JSONValue {
+        try service.codec(for: Params()).encodeSent(data, to: service.path)
+    }
 
     private func model(_ write: QueuedWrite<JSONValue>) -> QueuedWrite<Model> {
         let service = service

@@ -82,7 +82,13 @@ extension StubConnection {
         case .fails(let reason): throw FeathersError.notConnected(reason)
         case .waits(let id):
             do {
-                try await line.wait { line in !line.queue.contains { $0.id == id } }
+                try await withTaskCancellationHandler {
+                    try await line.wait { line in !line.queue.contains { $0.id == id } }
+                } onCancel: {
+                    // At once: a connection that comes now must not take it along.
+                    line.update { line in line.queue.removeAll { $0.id == id } }
+                }
+                if line.current.arrivals[id] == nil { try Task.checkCancellation() }
             } catch {
                 let arrival = line.update { line in
                     line.queue.removeAll { $0.id == id }

@@ -66,7 +66,7 @@ final class StubConnection: Sendable {
             if !isWanted, isFirst || end.isFinal { return end }
             isRepeated = true
             failures = (line.current.standingCount > stood ? 0 : failures) + 1
-            line.update { [failures] in $0.statuses.append(.waiting(attempt: failures, delay: .zero)) }
+            line.update { [failures] in $0.statuses.append(.waiting(attempt: failures, delay: .zero, after: end.reason)) }
             // Cancelled or not, whoever is to stop is asked above.
             if !isFirst { try? await line.wait { $0.isStopping || $0.isAccepting } }
         }

@@ -53,10 +53,12 @@ struct SharedRead: Hashable, Sendable {
     private let timeout: Duration?
     private let isVolatile: Bool
 
-    /// Nil for calls that are not reads, and for conditional reads, whose answer is more than a value.
+    /// Nil for calls that are not reads, for conditional reads, whose answer is more than a value, and for reads with pages of their own.
     init?(_ request: ServiceRequest, at site: MiddlewareSite) {
         let params = request.params
-        guard request.method == .find || request.method == .get, params.heldAnswer == nil else { return nil }
+        guard request.method == .find || request.method == .get, params.heldAnswer == nil, params.pagination == nil else {
+            return nil
+        }
         sender = site.sender(of: request)
         path = request.path
         method = request.method

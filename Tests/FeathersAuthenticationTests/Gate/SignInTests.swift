@@ -41,7 +41,7 @@ struct SignInTests {
         #expect(
             server.requests(to: "login").map(\.data) == [
                 ["strategy": "local", "nick": "alice", "secret": "p"], ["strategy": "jwt", "accessToken": "t"],
-                ["strategy": "google", "accessToken": "g"], ["strategy": "sms", "code": 1234], ["email": "a"],
+                ["strategy": "google", "access_token": "g"], ["strategy": "sms", "code": 1234], ["email": "a"],
             ])
     }
 

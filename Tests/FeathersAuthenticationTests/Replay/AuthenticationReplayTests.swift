@@ -96,7 +96,6 @@ extension RecordedAuthentication {
         switch (fields["strategy"]?.string, fields["email"]?.string, fields["password"]?.string, fields["accessToken"]?.string) {
         case ("local", let email?, let password?, _): return .local(email: email, password: password)
         case ("jwt", _, _, let token?): return .jwt(token)
-        case (let strategy?, _, _, let token?): return .oauth(strategy: strategy, accessToken: token)
         case (let strategy, _, _, _): return AuthenticationCredentials(strategy: strategy, fields: fields)
         }
     }

@@ -32,6 +32,17 @@ struct CachedServiceTests {
         #expect(page.source == .network(updated: true))
     }
 
+    @Test("A read with page sizes of its own goes past the cache")
+    func pageSizes() async throws {
+        let cached = CachedApp(policy: .cacheFirstNetworkIfNotFoundOrExpired)
+        var params = Params()
+        params.pagination = .off
+        for _ in 0..<2 { _ = try await cached.messages.find(params: params) }
+        #expect(cached.transport.requests.count == 2)
+        #expect(try await cached.messages.find() == "new")
+        #expect(cached.transport.requests.count == 3)
+    }
+
     @Test("An app without a cache asks the network, once")
     func withoutCache() async throws {
         let transport = StubTransport { _ in "new" }

@@ -36,7 +36,7 @@ struct ConnectionDiagnosticsTests {
         heard += await next(1, of: &events)
         #expect(
             heard.map { "\($0.level) \($0.message)" } == [
-                "notice not connected, next attempt in 0 ms",
+                "notice not connected (ping timeout), next attempt in 0 ms",
                 "debug connecting, attempt 2",
                 "info connected, with all that was missed", "error closed for good: connect_error: Bearer <redacted> is no more",
             ])

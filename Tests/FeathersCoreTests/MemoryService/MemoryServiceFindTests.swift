@@ -18,6 +18,21 @@ struct MemoryServiceFindTests {
         #expect(Array(ids(try await service.find(Params())).prefix(8)) == expected)
     }
 
+    @Test("A call may have page sizes of its own, or none")
+    func pagesOfCalls() async throws {
+        let service = MemoryService(pagination: Pagination(default: 2), records: Self.numbers)
+        var params = Params()
+        params.pagination = Pagination(default: 3, max: 4)
+        #expect(try await service.find(params)["limit"] == 3)
+        params.pagination = .off
+        #expect(try await service.find(params).array?.count == 6)
+        #expect(try await service.find(Params())["limit"] == 2)
+
+        let list = MemoryService(records: Self.numbers)
+        params.pagination = Pagination(default: 1)
+        #expect(ids(try await list.find(params)) == [1])
+    }
+
     @Test("The order survives removing and adding")
     func orderAfterChanges() async throws {
         let service = MemoryService(multi: .all, records: (0..<100).map { ["id": .integer($0)] })

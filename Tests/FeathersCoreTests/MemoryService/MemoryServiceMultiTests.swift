@@ -50,6 +50,16 @@ struct MemoryServiceMultiTests {
         #expect(await failureCode { try await patching.create([], Params()) } == .methodNotAllowed)
     }
 
+    @Test("A call may be allowed what the service is not, and the reverse")
+    func perCall() async throws {
+        var params = Params()
+        params.multi = .only([.patch])
+        let service = service(.only([.remove]))
+        #expect(try await service.patch(nil, with: ["open": false], params).array?.count == 5)
+        #expect(await failureCode { try await service.remove(nil, params) } == .methodNotAllowed)
+        #expect(try await service.remove(nil, Params()).array?.count == 5)
+    }
+
     @Test("An answer does not change with the record")
     func answersAreCopies() async throws {
         let service = service()

@@ -38,6 +38,14 @@ struct QueryMatcherTests {
         #expect(try QueryMatcher(example.query).matches(example.record) == example.matches)
     }
 
+    @Test("Arrays and objects have no order", arguments: ["$gt", "$gte", "$lt", "$lte"])
+    func noOrder(_ name: String) throws {
+        for operand: JSONValue in [[1], ["a": 1]] {
+            let matcher = try QueryMatcher(Query(["a": .object(JSONObject([(name, operand)]))]))
+            for value: JSONValue in [0, 1, 2, "1", nil, [1], [[2]], ["a": 1]] { #expect(!matcher.matches(["a": value])) }
+        }
+    }
+
     @Test("Paths lead through objects and arrays", arguments: MatchingCase.paths)
     func paths(_ example: MatchingCase) throws {
         #expect(try QueryMatcher(example.query).matches(example.record) == example.matches)

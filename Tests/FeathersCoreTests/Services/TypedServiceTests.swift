@@ -62,6 +62,22 @@ struct TypedServiceTests {
         #expect(try await messages.removeAll(matching: Query()).count == 2)
     }
 
+    @Test("create takes a list for several records, and refuses one where a single record is expected before it is sent")
+    func createLists() async throws {
+        let messages = try await Self.messages(MemoryService(multi: .all))
+        let created = try await messages.create([Message(text: "a"), Message(text: "b")])
+        #expect(created.map(\.text) == ["a", "b"])
+        for refused in [JSONValue.array([["text": "c"]]), []] {
+            await #expect {
+                let _: Message = try await messages.create(refused)
+            } throws: {
+                let error = $0 as? FeathersError
+                return error?.execution == .neverSent && error?.message.contains("create(contentsOf:)") == true
+            }
+        }
+        #expect(try await messages.find().count == 2)
+    }
+
     @Test("A result that is no such model says where, and nothing of what was there")
     func undecodable() async throws {
         let transport = StubTransport { _ in ["id": 1, "text": ["s3cret"]] }

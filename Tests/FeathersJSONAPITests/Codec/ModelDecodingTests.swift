@@ -121,6 +121,9 @@ struct ModelDecodingTests {
         #expect(resource.id == "1")
         #expect(resource.meta == ["revision": 3])
         #expect(resource.attributes.isEmpty)
+
+        let plain = JSONAPIDocument(data: .one(JSONAPIResource(type: "articles", id: "1")))
+        #expect(try codec.resource(of: codec.decode(Item.self, from: plain)).meta == nil)
     }
 
     @Test(

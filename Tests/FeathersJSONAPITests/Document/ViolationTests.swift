@@ -40,6 +40,11 @@ struct ViolationTests {
                 ["/included/0", "/included/1"]
             ),
             (#"{"meta": {}, "jsonapi": {"version": 1, "ext": "x", "more": 1}}"#, ["/jsonapi/more", "/jsonapi/version", "/jsonapi/ext"]),
+            (#"{"meta": {}, "jsonapi": {"profile": ["https://a.org/p", "a/p", 1]}}"#, ["/jsonapi/profile/1", "/jsonapi/profile/2"]),
+            (
+                #"{"data": {"type": "a", "id": "1", "relationships": {"x": {"data": {"type": "b", "id": "2", "meta": 1}}}}}"#,
+                ["/data/relationships/x/data/meta"]
+            ),
         ])
     func listed(text: String, pointers: [String]) throws {
         let violations = JSONAPIDocument.violations(in: try JSONValue(parsing: text))
@@ -94,6 +99,44 @@ struct ViolationTests {
             ])
     }
 
+    @Test(
+        "is a link that is no URL",
+        arguments: [
+            "a b", "http://example.com/ä", "/a%2", "/a%zz", "/a#b#c", "<x>", "/a\\b", "1a:b", ":b", "/\u{7}",
+        ])
+    func noURLs(text: String) {
+        let link = JSONValue.string(text)
+        let links: JSONValue = ["self": link, "next": ["href": link], "last": ["href": "/", "describedby": link]]
+        let document: JSONValue = ["meta": [:], "links": links]
+        #expect(
+            JSONAPIDocument.violations(in: document).map(\.pointer.text) == ["/links/self", "/links/next/href", "/links/last/describedby"])
+    }
+
+    @Test(
+        "is no link that is a URL, a relative one too",
+        arguments: [
+            "", "/", "?page[number]=2", "#top", "a/b:c", "../x", "//example.com", "http://[::1]:8080/a?b=c%20d#e", "mailto:a@example.com",
+        ])
+    func urls(text: String) {
+        let link = JSONValue.string(text)
+        #expect(JSONAPIDocument.violations(in: ["meta": [:], "links": ["self": link, "next": ["href": link]]]).isEmpty)
+    }
+
+    @Test("is what a link object says of its target in a form of its own")
+    func linkObjects() {
+        func violations(_ name: String, _ value: JSONValue) -> [String] {
+            var link: JSONValue = ["href": "/"]
+            link[name] = value
+            return JSONAPIDocument.violations(in: ["meta": [:], "links": ["self": link]]).map(\.pointer.text)
+        }
+        for relation in ["next", "version-history", "https://example.com/rel"] { #expect(violations("rel", .string(relation)) == []) }
+        for relation in ["", "two words", "Next", "1"] { #expect(violations("rel", .string(relation)) == ["/links/self/rel"]) }
+        for language: JSONValue in ["en", "pt-BR", ["de", "sr-Latn-RS"], []] { #expect(violations("hreflang", language) == []) }
+        for language: JSONValue in ["", "norwegianish", "en_US", "1", ["de", ""], nil] {
+            #expect(violations("hreflang", language) == ["/links/self/hreflang"])
+        }
+    }
+
     @Test("is nothing in the example of the specification")
     func example() throws {
         #expect(try JSONAPIDocument.example().violations() == [])
@@ -111,6 +154,15 @@ struct ViolationTests {
             JSONAPIDocument(data: .many([resource])).violations(as: .relationship).map(\.pointer.text) == [
                 "/data/0/relationships", "/data/0/id",
             ])
+    }
+
+    @Test("is a request without data", arguments: [JSONAPIDocument.Role.creation, .update, .relationship])
+    func requestsWithoutData(role: JSONAPIDocument.Role) {
+        let document = JSONAPIDocument(meta: ["n": 1])
+        #expect(document.violations(as: role).map(\.pointer.text) == ["/data"])
+        #expect(throws: JSONAPIError.self) { try document.serialized(as: role) }
+        #expect(document.violations().isEmpty)
+        #expect(JSONAPIDocument.violations(in: ["atomic:operations": [["op": "remove", "href": "/a/1"]]], as: role).isEmpty)
     }
 
     @Test("is no missing link where fieldsets are sparse")

@@ -36,6 +36,25 @@ struct JSONAPIAnswerTests {
         #expect(article["comments"]?[1]?["author"]?["name"] == "Dan")
     }
 
+    @Test("the whole document is in the response, for models too")
+    func documentInResponse() async throws {
+        let data = #"{"type": "articles", "id": "1", "attributes": {"title": "T"}}"#
+        let text = #"{"data": \#(data), "meta": {"n": 1}, "jsonapi": {"version": "1.1"}}"#
+        let articles = try SeamServer(.init(text)).app.jsonAPI(Article.self)
+        let response = try await articles.untyped.respond(to: ServiceRequest(path: "articles", method: .get, id: "1"))
+        let document = try #require(response[JSONAPIDocument.self])
+        #expect(document.meta == ["n": 1] && document.jsonapi == ["version": "1.1"])
+        #expect(try response.decode(Article.self, coding: articles.codec).title == "T")
+        let removed = try SeamServer(.init("", status: 204)).app.service("articles")
+        let empty = try await removed.respond(to: ServiceRequest(path: "articles", method: .remove, id: "1"))
+        #expect(empty[JSONAPIDocument.self] == nil)
+    }
+
+    @Test("a document is read behind a byte order mark")
+    func byteOrderMark() async throws {
+        #expect(try Paginated(json: await posts(.init("\u{FEFF}" + #"{"data": []}"#)).find()).isEmpty)
+    }
+
     @Test("a collection without a total is a page all the same")
     func noTotal() async throws {
         let page = try Paginated(json: await posts(.init(#"{"data": []}"#)).find())

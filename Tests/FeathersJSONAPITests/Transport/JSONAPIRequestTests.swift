@@ -119,6 +119,10 @@ struct JSONAPIRequestTests {
             (ServiceRequest(path: "posts", method: .create, data: "text"), .badRequest, "object"),
             (ServiceRequest(path: "posts", method: .create, data: ["a+b": 1]), .badRequest, "/data/attributes/a+b"),
             (ServiceRequest(path: "posts", method: .create, data: ["id": true]), .badRequest, "/data/id"),
+            (
+                ServiceRequest(path: "posts", method: .create, data: ["author": ["type": "people", "id": "9", "meta": 5]]), .badRequest,
+                "/data/relationships/author/meta"
+            ),
         ])
     func refused(request: ServiceRequest, code: FeathersError.Code, words: String) async throws {
         let server = try SeamServer(.init(resource))

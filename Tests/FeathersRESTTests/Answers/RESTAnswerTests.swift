@@ -16,18 +16,39 @@ struct RESTAnswerTests {
         arguments: [
             (200, #"{"a":[1,null]}"#, ["a": [1, nil]]), (201, "[]", []), (206, "1", 1), (200, #""text""#, "text"), (200, "null", nil),
             (204, "", nil), (200, "", nil), (204, "ignored", nil), (299, " true ", true),
+            (200, "\u{FEFF}{}", [:]),
         ] as [(Int, String, JSONValue)])
     func result(status: Int, body: String, expected: JSONValue) async throws {
         #expect(try await send(SeamHTTPClient(status: status, body: body)) == expected)
     }
 
-    @Test("that succeeds without being JSON is an error that keeps it", arguments: ["<html>", "{", "\u{FEFF}{}", "undefined", "1 2"])
+    @Test(
+        "that succeeds without being JSON is an error that keeps it",
+        arguments: ["<html>", "{", "\u{FEFF}", "\u{FEFF}\u{FEFF}{}", "undefined", "1 2"])
     func noJSON(body: String) async throws {
         let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: 200, body: body)) }
         #expect(error.code == .generalError)
         #expect(error.message.contains("200"))
         #expect(error.execution == .answered)
         #expect(error.answer == FeathersError.Answer(status: 200, body: Array(body.utf8)))
+    }
+
+    @Test("from no service says so with the URL, and shows none of its secrets")
+    func noService() async throws {
+        let bodies = [
+            #"{"name":"NotFound","message":"Page not found","code":404,"className":"not-found","data":{"url":"/v2/m"}}"#, "<html>", "",
+        ]
+        for body in bodies {
+            let transport = RESTTransport(
+                try #require(URL(string: "http://bob:s3cret@h/v2")), httpClient: SeamHTTPClient(status: 404, body: body))
+            let request = ServiceRequest(path: "m", method: .find, params: Params(query: .where("token", "s3cret")))
+            let error = try await #require(throws: FeathersError.self) { try await transport.send(request) }
+            #expect(error.code == .notFound && "\(error)".contains("no service answers at http://h/v2/m"))
+            #expect(!"\(error)".contains("s3cret"))
+        }
+        let record = #"{"name":"NotFound","message":"No record found for id '1'","code":404,"className":"not-found"}"#
+        let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: 404, body: record)) }
+        #expect("\(error)" == "NotFound 404: No record found for id '1'")
     }
 
     @Test("with a Feathers error is that error")
@@ -40,6 +61,13 @@ struct RESTAnswerTests {
         #expect(error.errors == [1])
         #expect(error.answer == nil)
         #expect(error.execution == .answered)
+    }
+
+    @Test("with a Feathers error is that error behind a byte order mark too")
+    func errorBehindMark() async throws {
+        let body = "\u{FEFF}" + #"{"name":"NotFound","message":"No record","code":404}"#
+        let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: 404, body: body)) }
+        #expect(error.message == "No record" && error.answer == nil)
     }
 
     @Test(

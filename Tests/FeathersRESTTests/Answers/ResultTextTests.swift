@@ -119,7 +119,7 @@ struct ResultTextTests {
     @Test("name the place inside the record of a page")
     func placesInPages() async throws {
         let error = await #expect(throws: FeathersError.self) { try await service(#"{"data":[{"id":1,"text":"a"},{"id":2}]}"#).find() }
-        #expect(error?.message == "A result of service 'messages' is no Message: 'text' is missing at the top")
+        #expect(error?.message == "Record 1 (id 2) of a result of service 'messages' is no Message: 'text' is missing at the top")
         await #expect(throws: FeathersError.self) { try await service(#"{"total":1}"#).find() }
     }
 

@@ -50,7 +50,7 @@ extension FaultTests {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await connection.transport.run() }
                     for await status in connection.transport.statusUpdates() {
-                        if case .waiting(attempt: 2..., _) = status { break }
+                        if case .waiting(attempt: 2..., _, _) = status { break }
                     }
                     let queued = await connection.start { try await connection.echo(7) }
                     try await connection.proxy.change(FaultPlan())

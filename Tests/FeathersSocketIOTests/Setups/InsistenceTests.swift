@@ -27,7 +27,7 @@ struct InsistenceTests {
     }
 
     private func waitOut(_ attempt: Int, _ delay: Int, _ scene: Scene) async throws {
-        await scene.status { $0 == .waiting(attempt: attempt, delay: .seconds(delay)) }
+        await scene.status { if case .waiting(attempt, .seconds(delay), _) = $0 { true } else { false } }
         // The good-bye's time may still sleep beside the attempt's.
         try await scene.clock.waitForSleepers(1)
         scene.clock.advance(by: .seconds(delay))

@@ -113,7 +113,7 @@ struct PreparationTests {
         socket.cut()
         guard case .failure(let error) = try await results.next() else { throw CancellationError() }
         #expect(error.code == .unavailable && error.execution == .mayHaveExecuted)
-        await scene.status { if case .waiting(attempt: 1, _) = $0 { true } else { false } }
+        await scene.status { if case .waiting(attempt: 1, _, _) = $0 { true } else { false } }
         try await scene.clock.waitForSleepers(1)
         scene.clock.advance(by: .seconds(1))
         let next = try await scene.sockets.opened.next()

@@ -112,7 +112,7 @@ struct SessionLaneTests {
         socket.cut()
         let error = await scene.failure { try await sent.value }
         #expect(error?.code == .unavailable && error?.execution == .mayHaveExecuted)
-        await scene.status { if case .waiting(attempt: 1, _) = $0 { true } else { false } }
+        await scene.status { if case .waiting(attempt: 1, _, _) = $0 { true } else { false } }
         try await scene.clock.waitForSleepers(1)
         scene.clock.advance(by: .seconds(1))
         let next = try await scene.sockets.opened.next()

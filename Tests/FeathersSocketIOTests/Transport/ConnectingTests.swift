@@ -170,11 +170,11 @@ struct ConnectingTests {
         scene.sockets.fail(with: WebSocketError(.cannotConnect, "no"))
         let running = Task { try await scene.transport.run() }
         for (attempt, delay) in [(1, 1), (2, 2), (3, 4)] {
-            await scene.status { $0 == .waiting(attempt: attempt, delay: .seconds(delay)) }
+            await scene.status { if case .waiting(attempt, .seconds(delay), _) = $0 { true } else { false } }
             try await scene.clock.waitForSleepers(1)
             scene.clock.advance(by: .seconds(delay))
         }
-        await scene.status { $0 == .waiting(attempt: 4, delay: .seconds(5)) }
+        await scene.status { if case .waiting(4, .seconds(5), _) = $0 { true } else { false } }
         scene.sockets.fail(with: nil)
         scene.transport.retryNow()
         try await scene.sockets.opened.next().accept()

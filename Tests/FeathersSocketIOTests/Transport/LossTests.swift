@@ -25,15 +25,41 @@ struct LossTests {
         await scene.transport.disconnect()
     }
 
-    @Test("end at their deadline, never sent, even while nobody connects")
+    @Test("fail after a second where nothing opens one, and say what to write", arguments: [nil, Duration.seconds(10)])
+    func notRunning(timeout: Duration?) async throws {
+        let scene = try Scene { $0.callTimeout = timeout }
+        async let call = scene.failure { try await scene.get(1) }
+        try await scene.clock.waitForSleepers(timeout == nil ? 1 : 2)
+        scene.clock.advance(by: .seconds(1))
+        let error = await call
+        #expect(error?.code == .unavailable && error?.execution == .neverSent)
+        #expect(error?.message.contains("withFeathersApp(app)") == true)
+        #expect(scene.transport.pendingCallCount == 0)
+    }
+
+    @Test("end at their deadline, never sent, even before that")
     func deadline() async throws {
         let scene = try Scene()
-        async let call = scene.failure { try await scene.get(1) }
-        try await scene.clock.waitForSleepers(1)
-        scene.clock.advance(by: .seconds(10))
+        async let call = scene.failure { try await scene.get(1, Params(timeout: .milliseconds(500))) }
+        try await scene.clock.waitForSleepers(2)
+        scene.clock.advance(by: .milliseconds(500))
         let error = await call
         #expect(error?.code == .timeout && error?.execution == .neverSent)
         #expect(scene.transport.pendingCallCount == 0)
+    }
+
+    @Test("that waited in vain have the reason as their cause, and the status tells it")
+    func reason() async throws {
+        try await Scene().connected { scene, socket async throws in
+            socket.cut()
+            await scene.status { if case .waiting(1, _, .transportClose) = $0 { true } else { false } }
+            let call = await scene.start { try await scene.get(1, Params(timeout: .milliseconds(500))) }
+            try await scene.clock.waitForSleepers(2)
+            scene.clock.advance(by: .milliseconds(500))
+            let error = try await #require(throws: FeathersError.self) { try await call.value }
+            #expect(error.code == .timeout && error.cause is FeathersError)
+            #expect(error.message == "No connection came in time: The connection was closed")
+        }
     }
 
     @Test("fail at once beyond the limit, when volatile, or by option")
@@ -61,7 +87,7 @@ struct LossTests {
             let error = await sent
             #expect(error?.code == .unavailable && error?.execution == .mayHaveExecuted)
             async let queued = scene.get(2)
-            await scene.status { if case .waiting(attempt: 1, delay: .seconds(1)) = $0 { true } else { false } }
+            await scene.status { if case .waiting(attempt: 1, delay: .seconds(1), _) = $0 { true } else { false } }
             try await scene.clock.waitForSleepers(1)
             scene.clock.advance(by: .seconds(1))
             let next = try await scene.sockets.opened.next()

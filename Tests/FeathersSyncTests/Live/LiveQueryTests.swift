@@ -94,6 +94,20 @@ struct LiveQueryTests {
         #expect(first == [Message(id: 1, text: "a"), Message(id: 2, text: "b", rank: 1), Message(id: 3, text: "c", rank: 2)])
     }
 
+    @Test("leaves out what cannot be decoded where the caller says so")
+    func skipped() async throws {
+        let app = FeathersApp()
+        let records: [JSONObject] = [["id": 1, "text": "one", "rank": 0], ["id": 2, "text": 5, "rank": 1]]
+        try await app.use(MemoryService(startID: 3, records: records), at: "messages")
+        let messages = app.service("messages", of: Message.self)
+        var params = Params()
+        params.skipsUndecodableRecords = true
+        var live = messages.live(.sorted(by: "id"), params: params).makeAsyncIterator()
+        #expect(try await live.next()?.map(\.id) == [1])
+        try await messages.untyped.create(["text": "three", "rank": 0])
+        #expect(try await live.next()?.map(\.id) == [1, 3])
+    }
+
     @Test("ends with the failure of its first fetch, and with a record that is no model")
     func failures() async throws {
         let refusing = FeathersApp(transport: StubTransport { _ in throw FeathersError(.forbidden, "No") })
@@ -122,6 +136,14 @@ struct LiveQueryTests {
         await #expect {
             for try await _ in messages.live(query) {}
         } throws: { FeathersError.Code.badRequest ~= $0 }
+    }
+
+    @Test("of a typed query is made without a throw, so that a view can keep its model")
+    @MainActor
+    func kept() async throws {
+        let messages = try await messages("one")
+        let model = LiveQueryModel(messages.live(TypedQuery<Message>().limit(1)))
+        #expect(model.records.isEmpty && model.error == nil && !model.isLoaded)
     }
 
     @Test("ends when its reader is cancelled")

@@ -122,7 +122,7 @@ struct ReadSharingTests {
             clock.advance(by: .seconds(1))
             return try await group.reduce(into: Set()) { $0.insert($1) }
         }
-        #expect(messages == ["Unavailable 503: failure 1"])
+        #expect(messages == ["Unavailable 503: failure 1 ('get' of 'messages')"])
         #expect(transport.requests.count == 1)
     }
 }

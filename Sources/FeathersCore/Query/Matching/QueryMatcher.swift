@@ -1,9 +1,10 @@
 /// Tells whether records match a query, as FeathersJS' memory service does.
 ///
-/// Made once per query, then asked for each record. The rules, all of them FeathersJS':
+/// Made once per query, then asked for each record. The rules are FeathersJS', except where they say otherwise:
 /// * An array matches where one of its elements does, or where it does as a whole. Paths lead through arrays.
 /// * Null also matches what is missing.
-/// * `$gt`, `$gte`, `$lt` and `$lte` never match across types; strings compare by UTF-16 code units. Arrays and objects have no order.
+/// * `$gt`, `$gte`, `$lt` and `$lte` never match across types; strings compare by UTF-16 code units. Null is at least and at most null.
+/// * An array or an object after `$gt`, `$gte`, `$lt` or `$lte` matches nothing. FeathersJS compares the text that JavaScript makes of it.
 /// * `$limit`, `$skip`, `$sort` and `$select` decide about pages, not about matching.
 public struct QueryMatcher: Sendable {
     private let clauses: [QueryClause]

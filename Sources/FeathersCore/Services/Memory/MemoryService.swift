@@ -5,6 +5,9 @@
 /// ```
 ///
 /// Errors have FeathersJS' messages. An id finds its record both as a number and as a string. Reading a record takes constant time.
+///
+/// ``Params/pagination`` and ``Params/multi`` replace the options of one call, as FeathersJS' `params.paginate` and `params.adapter.multi`
+/// do. Queries match as ``QueryMatcher`` describes.
 public actor MemoryService: ServiceProtocol {
     let options: Options
     var store = RecordStore()
@@ -87,7 +90,7 @@ public actor MemoryService: ServiceProtocol {
             _ = try query(record, id)
             keys = [key]
         } else {
-            try options.checkMultiple(.patch)
+            try options.applying(params).checkMultiple(.patch)
             keys = matches(query).map(\.key)
         }
         var changes = try Self.object(data)
@@ -108,7 +111,7 @@ public actor MemoryService: ServiceProtocol {
             store.remove(key)
             return removed
         }
-        try options.checkMultiple(.remove)
+        try options.applying(params).checkMultiple(.remove)
         let removed = matches(query)
         for (key, _) in removed { store.remove(key) }
         return .array(removed.map { query.select($0.record) })
@@ -161,8 +164,7 @@ extension MemoryService {
         let skip = params.query.json["$skip"].flatMap { ParsedInteger($0).value }.flatMap { $0 > 0 ? $0 : nil } ?? 0
         let requestedLimit = params.query.json["$limit"]
 
-        if let pagination = options.pagination {
-            let limit = pagination.limit(for: requestedLimit)
+        if let limit = options.applying(params).pagination?.limit(for: requestedLimit) {
             let (total, records) = list(query, sorter, skip: skip, limit: limit, countingAll: true)
             return [
                 "total": .integer(Int64(total)),
@@ -211,7 +213,7 @@ extension MemoryService {
             let record = try add([data])[0]
             return selection?(record) ?? record
         }
-        try options.checkMultiple(.create)
+        try options.applying(params).checkMultiple(.create)
         let records = try add(elements)
         return .array(selection.map { selection in records.map { selection($0) } } ?? records)
     }

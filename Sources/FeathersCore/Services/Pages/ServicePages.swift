@@ -17,7 +17,7 @@ extension UntypedService {
         ServicePages(
             service: self, query: params.query.joined(with: query), params: params.withoutQuery, size: size, key: key,
             prefetch: max(prefetch, 0)
-        ) { $0 }
+        ) { record, _ in record }
     }
 }
 
@@ -30,7 +30,7 @@ extension TypedService {
             service: untyped, query: params.query.joined(with: query), params: params.withoutQuery, size: size, key: key,
             prefetch: max(prefetch, 0), read: page
         ) {
-            try decodeRecord($0, params)
+            try decodeListed($0, at: $1, params)
         }
     }
 }
@@ -45,7 +45,8 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
     let prefetch: Int
     /// Parses a result of `find`.
     var read: @Sendable (JSONValue) throws -> Paginated<JSONValue> = { try Paginated(json: $0) }
-    let decode: @Sendable (JSONValue) throws -> Element
+    /// Makes an element of a record and its position in the list; nil to leave it out.
+    let decode: @Sendable (JSONValue, Int) throws -> Element?
 
     /// The records of all pages, one by one.
     public var records: some AsyncSequence<Element, any Error> & Sendable { ServiceRecords(pages: self) }
@@ -72,9 +73,8 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
             if try !cursor.received(page) { fetched = [] }
             self.cursor = .success(cursor)
             guard !page.isEmpty || position == 0 else { return nil }
-            return ServicePage(
-                records: try page.data.map { try pages.decode(cursor.select($0)) }, position: position, expected: cursor.expected,
-                total: cursor.total)
+            let records = try page.data.enumerated().compactMap { try pages.decode(cursor.select($1), position + $0) }
+            return ServicePage(records: records, position: position, count: page.count, expected: cursor.expected, total: cursor.total)
         }
     }
 
@@ -100,6 +100,8 @@ public struct ServicePage<Element: Sendable>: Sendable {
     public let records: [Element]
     /// The number of records before this page, including skipped ones.
     public let position: Int
+    /// How many records the service sent, those included that were left out because they cannot be decoded.
+    let count: Int
     /// The number of records on all pages; nil if the service does not tell.
     public let expected: Int?
     /// The number of records that match, from the service's `total`; nil if it does not paginate.
@@ -108,7 +110,7 @@ public struct ServicePage<Element: Sendable>: Sendable {
     /// The progress up to and including this page, from 0 to 1; nil if the service does not tell the total.
     public var fraction: Double? {
         guard let total else { return nil }
-        return total == 0 ? 1 : min(Double(position + records.count) / Double(total), 1)
+        return total == 0 ? 1 : min(Double(position + count) / Double(total), 1)
     }
 }
 

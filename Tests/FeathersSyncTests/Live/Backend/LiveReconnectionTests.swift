@@ -18,7 +18,7 @@ struct LiveReconnectionTests {
             var random = SeededGenerator(seed: seed)
             let query = room.query.where(\.rank, .greaterThan(1)).sorted(by: \.rank, .descending).limit(6)
             for _ in 0..<6 { try await room.change(&random, over: room.others) }
-            try await room.following(try room.own.live(query)) { results in
+            try await room.following(room.own.live(query)) { results in
                 for _ in 0..<8 {
                     for _ in 0..<4 { try await room.change(&random, over: room.others) }
                     // Over the connection that may be lost: a change that was sent may have been made.
@@ -52,7 +52,7 @@ struct LiveReconnectionTests {
         // What the server answers with is a page, whose records stand at `data`.
         try await LiveRoom.with(way, on: Self.backend, rootKeys: ["data"]) { room in
             let query = room.query.sorted(by: \.rank, .descending).limit(3)
-            var live = try room.own.live(query).makeAsyncIterator()
+            var live = room.own.live(query).makeAsyncIterator()
             #expect(try await live.next() == [])
             for rank in 1...5 {
                 try await room.others.create(room.item("\(rank)", rank: rank))
@@ -72,7 +72,7 @@ struct LiveReconnectionTests {
     @MainActor
     func model(way: [SocketIOTransport.EngineTransport]) async throws {
         try await LiveRoom.with(way, on: Self.backend) { room in
-            let model = LiveQueryModel(try room.own.live(room.query.sorted(by: \.rank)))
+            let model = LiveQueryModel(room.own.live(room.query.sorted(by: \.rank)))
             async let _ = model.run()
             try await model.wait { $0.isLoaded }
             #expect(model.records.isEmpty && model.error == nil)

@@ -1,0 +1,64 @@
+// JSON as the data of typed calls: the form for literals with values of several kinds, which are no dictionary of one type.
+
+extension TypedService {
+    /// Creates a record from JSON, such as a literal with values of several kinds.
+    @concurrent @discardableResult
+    public func create(_ data: JSONValue, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
+        let request = try untyped.request(.create, data: oneRecord(data), query: query, params: params)
+        return try decode(await untyped.response(to: request), codec(for: params))
+    }
+
+    /// Creates several records from JSON in one call.
+    @concurrent @discardableResult
+    public func create(contentsOf data: [JSONValue], _ query: Query = Query(), params: Params = Params()) async throws -> [Model] {
+        let request = untyped.request(.create, data: .array(data), query: query, params: params)
+        return try decodeList(await untyped.response(to: request), params)
+    }
+
+    /// Replaces a record with JSON.
+    @concurrent @discardableResult
+    public func update(
+        _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
+    ) async throws -> Model {
+        let request = try untyped.request(.update, id: id.serviceID, data: data, query: query, params: params)
+        return try decode(await untyped.response(to: request), codec(for: params))
+    }
+
+    /// Merges JSON into every record that matches a query.
+    @concurrent @discardableResult
+    public func patchAll(matching query: Query, with data: JSONValue, params: Params = Params()) async throws -> [Model] {
+        try decodeList(await untyped.response(to: untyped.request(.patch, data: data, query: query, params: params)), params)
+    }
+
+    /// Merges JSON into every record that matches a typed query.
+    @concurrent @discardableResult
+    public func patchAll(matching query: TypedQuery<Model>, with data: JSONValue, params: Params = Params()) async throws -> [Model] {
+        try await patchAll(matching: written(query, params), with: data, params: params)
+    }
+
+    /// Calls a custom method with JSON, or without data, and decodes its result into the type the caller expects.
+    @concurrent
+    public func call<Result: Decodable & Sendable>(
+        _ method: ServiceMethod, with data: JSONValue = .null, returning type: Result.Type = Result.self, _ query: Query = Query(),
+        params: Params = Params()
+    ) async throws -> Result {
+        let request = try untyped.customRequest(method, data: data, query: query, params: params)
+        return try decode(await untyped.response(to: request), as: type, codec(for: params))
+    }
+
+    /// Calls a custom method with JSON, or without data, and ignores its result.
+    @concurrent
+    public func call(
+        _ method: ServiceMethod, with data: JSONValue = .null, _ query: Query = Query(), params: Params = Params()
+    ) async throws {
+        try await untyped.call(method, with: data, query, params: params)
+    }
+
+    /// Calls a custom method and ignores its result.
+    @concurrent
+    public func call(
+        _ method: ServiceMethod, with data: some Encodable & Sendable, _ query: Query = Query(), params: Params = Params()
+    ) async throws {
+        try await untyped.call(method, with: codec(for: params).encodeSent(data, to: path), query, params: params)
+    }
+}

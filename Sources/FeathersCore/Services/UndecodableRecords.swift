@@ -1,0 +1,74 @@
+extension Params {
+    /// Whether records that cannot be decoded are left out of the result of `find`, `pages` or `live`; false unless set.
+    ///
+    /// Each of them is reported to the app's diagnostics as a warning. Without this setting, the first one fails the call.
+    ///
+    /// ```swift
+    /// var params = Params()
+    /// params.skipsUndecodableRecords = true
+    /// let messages = try await app.service("messages", of: Message.self).find(params: params)
+    /// ```
+    public var skipsUndecodableRecords: Bool {
+        get { self[SkipsUndecodableRecords.self] ?? false }
+        set { self[SkipsUndecodableRecords.self] = newValue }
+    }
+}
+
+private enum SkipsUndecodableRecords: ParamsKey { typealias Value = Bool }
+
+/// A record of a list that cannot be decoded.
+struct UndecodableRecord: Error {
+    /// The position in the list, counted from 0; nil if there is none.
+    let index: Int?
+    /// The record's id, if it has one.
+    let id: ServiceID?
+    let error: any Error
+
+    init(index: Int?, _ record: JSONValue, _ error: any Error) {
+        self.index = index
+        self.error = error
+        id = (record["id"] ?? record["_id"]).flatMap { ServiceID($0) }
+    }
+}
+
+extension TypedService {
+    /// Decodes a record of a list; nil if it cannot be decoded and the call's params say to skip it.
+    /// - Parameters:
+    ///   - json: the record.
+    ///   - index: its position in the list, counted from 0; nil if there is none.
+    ///   - params: the params of the call.
+    package func decodeListed(_ json: JSONValue, at index: Int?, _ params: Params) throws -> Model? {
+        do {
+            return try codec(for: params).decode(Model.self, from: json)
+        } catch {
+            let record = UndecodableRecord(index: index, json, error)
+            let failure = FeathersError.undecodable("A result of service '\(path)'", as: Model.self, record)
+            guard params.skipsUndecodableRecords else { throw failure }
+            untyped.app.diagnostics.log(
+                .warning, .calls, "A record was skipped: \(failure.message)", [.path: .string(path)], error: failure)
+            return nil
+        }
+    }
+
+    /// Decodes a result of `find` without the records that cannot be decoded.
+    func decodePageSkipping(_ json: JSONValue, _ params: Params) throws -> Paginated<Model> {
+        let page = try page(json)
+        let models = try page.data.enumerated().compactMap { try decodeListed($1, at: $0, params) }
+        return Paginated(data: models, total: page.total, limit: page.limit, skip: page.skip)
+    }
+}
+
+extension JSONCodec {
+    /// Encodes what a call sends.
+    /// - Parameters:
+    ///   - value: the model, or whatever else the call sends.
+    ///   - path: the path of the service.
+    /// - Throws: ``FeathersError/Code/badRequest`` naming the property that JSON cannot express, such as a number that is NaN.
+    package func encodeSent(_ value: some Encodable, to path: String) throws -> JSONValue {
+        do {
+            return try encode(value)
+        } catch let error as EncodingError {
+            throw FeathersError.unencodable(path, error)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import FeathersCore
+import FeathersTesting
+import Foundation
+import Testing
+
+@Suite("JSON from variables")
+struct JSONArgumentsTests {
+    struct Person: Codable, Sendable, Equatable {
+        var id: Int?
+        var name: String
+        var age: Int?
+    }
+
+    static func people() async throws -> TypedService<Person> {
+        let app = FeathersApp()
+        try await app.use(MemoryService(multi: .all), at: "people")
+        return app.service("people", of: Person.self)
+    }
+
+    @Test("A variable of a basic type, or an optional one, becomes JSON")
+    func variables() throws {
+        let (name, age, height, isAdmin) = ("Ada", 36, 1.65, true)
+        let (nickname, missing): (String?, Int?) = ("Countess", nil)
+        let object: JSONValue = [
+            "name": JSONValue(name), "age": JSONValue(age), "height": JSONValue(height), "isAdmin": JSONValue(isAdmin),
+            "nickname": JSONValue(nickname), "missing": JSONValue(missing), "tags": JSONValue([name]),
+            "nested": ["small": JSONValue(UInt8(7))],
+        ]
+        let text = #"{"name":"Ada","age":36,"height":1.65,"isAdmin":true,"nickname":"Countess","missing":null,"tags":["Ada"],"#
+        #expect("\(object)" == text + #""nested":{"small":7}}"#)
+        let id = UUID()
+        #expect(JSONValue(id) == .string(id.uuidString.lowercased()))
+        #expect(JSONValue(Date(timeIntervalSince1970: 0)) == "1970-01-01T00:00:00.000Z")
+        let url = try #require(URL(string: "https://example.com/a"))
+        #expect(JSONValue(url) == "https://example.com/a")
+        #expect(JSONValue(ServiceID(7)) == 7)
+        #expect(JSONValue(object) == object)
+    }
+
+    @Test("A model becomes JSON and back")
+    func models() throws {
+        let ada = Person(name: "Ada", age: 36)
+        let json = try JSONValue(encoding: ada)
+        #expect(json == ["name": "Ada", "age": 36])
+        #expect(try json.decode(Person.self) == ada)
+        let inferred: Person = try json.decode()
+        #expect(inferred == ada)
+    }
+
+    @Test("An object prints as JSON, with its keys in their order")
+    func printing() {
+        let object: JSONObject = ["b": 1, "a": [nil, true]]
+        #expect("\(object)" == #"{"b":1,"a":[null,true]}"#)
+    }
+
+    @Test("Every typed method that sends data takes a literal with values of several kinds")
+    func mixedLiterals() async throws {
+        let people = try await Self.people()
+        let ada = try await people.create(["name": "Ada", "age": 36])
+        #expect(ada == Person(id: 0, name: "Ada", age: 36))
+        let others = try await people.create(contentsOf: [["name": "Grace", "age": 85], ["name": "Mary", "age": nil]])
+        #expect(others.map(\.id) == [1, 2])
+        let updated = try await people.update(0, with: ["name": "Ada", "age": 37])
+        #expect(updated.age == 37)
+        let patched = try await people.patchAll(matching: .where("name", "Ada"), with: ["name": "Ada L.", "age": 38])
+        #expect(patched.map(\.age) == [38])
+        #expect(try await people.patch(0, with: ["name": "Ada", "age": nil]) == Person(id: 0, name: "Ada"))
+    }
+
+    @Test("A custom method needs no data, and its result may be ignored")
+    func calls() async throws {
+        let transport = StubTransport { request in request.data ?? .null }
+        let people = FeathersApp(transport: transport).service("people", of: Person.self)
+        try await people.call("ping")
+        try await people.call("typing", with: ["user": "ada"])
+        try await people.call("typing", with: ["user": "ada", "count": 2])
+        try await people.call("greet", with: Person(name: "Ada"))
+        let echoed: Person = try await people.call("echo", with: ["name": "Ada", "age": 36])
+        #expect(echoed == Person(name: "Ada", age: 36))
+        #expect(try await people.call("echo", with: Person(name: "Ada"), returning: Person.self) == Person(name: "Ada"))
+        let nothing: JSONValue = try await people.call("ping")
+        #expect(nothing == .null)
+    }
+}
