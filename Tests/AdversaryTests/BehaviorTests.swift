@@ -1,4 +1,5 @@
 import Feathers
+import Foundation
 import TestBackend
 import Testing
 
@@ -49,6 +50,24 @@ struct BehaviorTests {
         try await server.relent()
         #expect(try await readAfterwards(encounter, from: app) == Adversary.record(8))
         await app.disconnect()
+    }
+
+    @Test("are listed in SECURITY.md, each with what a call comes to")
+    func listed() async throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: ".github/SECURITY.md"), encoding: .utf8)
+        let lines = Set(text.split(separator: "\n").map(String.init))
+        let missing = try await HostileServer.behaviors(on: Adversary.backend).map { behavior in
+            let outcome =
+                switch behavior.outcome {
+                case .fails: "fails"
+                case .answers: "is answered rightly"
+                case .null: "is null"
+                case .either: "fails or is answered rightly"
+                }
+            return "| \(behavior.protocol) | \(behavior.name) | \(outcome) |"
+        }.filter { !lines.contains($0) }
+        #expect(missing == [])
     }
 
     /// Reads from the server that behaves now, with the same app.

@@ -16,6 +16,7 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     public let recordID: ServiceID?
     /// The data of the call.
     public internal(set) var data: JSONValue?
+    /// The query that goes with the write.
     public let query: Query
     /// Values for the placeholders of the path.
     public let route: [String: String]
