@@ -107,7 +107,8 @@ final class History {
         for probe in process.probes {
             for violation in probe.state.current.violations { report.violate(violation) }
         }
-        // The outbox is told of a change of user just after the app: what it shows to the wrong one is gone at the next look.
+        // The outbox is told of a change of user just after the app: what it shows to the wrong one is gone once it has been told, at the next look.
+        guard process.identities.isUpToDate(with: app) else { return }
         let user = process.user
         let misplaced = Set(
             process.outbox.state.entries.compactMap { entry in
