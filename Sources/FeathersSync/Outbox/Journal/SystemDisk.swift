@@ -26,7 +26,14 @@ final class SystemDisk: JournalDisk {
         held.withLock { $0 = Held(directory: directory, lock: lock) }
     }
 
-    func unlock() { held.withLock { $0 = nil } }
+    func unlock() {
+        // In words, too: a program that is being started holds a copy of the descriptor for a moment, and with it the lock.
+        held.withLock { held in
+            held?.lock.unlock()
+            held = nil
+        }
+    }
+
     func read(_ name: String) throws -> [UInt8]? { try directory.open(name)?.readAll(atMost: Self.maximumSize) }
     func create(_ name: String) throws -> any JournalFile { try directory.create(name) }
     func open(_ name: String) throws -> any JournalFile { try directory.openForWriting(name) }
