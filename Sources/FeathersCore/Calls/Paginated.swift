@@ -11,7 +11,7 @@ public struct Paginated<Element: Sendable>: Sendable {
     /// How many records were passed over; nil where the service does not paginate.
     public var skip: Int?
 
-    /// A page; the parameters are the properties of the same names.
+    /// Creates a page of records, with the total and the place of the page if they are known.
     public init(data: [Element], total: Int? = nil, limit: Int? = nil, skip: Int? = nil) {
         self.data = data
         self.total = total

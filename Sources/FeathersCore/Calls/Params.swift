@@ -6,7 +6,7 @@ public struct Params: Sendable {
     /// Most calls carry nothing, so that is what costs nothing: no storage, no reference to count.
     private var storage: Storage?
 
-    /// Params; the parameters are the properties of the same names.
+    /// Creates params. Everything that is left out is empty.
     public init(
         query: Query = Query(),
         headers: [String: String] = [:],

@@ -50,7 +50,7 @@ public struct ServiceEvent: Sendable {
     /// How many bytes the event came in; 0 for one of this process. It says nothing about equality.
     package var weight = 0
 
-    /// An event; the parameters are the properties of the same names.
+    /// Creates an event of the service at a path.
     public init(path: String, name: EventName, data: JSONValue) {
         self.path = path
         self.name = name

@@ -34,7 +34,7 @@ public struct TransportLoad: Sendable, Hashable {
     /// Calls that were sent and are not answered.
     public var unanswered: Int
 
-    /// A load; the parameters are the properties of the same names.
+    /// Creates a load from its counts.
     public init(waiting: Int = 0, unanswered: Int = 0) {
         self.waiting = waiting
         self.unanswered = unanswered
@@ -54,7 +54,7 @@ public struct ConnectionSetup: Sendable {
     /// It throws what ``Transport/send(_:)`` throws; once the connection is gone, ``FeathersError/Code/unavailable``.
     public typealias Send = @Sendable (ServiceRequest) async throws -> ServiceResponse
 
-    /// Makes header fields for the opening of a connection, for every attempt anew.
+    /// Makes header fields for the opening of a connection, once for each attempt.
     public var headers: @Sendable () async throws -> [String: String]
     /// Runs on every connection once the server has accepted it, before any call that waits is sent and before the connection
     /// counts as standing. It is cancelled when the connection ends first.
