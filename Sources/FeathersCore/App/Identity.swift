@@ -69,7 +69,8 @@ extension FeathersApp {
 
     /// Tells the readers, and lets go of what waits to be sent in an earlier sign-in.
     package func identityChanged() {
-        guard identityStore.deliver() else { return }
+        identityStore.deliver()
+        guard identityStore.takeGap() else { return }
         for transport in transport?.innermost ?? [] { (transport as? any CallQueueing)?.failUnsentCalls { !$0.isCurrent } }
         registry.emitGap(.identityChanged, for: identityStore.sender)
     }
@@ -101,6 +102,8 @@ final class IdentityStore: Sendable {
         /// How to find out who was signed in last; nil once that is known.
         var resolver: (@Sendable () async -> Identity?)?
         var hasChanged = false
+        /// Whether readers of events are still to be told of a sign-in or sign-out. Finding out who is stored is neither.
+        var needsGap = false
         var observers: [@Sendable (Identity?) -> Void] = []
     }
 
@@ -145,24 +148,30 @@ final class IdentityStore: Sendable {
     func change(to identity: Identity?) -> RequestSender {
         state.withLock { state in
             state.resolver = nil
+            state.needsGap = true
             set(identity, in: &state)
             return state.sender
         }
     }
 
-    /// - Returns: whether anything has changed since the last time.
-    @discardableResult
-    func deliver() -> Bool {
-        let hasChanged = turn.withLock {
+    /// Tells the observers of a change, if they have not been told.
+    func deliver() {
+        turn.withLock {
             let (hasChanged, observers) = state.withLock { state in
                 defer { state.hasChanged = false }
                 return (state.hasChanged, state.observers)
             }
             if hasChanged { for observer in observers { observer(sender.identity) } }
-            return hasChanged
         }
         current.deliver()
-        return hasChanged
+    }
+
+    /// - Returns: whether the gap of a change of user is due; once for each change.
+    func takeGap() -> Bool {
+        state.withLock { state in
+            defer { state.needsGap = false }
+            return state.needsGap
+        }
     }
 
     private func set(_ identity: Identity?, in state: inout State) {
