@@ -66,14 +66,13 @@ let package = Package(
         .target(name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"], swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
         .executableTarget(
-            name: "EventStream", dependencies: ["Feathers", "Signals"], path: "Sources/Examples/EventStream", swiftSettings: settings),
+            name: "EventStream", dependencies: ["Feathers"], path: "Sources/Examples/EventStream", swiftSettings: settings),
         .executableTarget(
-            name: "JobWorker", dependencies: ["Feathers", "Signals"], path: "Sources/Examples/JobWorker", swiftSettings: settings),
+            name: "JobWorker", dependencies: ["Feathers"], path: "Sources/Examples/JobWorker", swiftSettings: settings),
         .executableTarget(name: "Notes", dependencies: ["Feathers"], path: "Sources/Examples/Notes", swiftSettings: settings),
         .executableTarget(name: "Hello", dependencies: ["Feathers"], path: "Sources/Examples/Hello", swiftSettings: settings),
-        .executableTarget(name: "Chat", dependencies: ["Feathers", "Signals"], path: "Sources/Examples/Chat", swiftSettings: settings),
+        .executableTarget(name: "Chat", dependencies: ["Feathers"], path: "Sources/Examples/Chat", swiftSettings: settings),
         .target(name: "ChatViews", dependencies: ["Feathers"], path: "Sources/Examples/ChatViews", swiftSettings: settings),
-        .target(name: "Signals", path: "Sources/Examples/Signals", swiftSettings: settings),
 
         // Starts the Python server the integration suites talk to.
         .target(name: "TestBackend", dependencies: ["FeathersNetworking"], path: "Tests/TestBackend", swiftSettings: settings),

@@ -6,7 +6,7 @@ import Foundation
 ///
 /// ```swift
 /// let app = FeathersApp(transport: .rest(url, httpClient: ReportingHTTPClient()))
-/// app.addDiagnostics(.standardError, levels: DiagnosticLevels(.info, [.http: .debug]))
+/// app.use(diagnostics: .standardError, levels: DiagnosticLevels(.info, [.http: .debug]))
 /// ```
 ///
 /// An exchange belongs to the call it is made in and is reported to its app's sinks. Answers below 400 are ``DiagnosticLevel/debug``,

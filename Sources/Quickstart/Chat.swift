@@ -45,14 +45,14 @@ struct Chat {
     }
 
     private func addHooks(to messages: TypedService<Message>, _ durations: Durations) async {
-        await messages.addHooks(.logging { durations.add($0) })
-        await messages.addHooks(
-            .validating(.create) { data in
+        await messages.use(hooks: .logging { durations.add($0) })
+        await messages.use(
+            hooks: .validating(.create) { data in
                 guard data["text"]?.string?.isEmpty == false else {
                     throw FeathersError(.badRequest, "A message needs text", errors: ["text": "must not be empty"])
                 }
             })
-        await messages.addHooks(.setting("sentAt", on: .create) { _ in .string(Date.now.formatted(.iso8601)) })
+        await messages.use(hooks: .setting("sentAt", on: .create) { _ in .string(Date.now.formatted(.iso8601)) })
         screen.step("hooks", "validate text, stamp sentAt, measure durations")
     }
 

@@ -233,7 +233,7 @@ import Testing
     @Test func `Calls to another server share no batch with the app's own`() async throws {
         let http = StubHTTPClient { HTTPResponse(status: 200, body: Array("[]".utf8), url: $0.url) }
         let app = FeathersApp(transport: .rest(try #require(URL(string: Self.own)), httpClient: http))
-        app.addHooks(.batching())
+        app.use(hooks: .batching())
         try await app.use(TransportService(.rest(try #require(URL(string: Self.other)), httpClient: http)), at: "reports")
         async let messages = app.service("messages").find()
         async let reports = app.service("reports").find()
@@ -277,7 +277,7 @@ extension CredentialOriginTests {
                 authentication: AuthenticationOptions(storage: InMemoryTokenStorage(["feathers-jwt": "secret"])) {
                     $0.trustedOrigins = urls
                 })
-            app.addHooks(Hooks(before: ["request": [{ $0.params.headers["X-Hook"] = "1" }]]))
+            app.use(hooks: Hooks(before: ["request": [{ $0.params.headers["X-Hook"] = "1" }]]))
         }
 
         func url(_ text: String) throws -> URL { try #require(URL(string: text)) }

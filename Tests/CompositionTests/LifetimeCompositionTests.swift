@@ -50,14 +50,14 @@ import Testing
     @Test func `An around hook recovers from an error hook that throws`() async throws {
         let app = FeathersApp()
         try await app.use(MemoryService(), at: "messages")
-        app.addHooks(
-            Hooks(around: [
+        app.use(
+            hooks: Hooks(around: [
                 { context, next in
                     do { try await next(&context) } catch { context.result = ["recovered": true] }
                 }
             ]))
-        await app.service("messages").addHooks(
-            Hooks(error: [{ _ in throw FeathersError(.generalError, "The error hook failed") }]))
+        await app.service("messages").use(
+            hooks: Hooks(error: [{ _ in throw FeathersError(.generalError, "The error hook failed") }]))
         #expect(try await app.service("messages").get(1) == ["recovered": true])
     }
 
@@ -68,7 +68,7 @@ import Testing
         }
         let service = try await app.use(MemoryService(multi: .all, records: records), at: "documents")
         let mine = Params(query: .where("tenant", 1))
-        let removed = try await service.removeAll(matching: .where("old", true), params: mine)
+        let removed = try await service.removeAll(query: .where("old", true), params: mine)
         #expect(removed.array?.map { $0["tenant"] } == [1])
         let left = try await service.find()
         #expect(left.array?.count == 3)

@@ -16,7 +16,7 @@ import Testing
         try await model.connected { app in
             try await app.signIn("alice")
             server.setAway(true, model)
-            let write = try await app.notes.outbox.create(["text": "hers"], ["claim": "alice"])
+            let write = try await app.notes.outbox.create(["text": "hers"], query: ["claim": "alice"])
             // The server cannot be told.
             try? await app.logOut()
             server.setAway(false, model)
@@ -24,7 +24,7 @@ import Testing
             #expect(outbox.state.entries.isEmpty)
             try await app.signIn("bob")
             outbox.resume()
-            _ = try await app.notes.outbox.create(["text": "his"], ["claim": "bob"]).result()
+            _ = try await app.notes.outbox.create(["text": "his"], query: ["claim": "bob"]).result()
             #expect(server.arrivals(at: "notes", .create).map(\.user) == ["bob"])
             #expect(outbox.state.entries.isEmpty)
             try await app.signIn("alice")
@@ -40,8 +40,8 @@ import Testing
         let model = try server.app(over: .socket)
         let failures = Counter()
         model.app.recordMetrics()
-        model.app.addHooks(
-            Hooks(around: [
+        model.app.use(
+            hooks: Hooks(around: [
                 { context, next in
                     do { try await next(&context) } catch {
                         failures.add()
@@ -105,7 +105,7 @@ import Testing
         let (server, clock) = (ModelServer(), ManualClock())
         let model = try server.app(over: way)
         try await model.connected { app in
-            await app.notes.addHooks(.retrying(clock: clock))
+            await app.notes.use(hooks: .retrying(clock: clock))
             try await app.signIn("alice")
             server.setAway(true, model)
             var params = Params()

@@ -38,8 +38,8 @@ struct CallConformanceTests {
     @Test("Hooks run around calls, and hear of errors", arguments: Subject.all)
     func hooks(_ subject: Subject) async throws {
         let messages = try await subject.app().service("messages")
-        await messages.addHooks(
-            Hooks(
+        await messages.use(
+            hooks: Hooks(
                 before: [.create: [{ $0.data?["text"] = "from a hook" }]],
                 after: [.create: [{ $0.result?["seen"] = true }]],
                 error: [.get: [{ context in if FeathersError.Code.notFound ~= context.error! { context.result = "default" } }]]))

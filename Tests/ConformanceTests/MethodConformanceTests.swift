@@ -42,17 +42,17 @@ struct MethodConformanceTests {
         let ofRoom = Query.where("room", room)
         var (some, none, all) = (ofRoom.where("text", .isIn(["a", "b"])), ofRoom.where("text", "none"), ofRoom)
         if !subject.can(.changesByCondition) {
-            await subject.expectRefusal(of: .changesByCondition) { [some] in try await messages.patchAll(matching: some, with: ["seen": 1])
+            await subject.expectRefusal(of: .changesByCondition) { [some] in try await messages.patchAll(query: some, with: ["seen": 1])
             }
-            await subject.expectRefusal(of: .changesByCondition) { try await messages.removeAll(matching: ofRoom) }
+            await subject.expectRefusal(of: .changesByCondition) { try await messages.removeAll(query: ofRoom) }
             let ids = try #require(created.array).compactMap { $0["id"] }
             (some, none, all) = (.where("id", .isIn(ids.prefix(2))), .where("id", .isIn([JSONValue]())), .where("id", .isIn(ids)))
         }
-        let patched = try await messages.patchAll(matching: some, with: ["seen": 1])
+        let patched = try await messages.patchAll(query: some, with: ["seen": 1])
         #expect(patched.array?.map { $0["seen"] } == [1, 1])
         #expect(patched.array?.map { $0["text"] } == ["a", "b"])
-        #expect(try await messages.patchAll(matching: none, with: ["seen": 2]) == [])
-        #expect(try await messages.removeAll(matching: all).array?.count == 3)
+        #expect(try await messages.patchAll(query: none, with: ["seen": 2]) == [])
+        #expect(try await messages.removeAll(query: all).array?.count == 3)
         #expect(try await messages.find(ofRoom)["total"] == 0)
         #expect(try await messages.create(contentsOf: []) == [])
     }
@@ -138,7 +138,7 @@ struct MethodConformanceTests {
         }
         let id = try #require(try await messages.create(["text": "old", "room": room])["id"])
         #expect(try await messages.call("archive", with: ["id": id])["archived"]?["archived"] == true)
-        let shout = try await app.service("echo").call("shout", with: ["a": 1], Query(["loud": "yes"]))
+        let shout = try await app.service("echo").call("shout", with: ["a": 1], query: Query(["loud": "yes"]))
         #expect(shout["method"] == "shout")
         #expect(shout["data"] == ["a": 1])
         #expect(shout["query"] == ["loud": "yes"])

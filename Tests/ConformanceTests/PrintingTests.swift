@@ -178,8 +178,8 @@ struct Thing: Sendable, CustomTestStringConvertible {
         Thing("HookContext") {
             let app = FeathersApp(transport: StubTransport { _ in ["accessToken": .string(secret)] })
             let seen = Locked<HookContext?>(nil)
-            app.addHooks(
-                Hooks(after: [
+            app.use(
+                hooks: Hooks(after: [
                     { context in
                         let copy = context
                         seen.withLock { $0 = copy }

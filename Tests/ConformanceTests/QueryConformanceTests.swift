@@ -87,10 +87,10 @@ struct QueryConformanceTests {
     @Test("A selection keeps the id", arguments: Subject.all)
     func selection(_ subject: Subject) async throws {
         let messages = try await subject.app().service("messages")
-        let created = try await messages.create(["text": "Hi", "secret": 1], .selecting("text"))
+        let created = try await messages.create(["text": "Hi", "secret": 1], query: .selecting("text"))
         let id = try #require(created["id"])
         #expect(created == ["text": "Hi", "id": id])
-        #expect(try await messages.get(try #require(ServiceID(id)), .selecting("secret")) == ["secret": 1, "id": id])
+        #expect(try await messages.get(try #require(ServiceID(id)), query: .selecting("secret")) == ["secret": 1, "id": id])
     }
 
     @Test("A service without pages gives lists", arguments: Subject.all)
@@ -107,8 +107,8 @@ struct QueryConformanceTests {
         let messages = try await subject.app().service("messages")
         let created = try await messages.create(["owner": "ada"])
         let id = try #require(created["id"].flatMap { ServiceID($0) })
-        await #expect { try await messages.get(id, .where("owner", "bob")) } throws: { FeathersError.Code.notFound ~= $0 }
-        await #expect { try await messages.remove(id, .where("owner", "bob")) } throws: { FeathersError.Code.notFound ~= $0 }
-        #expect(try await messages.get(id, .where("owner", "ada"))["owner"] == "ada")
+        await #expect { try await messages.get(id, query: .where("owner", "bob")) } throws: { FeathersError.Code.notFound ~= $0 }
+        await #expect { try await messages.remove(id, query: .where("owner", "bob")) } throws: { FeathersError.Code.notFound ~= $0 }
+        #expect(try await messages.get(id, query: .where("owner", "ada"))["owner"] == "ada")
     }
 }

@@ -43,7 +43,7 @@ struct ShutdownConformanceTests {
     /// A promise that is resolved once a call of the app is under way: hooks run inside it.
     private func begun(in app: FeathersApp) -> Promise<Void> {
         let begun = Promise<Void>()
-        app.addHooks(Hooks(before: [{ _ in begun.resolve(()) }]))
+        app.use(hooks: Hooks(before: [{ _ in begun.resolve(()) }]))
         return begun
     }
 }

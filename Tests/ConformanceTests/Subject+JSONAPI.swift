@@ -36,7 +36,7 @@ extension Subject {
         let app = FeathersApp(
             transport: .jsonAPI(
                 space.url, options: JSONAPIOptions(filters: .operators, pages: .offset, operationsPath: "operations")))
-        app.addHooks(Hooks(after: [{ $0.result = $0.result?.withoutDocument }]))
+        app.use(hooks: Hooks(after: [{ $0.result = $0.result?.withoutDocument }]))
         return app
     }
 

@@ -84,9 +84,9 @@ struct Subject: Sendable, CustomTestStringConvertible {
     /// The test backend over REST, as few requests as can be.
     static let batched = Subject(testDescription: "REST with limits, shared reads and batches", keepsTimeouts: true) {
         let app = FeathersApp(transport: .rest(try await TestBackend.url()))
-        app.addHooks(.limiting(to: 4))
-        app.addHooks(.coalescingReads())
-        app.addHooks(.batching(over: "batch", methods: Set(ServiceMethod.standard), window: .milliseconds(1)))
+        app.use(hooks: .limiting(to: 4))
+        app.use(hooks: .coalescingReads())
+        app.use(hooks: .batching(over: "batch", methods: Set(ServiceMethod.standard), window: .milliseconds(1)))
         return app
     }
 

@@ -61,7 +61,7 @@ private func identities(_ app: FeathersApp, show: (String?) -> Void) async {
 
 func ownAuthentication(_ app: FeathersApp, _ account: String, _ key: String) {
     app.setIdentity(Identity(account))
-    app.addHooks(Hooks(before: [{ context in context.params.headers["X-API-Key"] = key }]))
+    app.use(hooks: Hooks(before: [{ context in context.params.headers["X-API-Key"] = key }]))
 }
 
 #if canImport(Security)

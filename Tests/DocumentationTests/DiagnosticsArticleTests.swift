@@ -16,9 +16,9 @@ struct DiagnosticsArticleTests {
             let path = if case .string(let path)? = metadata["path"] { path } else { "-" }
             logged.withLock { $0.append("\(level) \(message.split(separator: " (")[0]) \(path) \(source)") }
         }
-        app.addDiagnostics(LoggerSink(logger: logger))
-        app.addDiagnostics(MetricsSink(), levels: DiagnosticLevels(nil, [.calls: .info]))
-        app.addHooks(Hooks(around: [traced, tracing]))
+        app.use(diagnostics: LoggerSink(logger: logger))
+        app.use(diagnostics: MetricsSink(), levels: DiagnosticLevels(nil, [.calls: .info]))
+        app.use(hooks: Hooks(around: [traced, tracing]))
         _ = try await app.service("messages").find()
         _ = try? await app.service("messages").get(1)
         #expect(

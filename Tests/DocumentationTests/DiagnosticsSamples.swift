@@ -9,10 +9,10 @@ final class Alarms: Sendable {
 }
 
 func sinks(_ app: FeathersApp, _ alarms: Alarms) {
-    app.addDiagnostics(.standardError)
-    app.addDiagnostics(.text { line in print(line) }, levels: DiagnosticLevels(.warning, [.connection: .debug, .cache: nil]))
-    app.addDiagnostics(
-        .closure { event in
+    app.use(diagnostics: .standardError)
+    app.use(diagnostics: .text { line in print(line) }, levels: DiagnosticLevels(.warning, [.connection: .debug, .cache: nil]))
+    app.use(
+        diagnostics: .closure { event in
             if event.level == .error { alarms.add(event.message, code: event[.code]) }
         })
 }
@@ -27,7 +27,7 @@ private func socketIO(_ url: URL) -> SocketIOTransport {
 
 private func http(_ url: URL) {
     let app = FeathersApp(transport: .rest(url, httpClient: ReportingHTTPClient()))
-    app.addDiagnostics(.standardError, levels: DiagnosticLevels(.info, [.http: .debug]), verbosity: .verbose(bodyLimit: 500))
+    app.use(diagnostics: .standardError, levels: DiagnosticLevels(.info, [.http: .debug]), verbosity: .verbose(bodyLimit: 500))
 }
 
 private func reporting(_ app: FeathersApp, _ key: Int, _ elapsed: Duration) {

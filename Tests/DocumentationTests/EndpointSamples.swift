@@ -44,8 +44,8 @@ private func bodies(_ photo: URL) {
 }
 
 private func hooks(_ app: FeathersApp) {
-    app.addHooks(
-        Hooks(after: [
+    app.use(
+        hooks: Hooks(after: [
             "request": [
                 { context in
                     if context.response?[HTTPHead.self]?.headers["Deprecation"] != nil { print("\(context.path) is deprecated") }

@@ -58,12 +58,12 @@ struct GuideTests {
         _ = try await messages.find()
 
         let users = try await app.use(MemoryService(records: [["id": "ada", "name": "Ada"]]), at: "users")
-        await users.addHooks(Hooks(before: [.get: [answerFromHere]], error: [.get: [emptyInsteadOfNothing]]))
+        await users.use(hooks: Hooks(before: [.get: [answerFromHere]], error: [.get: [emptyInsteadOfNothing]]))
         #expect(try await users.get("me")["name"] == "Ada")
         #expect(try await users.get("nobody") == .null)
 
         let created = messages.events(.created)
-        await messages.addHooks(Hooks(before: [.create: [rememberRequester, addAuthor]], after: [hideFromEvents]))
+        await messages.use(hooks: Hooks(before: [.create: [rememberRequester, addAuthor]], after: [hideFromEvents]))
         #expect(try await messages.create(["text": "Hi"])["author"] == "Ada")
         #expect(try await created.first() == ["id": 2])
     }
@@ -86,7 +86,7 @@ struct GuideTests {
         let drafts = try await app.use(Drafts(), at: "drafts")
         await #expect { try await drafts.find() } throws: { FeathersError.Code.notAuthenticated ~= $0 }
         try await app.authenticate(.local(email: "ada@example.com", password: "p4ssw0rd"))
-        await drafts.addHooks(Hooks(before: [.create: [knowsUser()]]))
+        await drafts.use(hooks: Hooks(before: [.create: [knowsUser()]]))
         try await drafts.create(["text": "Hi"])
         #expect(try await drafts.find() == [["text": "Hi", "userId": "ada"]])
         #expect(app.identity == Identity("ada"))
@@ -148,7 +148,7 @@ struct GuideTests {
         #expect { try throwsErrors(true, 0) } throws: { ($0 as? FeathersError)?.data == ["limit": 10] }
         #expect { try throwsErrors(false, 101) } throws: { ($0 as? FeathersError)?.errors == ["count": "at most 100"] }
         transport.stub("messages", .find, with: .error(FeathersError(.generalError, "Oops")))
-        await messages.addHooks(Hooks(error: [unwrapErrors]))
+        await messages.use(hooks: Hooks(error: [unwrapErrors]))
         await #expect { try await messages.find() } throws: { FeathersError.Code.badGateway ~= $0 }
     }
 

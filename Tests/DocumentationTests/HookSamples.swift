@@ -6,8 +6,8 @@ import Foundation
 private func report(_ text: String) {}
 
 func registersHooks(_ app: FeathersApp, _ messages: UntypedService) async {
-    await messages.addHooks(
-        Hooks(
+    await messages.use(
+        hooks: Hooks(
             around: [.find: [measure]],
             before: [.create: [trimText, checkText]],
             after: [{ context in report("\(context.method) is done") }],
@@ -58,12 +58,12 @@ let hideFromEvents: Hook = { context in
 }
 
 func readyHooks(_ app: FeathersApp, _ messages: UntypedService) async {
-    await messages.addHooks(
-        .validating(.create, .update) { data in
+    await messages.use(
+        hooks: .validating(.create, .update) { data in
             guard data["text"]?.string != nil else { throw FeathersError(.badRequest, "A message needs text") }
         })
-    await messages.addHooks(.setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
-    app.addHooks(.retrying(attempts: 3))
-    app.addHooks(.timeout(.seconds(5), for: .find))
-    app.addHooks(.logging { event in report("\(event)") })
+    await messages.use(hooks: .setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
+    app.use(hooks: .retrying(attempts: 3))
+    app.use(hooks: .timeout(.seconds(5), for: .find))
+    app.use(hooks: .logging { event in report("\(event)") })
 }

@@ -98,7 +98,7 @@ private func pages(_ posts: JSONAPIService<Post>) async throws {
     guard let post = page.first else { return }
     let author = try await posts.load("author", post.author, of: post)
     let comments = posts.relationship("comments", ofID: "1")
-    let newest = try await comments.relatedList(of: Comment.self, .sorted(by: "createdAt", .descending).limit(3))
+    let newest = try await comments.relatedList(of: Comment.self, query: .sorted(by: "createdAt", .descending).limit(3))
     try await comments.remove([JSONAPIIdentifier(type: "comments", id: "5")])
     _ = (next, author, newest)
 }
@@ -119,10 +119,10 @@ private func batches(_ app: FeathersApp, _ codec: JSONAPICodec) async throws {
 private func around(
     _ app: FeathersApp, _ batch: JSONAPIBatch, _ feathersURL: URL, _ storage: any TokenStorage, _ password: String
 ) async throws {
-    let cache = ServiceCache(policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .seconds(60)) { options in
+    let cache = ServiceCache(policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(60))) { options in
         options.changingMethods = .changingRelationships
     }
-    app.useCache(cache)
+    app.use(cache: cache)
     try await app.send(batch)
     await cache.invalidate(group: "posts")
 

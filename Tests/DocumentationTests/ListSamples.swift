@@ -3,15 +3,17 @@ import Foundation
 
 // The samples of the articles about typed queries, pages and live queries, each one as it stands there: `ReadmeTests` compares them.
 
-enum Kind: String, Codable, CaseIterable, QueryValue { case text, image }
+enum Kind: String, Codable, QueryValue { case text, image }
 
-private struct Message: Codable, Sendable {
+private struct Message: Codable, Queryable {
     var id: Int
     var text: String
     var isRead: Bool
     var likes: Int
     var kind: Kind
     var createdAt: Date
+
+    enum CodingKeys: String, CodingKey { case id, text, isRead, likes, kind, createdAt }
 }
 
 private func live(_ messages: TypedService<Message>, _ show: ([Message]) -> Void) async throws {
@@ -65,21 +67,21 @@ private func pages(_ messages: TypedService<Message>) async throws {
 }
 
 private func typed(_ messages: TypedService<Message>) async throws {
-    let query = TypedQuery<Message>.where(\.isRead, false).where(\.likes, .isAtLeast(3)).sorted(by: \.createdAt, .descending)
+    let query = TypedQuery<Message>.where(.isRead, false).where(.likes, .isAtLeast(3)).sorted(by: .createdAt, .descending)
     let popular = try await messages.find(query.limit(10))
     _ = popular
 }
 
 func typedQuerySamples() throws -> [Query] {
-    let images = TypedQuery<Message>.where(\.kind, .image)
+    let images = TypedQuery<Message>.where(.kind, Kind.image)
 
-    let mixed = TypedQuery<Message>.where(\.isRead, false).where("author.name", .custom("$regex", "^A"))
-    let started = TypedQuery<Message>(Query(["$text": ["$search": "feathers"]])).sorted(by: \.createdAt)
+    let mixed = TypedQuery<Message>.where(.isRead, false).where("author.name", .custom("$regex", "^A"))
+    let started = TypedQuery<Message>(Query(["$text": ["$search": "feathers"]])).sorted(by: .createdAt)
     return try [images, mixed, started].map { try $0.untyped() }
 }
 
 private func coding(_ app: FeathersApp, _ yesterday: Date) async throws {
     let service = app.service("messages", of: Message.self, coding: CodingOptions(dates: .secondsSince1970, keys: .snakeCase))
-    let recent = try await service.find(.where(\.createdAt, .greaterThan(yesterday)))
+    let recent = try await service.find(.where(.createdAt, .greaterThan(yesterday)))
     _ = recent
 }

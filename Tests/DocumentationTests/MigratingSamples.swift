@@ -12,7 +12,7 @@ private func calls(_ url: URL) async throws {
     let users = app.service("users", of: User.self)
 
     let found = try await users.find(.where("name", "Waldo"))
-    try await users.patchAll(matching: .where("active", false), with: ["archived": true])
+    try await users.patchAll(query: .where("active", false), with: ["archived": true])
     print(found.count)
 }
 
@@ -48,8 +48,8 @@ func migratingHooks(_ app: FeathersApp) async {
     let appendUserID: Hook = { context in
         context.data?["userId"] = .string("7")
     }
-    await app.service("users").addHooks(
-        Hooks(
+    await app.service("users").use(
+        hooks: Hooks(
             before: [.create: [appendUserID]],
             after: [logCreates],
             error: [{ context in print(context.error?.localizedDescription ?? "") }]))

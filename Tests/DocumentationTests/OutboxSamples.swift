@@ -12,7 +12,7 @@ private func setUp(_ app: FeathersApp, _ folder: URL) async throws {
     let outbox = try await Outbox(file: folder.appending(path: "writes.outbox")) { options in
         options.isKeyed = true
     }
-    try app.useOutbox(outbox)
+    try app.use(outbox: outbox)
 }
 
 private func writes(_ messages: TypedService<Message>, _ outbox: Outbox, _ id: UUID) async throws {

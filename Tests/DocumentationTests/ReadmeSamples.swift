@@ -24,9 +24,9 @@ func readmeServices() async throws {
 
     let todo = try await todos.create(["text": "Write a tour", "done": false])
     try await todos.patch(todo.id, with: ["done": true])
-    try await todos.patchAll(matching: .where("done", false), with: ["done": true])
+    try await todos.patchAll(query: .where("done", false), with: ["done": true])
     try await todos.remove(todo.id)
-    try await todos.removeAll(matching: .where("done", true))
+    try await todos.removeAll(query: .where("done", true))
 }
 
 private func typedServices(_ app: FeathersApp) async throws {
@@ -75,15 +75,15 @@ let measured: AroundHook = { context, next in
 }
 
 func readmeHooks(_ app: FeathersApp, _ messages: UntypedService) async {
-    await messages.addHooks(
-        Hooks(
+    await messages.use(
+        hooks: Hooks(
             before: [.create: [requireText]],
             after: [{ context in print("\(context.method) of \(context.path) is done") }],
             error: [{ context in print("failed: \(context.error!)") }]))
 
-    await messages.addHooks(.setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
-    app.addHooks(.retrying(attempts: 3))
-    app.addHooks(.timeout(.seconds(5), for: .find))
+    await messages.use(hooks: .setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
+    app.use(hooks: .retrying(attempts: 3))
+    app.use(hooks: .timeout(.seconds(5), for: .find))
 }
 
 private func events(_ messages: TypedService<Message>) async throws {
@@ -116,19 +116,21 @@ private func connecting(_ url: URL) {
 }
 
 private func app(limited app: FeathersApp) {
-    app.addHooks(.limiting(to: 6))
-    app.addHooks(.coalescingReads())
-    app.addHooks(.batching(over: "batch", services: ["messages", "users"]))
+    app.use(hooks: .limiting(to: 6))
+    app.use(hooks: .coalescingReads())
+    app.use(hooks: .batching(over: "batch", services: ["messages", "users"]))
 }
 
-private struct Letter: Codable, Sendable {
+private struct Letter: Codable, Queryable {
     var id: Int
     var isRead: Bool
     var createdAt: Date
+
+    enum CodingKeys: String, CodingKey { case id, isRead, createdAt }
 }
 
 private func following(_ messages: TypedService<Letter>, _ show: ([Letter]) -> Void) async throws {
-    for try await unread in messages.live(.where(\.isRead, false).sorted(by: \.createdAt, .descending).limit(20)) {
+    for try await unread in messages.live(.where(.isRead, false).sorted(by: .createdAt, .descending).limit(20)) {
         show(unread)
     }
     for try await page in messages.pages(of: 100, keyedBy: "id") {
@@ -186,7 +188,7 @@ private func errors(_ messages: TypedService<Message>) async throws {
 
 private func outbox(_ app: FeathersApp, _ messages: TypedService<Message>, _ folder: URL) async throws {
     let outbox = try await Outbox(file: folder.appending(path: "writes.outbox")) { $0.isKeyed = true }
-    try app.useOutbox(outbox)
+    try app.use(outbox: outbox)
 
     let queued = try await messages.outbox.create(Message(text: "Written in a tunnel"))
     let sent = try await queued.result()
@@ -195,9 +197,9 @@ private func outbox(_ app: FeathersApp, _ messages: TypedService<Message>, _ fol
 
 private func caching(_ app: FeathersApp, _ messages: TypedService<Message>, _ folder: URL) async throws {
     let storage = LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory: folder))
-    let cache = ServiceCache(storage, policy: .networkFirstCacheIfFailed, expiration: .seconds(3600))
+    let cache = ServiceCache(storage, policy: .networkFirstCacheIfFailed, expiration: .after(.seconds(3600)))
     cache["messages"] = ServiceCacheOptions(policy: .cacheFirstNetworkAlways)
-    app.useCache(cache)
+    app.use(cache: cache)
 
     for try await result in messages.cached.find(.limit(20)) {
         print(result.source, result.value.count)
@@ -207,8 +209,8 @@ private func caching(_ app: FeathersApp, _ messages: TypedService<Message>, _ fo
 }
 
 func readmeDiagnostics(_ app: FeathersApp) {
-    app.addDiagnostics(.standardError)
-    app.addDiagnostics(.closure { event in print(event) }, levels: DiagnosticLevels(.warning, [.connection: .debug]))
+    app.use(diagnostics: .standardError)
+    app.use(diagnostics: .closure { event in print(event) }, levels: DiagnosticLevels(.warning, [.connection: .debug]))
 }
 
 func readmeTesting() async throws -> String {

@@ -64,7 +64,7 @@ struct ReadmeTests {
         let app = FeathersApp()
         let messages = try await app.use(MemoryService(), at: "messages")
         await readmeHooks(app, messages)
-        await messages.addHooks(Hooks(around: [measured]))
+        await messages.use(hooks: Hooks(around: [measured]))
         #expect(try await messages.create(["text": "Hi"])["sentAt"]?.string != nil)
         await #expect { try await messages.create([:]) } throws: { "\($0)".contains("A message needs text") }
     }

@@ -6,8 +6,12 @@ import Foundation
 private func living(_ url: URL) async throws {
     @Sendable func mirror(_ service: UntypedService) async {}
     let app = FeathersApp(transport: .socketIO(url))
-    app.addBackgroundWork { app in await mirror(app.service("messages")) }
+    app.use(backgroundWork: { app in await mirror(app.service("messages")) })
     try await app.run()
+}
+
+private func signaled(_ app: FeathersApp) async throws {
+    try await app.run(until: [.terminate, .interrupt], shutDownWithin: .seconds(20))
 }
 
 private func ending(_ app: FeathersApp) async {

@@ -53,8 +53,8 @@ func singleTasks(_ tasks: TypedService<Chore>) async throws -> Int {
 
 func severalTodos(_ todos: TypedService<Todo>) async throws -> [Todo] {
     try await todos.create(contentsOf: [Todo(text: "one"), Todo(text: "two")])
-    try await todos.patchAll(matching: .where("isDone", false), with: ["isDone": true])
-    let removed = try await todos.removeAll(matching: .where("isDone", true))
+    try await todos.patchAll(query: .where("isDone", false), with: ["isDone": true])
+    let removed = try await todos.removeAll(query: .where("isDone", true))
     print("\(removed.count) removed")
     return removed
 }

@@ -21,7 +21,7 @@ struct EventStreamTests {
         app.recordMetrics()
         let listener = try Listener(port: 0)
         let server = EventStreamServer(app: app, paths: ["messages"])
-        app.addBackgroundWork { _ in await server.run(on: listener) }
+        app.use(backgroundWork: { _ in await server.run(on: listener) })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await app.run() }
             for await health in app.healthUpdates() where health.isReady { break }

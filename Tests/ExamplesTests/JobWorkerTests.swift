@@ -57,7 +57,9 @@ struct JobWorkerTests {
                     }
                     return worker
                 }
-                for try await finished in jobs.live(.where(\.queue, queue).where(\.state, .done)) where finished.count == 30 { break }
+                for try await finished in jobs.live(.where(.queue, queue).where(.state, Job.State.done)) where finished.count == 30 {
+                    break
+                }
                 for worker in workers { worker.stop() }
                 try await group.waitForAll()
             }
@@ -87,7 +89,7 @@ struct JobWorkerTests {
                 mayEnd.resolve(())
                 try await group.waitForAll()
             }
-            let states = try await jobs.find(.where(\.queue, queue)).map(\.state)
+            let states = try await jobs.find(.where(.queue, queue)).map(\.state)
             #expect(states.filter { $0 == .done }.count == 1 && states.filter { $0 == .open }.count == 4)
         }
     }
@@ -103,7 +105,7 @@ struct JobWorkerTests {
             }
             worker.resolve(made)
             try await withFeathersApp(app) { _ in try await made.run() }
-            #expect(try await jobs.find(.where(\.queue, queue)).map(\.state) == [.failed])
+            #expect(try await jobs.find(.where(.queue, queue)).map(\.state) == [.failed])
         }
     }
 }

@@ -24,7 +24,8 @@ struct CachedApp: Sendable {
     }
 
     init(
-        _ storage: TestedStorage = .memory, policy: CachePolicy = .networkOnlyUpdateCache, expiration: CacheExpiration = .seconds(10),
+        _ storage: TestedStorage = .memory, policy: CachePolicy = .networkOnlyUpdateCache,
+        expiration: CacheExpiration = .after(.seconds(10)),
         transport: StubTransport? = nil, configure: (inout CacheOptions) -> Void = { _ in }
     ) {
         let directory = TemporaryDirectory()
@@ -33,7 +34,7 @@ struct CachedApp: Sendable {
 
     init(
         _ storage: any CacheStorage, in directory: TemporaryDirectory, _ policy: CachePolicy = .networkOnlyUpdateCache,
-        _ expiration: CacheExpiration = .seconds(10), _ transport: StubTransport? = nil,
+        _ expiration: CacheExpiration = .after(.seconds(10)), _ transport: StubTransport? = nil,
         _ configure: (inout CacheOptions) -> Void = { _ in }
     ) {
         self.directory = directory
@@ -50,7 +51,7 @@ struct CachedApp: Sendable {
                 return answer
             }
         app = FeathersApp(transport: self.transport)
-        app.useCache(cache)
+        app.use(cache: cache)
     }
 
     var messages: UntypedService { app.service("messages") }

@@ -26,8 +26,8 @@ struct ReportingHTTPClientTests {
     ) async throws -> [DiagnosticEvent] {
         let app = FeathersApp()
         let events = Locked<[DiagnosticEvent]>([])
-        app.addDiagnostics(
-            ClosureDiagnosticSink { event in events.withLock { $0.append(event) } }, levels: levels, verbosity: verbosity)
+        app.use(
+            diagnostics: ClosureDiagnosticSink { event in events.withLock { $0.append(event) } }, levels: levels, verbosity: verbosity)
         let service = try await app.use(Fetching(client: ReportingHTTPClient(http), request: request), at: "m")
         _ = try? await service.find()
         return events.withLock { $0 }
@@ -109,8 +109,9 @@ struct ReportingHTTPClientTests {
         http.stub("/a", "PUT", with: .status(201))
         let events = Locked<[DiagnosticEvent]>([])
         let app = FeathersApp()
-        app.addDiagnostics(
-            .closure { event in events.withLock { $0.append(event) } }, levels: DiagnosticLevels(.trace), verbosity: .verbose())
+        app.use(
+            diagnostics: .closure { event in events.withLock { $0.append(event) } }, levels: DiagnosticLevels(.trace), verbosity: .verbose()
+        )
         let client = ReportingHTTPClient(http, diagnostics: app.diagnostics)
         let response = try await client.execute(HTTPTransfer(request("http://a.test/a", "PUT"), body: HTTPBody(Array("s3cret".utf8))))
         #expect(response.status == 201)
@@ -124,7 +125,7 @@ struct ReportingHTTPClientTests {
         http.stub("/a", with: .status(204))
         let app = FeathersApp()
         let events = Locked<[DiagnosticEvent]>([])
-        app.addDiagnostics(.closure { event in events.withLock { $0.append(event) } }, levels: DiagnosticLevels(.trace))
+        app.use(diagnostics: .closure { event in events.withLock { $0.append(event) } }, levels: DiagnosticLevels(.trace))
         _ = try await ReportingHTTPClient(http).execute(request("http://a.test/a"))
         #expect(events.withLock { $0.count } == 0)
         _ = try await ReportingHTTPClient(http, diagnostics: app.diagnostics).execute(request("http://a.test/a"))

@@ -55,8 +55,8 @@ struct StubRealTimeTransportTests {
     func prepare() async throws {
         let statuses = Mutex<[ConnectionStatus]>([])
         transport.stub("authentication", with: .value(["ok": true]))
-        transport.addConnectionSetup(
-            ConnectionSetup(
+        transport.use(
+            connectionSetup: ConnectionSetup(
                 headers: { ["Authorization": "Bearer t"] },
                 prepare: { [transport] send in
                     statuses.withLock { $0.append(transport.status) }
@@ -86,8 +86,8 @@ struct StubRealTimeTransportTests {
         let signIn = ServiceRequest(path: "authentication", method: .create, params: params)
         transport.stub("authentication", with: .value(["ok": true]))
         let first = Task { [transport] in try await transport.send(signIn) }
-        transport.addConnectionSetup(
-            ConnectionSetup(prepare: { [transport] _ in
+        transport.use(
+            connectionSetup: ConnectionSetup(prepare: { [transport] _ in
                 // One that waited, and one made meanwhile.
                 _ = try? await first.value
                 _ = try? await transport.send(signIn)
@@ -103,8 +103,8 @@ struct StubRealTimeTransportTests {
     @Test("runs what accompanies a connection beside it and cancels it with it")
     func accompany() async throws {
         let (log, lines) = AsyncStream.makeStream(of: String.self)
-        transport.addConnectionSetup(
-            ConnectionSetup(accompany: { _ in
+        transport.use(
+            connectionSetup: ConnectionSetup(accompany: { _ in
                 lines.yield("begins")
                 let (never, continuation) = AsyncStream.makeStream(of: Never.self)
                 for await _ in never {}
@@ -173,7 +173,7 @@ struct StubRealTimeTransportTests {
 
     @Test("is closed for good by the server, unless a plugin wants it back", arguments: [false, true])
     func serverDisconnect(isWanted: Bool) async throws {
-        transport.addConnectionSetup(ConnectionSetup(reconnects: { $0 == .serverDisconnect && isWanted }))
+        transport.use(connectionSetup: ConnectionSetup(reconnects: { $0 == .serverDisconnect && isWanted }))
         let running = Task { [transport] in try await transport.run() }
         try await transport.waitForStatus { $0 == .connected(recovered: false) }
         transport.drop(.serverDisconnect)
@@ -210,8 +210,8 @@ struct StubRealTimeTransportTests {
     @Test("gives connect one further attempt where a plugin wants it", arguments: [1, 2])
     func insistence(refusals: Int) async throws {
         let asked = Mutex(0)
-        transport.addConnectionSetup(
-            ConnectionSetup(reconnects: { _ in
+        transport.use(
+            connectionSetup: ConnectionSetup(reconnects: { _ in
                 asked.withLock { $0 += 1 }
                 return true
             }))
@@ -230,8 +230,8 @@ struct StubRealTimeTransportTests {
     func lostWhilePreparing() async throws {
         let isFirst = Mutex(true)
         transport.stub("authentication", with: .unanswered)
-        transport.addConnectionSetup(
-            ConnectionSetup(prepare: { [transport] send in
+        transport.use(
+            connectionSetup: ConnectionSetup(prepare: { [transport] send in
                 let isLost = isFirst.withLock { isFirst in
                     defer { isFirst = false }
                     return isFirst

@@ -21,8 +21,8 @@ struct TrafficFaultTests {
     func cutBatch() async throws {
         let proxy = try await FaultProxy(to: try await TestBackend.url())
         let app = FeathersApp(transport: .rest(proxy.url))
-        app.addHooks(.retrying(attempts: 5, pause: .milliseconds(20)))
-        app.addHooks(.batching(over: "batch", window: .seconds(60), limit: 3))
+        app.use(hooks: .retrying(attempts: 5, pause: .milliseconds(20)))
+        app.use(hooks: .batching(over: "batch", window: .seconds(60), limit: 3))
         // No answer comes before the connection has been cut, however long that takes.
         try await proxy.stall(.toClient, new: true)
         let answers = try await callers(app) {
@@ -40,10 +40,10 @@ struct TrafficFaultTests {
         let proxy = try await FaultProxy(to: try await TestBackend.url())
         try await proxy.refuse()
         let app = FeathersApp(transport: .rest(proxy.url))
-        app.addHooks(.retrying(attempts: 1000, pause: .milliseconds(20), longestPause: .milliseconds(50)))
-        app.addHooks(.limiting(to: 1))
+        app.use(hooks: .retrying(attempts: 1000, pause: .milliseconds(20), longestPause: .milliseconds(50)))
+        app.use(hooks: .limiting(to: 1))
         let (news, continuation) = AsyncStream.makeStream(of: Void.self)
-        app.addHooks(Hooks(error: [{ _ in continuation.yield() }]))
+        app.use(hooks: Hooks(error: [{ _ in continuation.yield() }]))
         let answers = try await callers(app, "echo") {
             // More failures than there are callers: somebody got a turn after somebody had failed.
             var failures = 0
@@ -65,7 +65,7 @@ struct TrafficFaultTests {
         }
         ways.socket.stub("batch", with: batch)
         ways.rest.stub("batch", with: batch)
-        ways.app.addHooks(.batching(over: "batch", methods: [.get, .patch], window: .seconds(60), limit: 2))
+        ways.app.use(hooks: .batching(over: "batch", methods: [.get, .patch], window: .seconds(60), limit: 2))
         let messages = ways.app.service("messages")
         async let first = messages.get(1)
         async let second = messages.get(2)

@@ -28,9 +28,9 @@ struct TrafficStressTests {
     func cancellations(seed: UInt64) async throws {
         let server = Server()
         let app = FeathersApp(transport: server.transport())
-        app.addHooks(.limiting(to: 3))
-        app.addHooks(.coalescingReads())
-        app.addHooks(.batching(over: "batch", services: ["batched"], window: .milliseconds(1), limit: 8))
+        app.use(hooks: .limiting(to: 3))
+        app.use(hooks: .coalescingReads())
+        app.use(hooks: .batching(over: "batch", services: ["batched"], window: .milliseconds(1), limit: 8))
         var random = SeededGenerator(seed: seed)
         let plans = (0..<400).map { _ in
             (

@@ -31,7 +31,7 @@ struct OutboxWriter {
         }
         let transport: any Transport = if isREST { .rest(url) } else { socketIO(url) }
         let app = FeathersApp(transport: transport)
-        try app.useOutbox(outbox)
+        try app.use(outbox: outbox)
         write("ready\n", to: 1)
         try await withFeathersApp(app) { app in
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -24,7 +24,7 @@ enum CachingBenchmarks {
         ]
         for (name, storage) in storages {
             let app = FeathersApp(transport: .rest(base))
-            app.useCache(ServiceCache(storage, policy: .cacheFirstNetworkIfNotFoundOrExpired))
+            app.use(cache: ServiceCache(storage, policy: .cacheFirstNetworkIfNotFoundOrExpired))
             let service = app.service("messages")
             _ = try await service.get(1)
             group.add("hit, \(name)", operations: 5_000, comparedWith: "REST") {
@@ -52,7 +52,7 @@ enum CachingBenchmarks {
         ]
         for (name, operations, cache) in caches {
             let app = FeathersApp()
-            if let cache { app.useCache(cache) }
+            if let cache { app.use(cache: cache) }
             let service = try await app.use(TrivialService(), at: "trivial")
             group.add(name, operations: operations, comparedWith: cache == nil ? nil : "no cache") {
                 for number in 0..<operations { _ = try await service.get(number % 100) }

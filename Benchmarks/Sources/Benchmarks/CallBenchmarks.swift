@@ -25,7 +25,7 @@ enum CallBenchmarks {
         ]
         for (name, hooks) in sets {
             let service = try await FeathersApp().use(TrivialService(), at: "trivial")
-            await service.addHooks(hooks)
+            await service.use(hooks: hooks)
             group.add(name, operations: 100_000, comparedWith: name == "0 hooks" ? nil : "0 hooks") {
                 for _ in 0..<100_000 { _ = try await service.get(1) }
             }

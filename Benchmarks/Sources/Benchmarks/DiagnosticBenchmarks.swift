@@ -11,11 +11,11 @@ enum DiagnosticBenchmarks {
         let around: AroundHook = { context, next in try await next(&context) }
         let sets: [(String, @Sendable (FeathersApp) -> Void)] = [
             ("none", { _ in }),
-            ("off (a sink that wants nothing)", { $0.addDiagnostics(.text { _ in }, levels: DiagnosticLevels(nil)) }),
-            ("1 around hook, for comparison", { $0.addHooks(Hooks(around: [around])) }),
-            ("unwanted (a sink that wants errors)", { $0.addDiagnostics(.text { _ in }, levels: DiagnosticLevels(.error)) }),
-            ("on, events to a closure", { $0.addDiagnostics(.closure { _ in }) }),
-            ("on, lines of text", { $0.addDiagnostics(.text { _ in }) }),
+            ("off (a sink that wants nothing)", { $0.use(diagnostics: .text { _ in }, levels: DiagnosticLevels(nil)) }),
+            ("1 around hook, for comparison", { $0.use(hooks: Hooks(around: [around])) }),
+            ("unwanted (a sink that wants errors)", { $0.use(diagnostics: .text { _ in }, levels: DiagnosticLevels(.error)) }),
+            ("on, events to a closure", { $0.use(diagnostics: .closure { _ in }) }),
+            ("on, lines of text", { $0.use(diagnostics: .text { _ in }) }),
         ]
         for (name, configure) in sets {
             let app = FeathersApp()

@@ -12,17 +12,17 @@ enum ModelBenchmarks {
     static func group() async throws -> BenchmarkGroup {
         var group = BenchmarkGroup("typed find, page of 10")
         let looking = try messages()
-        await looking.addHooks(Hooks(after: [{ context in if context.result == nil { context.result = .null } }]))
+        await looking.use(hooks: Hooks(after: [{ context in if context.result == nil { context.result = .null } }]))
         let watching = try messages()
-        await watching.addHooks(
-            Hooks(around: [
+        await watching.use(
+            hooks: Hooks(around: [
                 { context, next in
                     try await next(&context)
                     if context.result == nil { context.result = .null }
                 }
             ]))
         let passing = try messages()
-        await passing.addHooks(Hooks(around: [{ context, next in try await next(&context) }]))
+        await passing.use(hooks: Hooks(around: [{ context, next in try await next(&context) }]))
         let bare = try messages()
         group.add("the tree, then models", operations: 500) {
             for _ in 0..<500 {

@@ -30,7 +30,7 @@ enum Profile: String, CaseIterable {
         case .hooks:
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             let hook: Hook = { _ in }
-            await service.addHooks(Hooks(around: [{ context, next in try await next(&context) }], before: [hook], after: [hook]))
+            await service.use(hooks: Hooks(around: [{ context, next in try await next(&context) }], before: [hook], after: [hook]))
             for _ in 0..<times { _ = try await service.get(1) }
         case .live:
             let service = try await FeathersApp().use(MemoryService(records: Growth.records(1_000)), at: "messages")
@@ -43,7 +43,7 @@ enum Profile: String, CaseIterable {
         case .memory:
             let service = try await FeathersApp().use(MemoryService(multi: .all, records: Growth.records(times)), at: "messages")
             for number in 0..<times { _ = try await service.get(number * 7919 % times) }
-            try await service.patchAll(matching: Query(), with: ["n": 1])
+            try await service.patchAll(query: Query(), with: ["n": 1])
         case .readers:
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             let readers = (0..<times).map { _ in service.events(.created) }

@@ -10,7 +10,7 @@ enum TrafficBenchmarks {
 
     private static func service(_ transport: any Transport = TrivialTransport(), hooks: Hooks = Hooks()) -> UntypedService {
         let app = FeathersApp(transport: transport)
-        app.addHooks(hooks)
+        app.use(hooks: hooks)
         return app.service("messages")
     }
 

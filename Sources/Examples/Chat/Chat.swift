@@ -1,6 +1,5 @@
 import Feathers
 import Foundation
-import Signals
 
 /// `Chat <url> <room> <e-mail>` chats on a Feathers server: asks for the password, shows what others say, and says what is typed.
 @main
@@ -12,7 +11,8 @@ enum Chat {
             exit(64)
         }
         let lines = Lines(from: STDIN_FILENO)
-        let interruption = Termination { lines.finish() }
+        let signals = ProcessSignal.received()
+        async let _: Void = { for await _ in signals { lines.finish() } }()
         let password = await Terminal.secret("Password: ") { await lines.next() }
         do {
             if let password { try await chat(on: url, in: arguments[1], as: arguments[2], password, saying: lines) }
@@ -20,7 +20,6 @@ enum Chat {
             Terminal.write("\(error)\n")
             exit(1)
         }
-        withExtendedLifetime(interruption) {}
     }
 
     private static func chat(on url: URL, in name: String, as email: String, _ password: String, saying lines: Lines) async throws {

@@ -1,6 +1,5 @@
 import Feathers
 import Foundation
-import Signals
 
 /// `EventStream <url> <port> <service> …` forwards the events of a Feathers server's services to HTTP clients.
 @main
@@ -15,14 +14,12 @@ enum EventStream {
         }
         let app = FeathersApp(transport: .socketIO(url))
         app.recordMetrics()
-        app.addDiagnostics(.standardError)
+        app.use(diagnostics: .standardError)
         let listener = try Listener(port: port)
         let server = EventStreamServer(app: app, paths: Set(arguments.dropFirst(2)))
-        app.addBackgroundWork { _ in await server.run(on: listener) }
+        app.use(backgroundWork: { _ in await server.run(on: listener) })
         // At once, also into a pipe.
         FileHandle.standardOutput.write(Data("http://127.0.0.1:\(listener.port)/health\n".utf8))
-        let termination = Termination { app.beginShutdown(within: .seconds(10)) }
-        try await app.run()
-        withExtendedLifetime(termination) {}
+        try await app.run(until: [.terminate, .interrupt], shutDownWithin: .seconds(10))
     }
 }

@@ -1,7 +1,7 @@
 import Feathers
 
 /// Something to do, as the server keeps it.
-struct Job: Codable, Sendable {
+struct Job: Codable, Queryable {
     enum State: String, Codable, Sendable, CaseIterable, QueryValue {
         case open, claimed, done, failed
     }
@@ -12,4 +12,6 @@ struct Job: Codable, Sendable {
     var state = State.open
     /// Who has claimed it.
     var worker: String?
+
+    enum CodingKeys: String, CodingKey { case id, queue, text, state, worker }
 }

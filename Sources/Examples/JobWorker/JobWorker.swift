@@ -1,6 +1,5 @@
 import Feathers
 import Foundation
-import Signals
 
 /// `JobWorker <url> <service> <queue>` takes jobs from a Feathers service.
 @main
@@ -12,17 +11,17 @@ enum JobWorker {
             exit(64)
         }
         let app = FeathersApp(transport: .socketIO(url))
-        app.addDiagnostics(.standardError)
+        app.use(diagnostics: .standardError)
         let name = "\(ProcessInfo.processInfo.hostName)-\(ProcessInfo.processInfo.processIdentifier)"
         let worker = Worker(name, jobs: app.service(arguments[1], of: Job.self), queue: arguments[2]) { job in
             print("\(job.id ?? 0): \(job.text)")
         }
-        let termination = Termination { worker.stop() }
+        let signals = ProcessSignal.received()
+        async let _: Void = { for await _ in signals { worker.stop() } }()
         try await withFeathersApp(app) { app in
             // First the work ends, which says so to the server; then the connection.
             try await worker.run()
             await app.shutDown(within: .seconds(10))
         }
-        withExtendedLifetime(termination) {}
     }
 }

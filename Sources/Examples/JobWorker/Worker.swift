@@ -21,7 +21,7 @@ final class Worker: Sendable {
     /// Works until ``stop()``; a job that has begun is brought to its end.
     /// - Throws: what makes it impossible to know of jobs, or to say what became of one.
     func run() async throws {
-        let query = TypedQuery<Job>.where(\.queue, queue).where(\.state, .open).sorted(by: \.id).limit(20)
+        let query = TypedQuery<Job>.where(.queue, queue).where(.state, Job.State.open).sorted(by: .id).limit(20)
         let live = jobs.live(query)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -49,7 +49,7 @@ final class Worker: Sendable {
         guard let id = job.id else { return nil }
         do {
             let claim = ["state": Job.State.claimed.rawValue, "worker": name]
-            return try await jobs.patch(id, with: claim, .where("state", Job.State.open.rawValue))
+            return try await jobs.patch(id, with: claim, query: .where("state", Job.State.open))
         } catch FeathersError.Code.notFound {
             return nil
         } catch let error as FeathersError where error.execution == .mayHaveExecuted {

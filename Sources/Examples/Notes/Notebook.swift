@@ -16,10 +16,10 @@ struct Notebook: Sendable {
     ///   - book: tells these notes from others of the service.
     init(_ transport: any Transport, service: String = "messages", outbox file: URL, book: String) async throws {
         app = FeathersApp(transport: transport)
-        app.addHooks(.limiting(to: 4))
-        app.addHooks(.coalescingReads())
+        app.use(hooks: .limiting(to: 4))
+        app.use(hooks: .coalescingReads())
         outbox = try await Outbox(file: file)
-        try app.useOutbox(outbox)
+        try app.use(outbox: outbox)
         notes = app.service(service, of: Note.self)
         self.book = book
     }
@@ -36,7 +36,7 @@ struct Notebook: Sendable {
     /// All notes that the server has, page by page.
     /// - Parameter show: called with each note, and with the share of all pages that are there.
     func list(_ show: (Note, Double?) -> Void) async throws {
-        let query = TypedQuery<Note>.where(\.book, book).sorted(by: \.id)
+        let query = TypedQuery<Note>.where(.book, book).sorted(by: .id)
         for try await page in try notes.pages(query, of: 10, keyedBy: "id") {
             for note in page.records { show(note, page.fraction) }
         }

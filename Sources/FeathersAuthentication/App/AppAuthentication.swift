@@ -54,8 +54,8 @@ extension FeathersApp {
         trust(options.trustedServers)
         use(SignInGate(authenticator: authenticator))
         resolveIdentity { [weak authenticator] in await authenticator?.storedIdentity() }
-        addBackgroundWork { app in _ = await app.resolvedIdentity() }
-        (transport as? any RealTimeTransport)?.addConnectionSetup(authenticator.connectionSetup)
+        use(backgroundWork: { app in _ = await app.resolvedIdentity() })
+        (transport as? any RealTimeTransport)?.use(connectionSetup: authenticator.connectionSetup)
     }
 
     /// Signs in.

@@ -48,8 +48,8 @@ public struct ServiceCacheOptions: Sendable, Hashable {
 public enum CacheExpiration: Sendable, Hashable {
     /// For ever.
     case never
-    /// For so many seconds after the answer arrived.
-    case seconds(Double)
+    /// For a time after the response arrived.
+    case after(Duration)
     /// Until a date.
     case date(Date)
 
@@ -57,7 +57,7 @@ public enum CacheExpiration: Sendable, Hashable {
     func date(from now: Date) -> Date? {
         switch self {
         case .never: nil
-        case .seconds(let seconds): now.addingTimeInterval(seconds)
+        case .after(let duration): now.addingTimeInterval(duration / .seconds(1))
         case .date(let date): date
         }
     }

@@ -8,22 +8,22 @@ public struct CachedService<Record: Sendable, List: Sendable>: Sendable {
 
     /// Lists the records that match a query; a typed service's with the page's totals where the service paginates.
     public func find(_ query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()) -> CachedResults<List> {
-        results(.find, nil, query, policy, params, list)
+        results(.find, nil, query: query, policy, params, list)
     }
 
     /// Reads one record.
     public func get(
-        _ id: some ServiceIDConvertible, _ query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()
+        _ id: some ServiceIDConvertible, query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()
     ) -> CachedResults<Record> {
         do {
-            return results(.get, try id.serviceID, query, policy, params, record)
+            return results(.get, try id.serviceID, query: query, policy, params, record)
         } catch {
             return CachedResults(service: service, request: .failure(error)) { try record($0, params) }
         }
     }
 
     private func results<Value>(
-        _ method: ServiceMethod, _ id: ServiceID?, _ query: Query, _ policy: CachePolicy?, _ params: Params,
+        _ method: ServiceMethod, _ id: ServiceID?, query: Query, _ policy: CachePolicy?, _ params: Params,
         _ read: @escaping @Sendable (JSONValue, Params) throws -> Value
     ) -> CachedResults<Value> {
         var sent = params.joining(query)

@@ -5,9 +5,9 @@ public import Foundation
 /// Keeps what services answered to `find` and `get`, and answers from it as a policy says.
 ///
 /// ```swift
-/// let cache = ServiceCache(MemoryCacheStorage(), policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .seconds(300))
+/// let cache = ServiceCache(MemoryCacheStorage(), policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(300)))
 /// cache["messages"] = ServiceCacheOptions(policy: .cacheFirstNetworkAlways)
-/// app.useCache(cache)
+/// app.use(cache: cache)
 /// ```
 ///
 /// The params of a call take precedence over the options of its service, and these over the options for all services. Successful writes through the app
@@ -24,7 +24,7 @@ public final class ServiceCache: Sendable {
     /// The names of the header fields that are part of a key, in lower case.
     let keyHeaders: Set<String>
 
-    /// Creates a cache, with the policy and the expiration of calls and services without their own. Install it with ``FeathersApp/useCache(_:)``.
+    /// Creates a cache, with the policy and the expiration of calls and services without their own. Install it with ``FeathersApp/use(cache:)``.
     public init(
         _ storage: any CacheStorage = MemoryCacheStorage(), policy: CachePolicy = .networkOnlyUpdateCache,
         expiration: CacheExpiration = .never,
@@ -180,9 +180,9 @@ extension FeathersApp {
     ///
     /// The cache keeps the server's answers, and stands inside all hooks: they run for every call, on kept answers too. It stands outside the sign-in
     /// gate, so that the answers of a user who is signed in with a stored token can be read without a server. Entries are never shared between users.
-    public func useCache(_ cache: ServiceCache) {
+    public func use(cache: ServiceCache) {
         use(CacheMiddleware(cache: cache))
         observeEvents(with: cache.eventSink)
-        addBackgroundWork { _ in await cache.background.run(for: cache) }
+        use(backgroundWork: { _ in await cache.background.run(for: cache) })
     }
 }

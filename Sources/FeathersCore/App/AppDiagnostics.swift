@@ -2,24 +2,24 @@ extension FeathersApp {
     /// Reports every call, and every change of the connection, to a sink.
     ///
     /// ```swift
-    /// app.addDiagnostics(.standardError)
-    /// app.addDiagnostics(.text { lines.append($0) }, levels: DiagnosticLevels(.warning, [.http: .debug]))
+    /// app.use(diagnostics: .standardError)
+    /// app.use(diagnostics: .text { lines.append($0) }, levels: DiagnosticLevels(.warning, [.http: .debug]))
     /// ```
     ///
     /// Calls of all services are reported as by ``Hooks/logging(levels:redaction:verbosity:to:)``, which explains the parameters. The
     /// connection is reported during ``run()`` and ``withFeathersApp(_:_:)``; an app that calls ``connect()`` by hand runs
     /// ``reportConnectionChanges()`` itself. HTTP exchanges are reported by a `ReportingHTTPClient`.
-    public func addDiagnostics(
-        _ sink: any DiagnosticSink, levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = Redaction(),
+    public func use(
+        diagnostics sink: any DiagnosticSink, levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = Redaction(),
         verbosity: DiagnosticVerbosity = .brief
     ) {
-        addHooks(.logging(levels: levels, redaction: redaction, verbosity: verbosity, to: sink))
+        use(hooks: .logging(levels: levels, redaction: redaction, verbosity: verbosity, to: sink))
         let isFirst = withState { state in
             defer { state.reportsConnection = true }
             return !state.reportsConnection
         }
         // One for all sinks: each change is reported to those present by then.
-        if isFirst { addBackgroundWork { await $0.reportConnectionChanges() } }
+        if isFirst { use(backgroundWork: { await $0.reportConnectionChanges() }) }
     }
 
     /// The app's sinks, for what happens outside of calls; within one, ``Diagnostics/current`` knows the call too.
@@ -45,7 +45,7 @@ extension FeathersApp {
             state.metrics = recorder
             return recorder
         }
-        if let recorder { addDiagnostics(recorder, levels: MetricsRecorder.levels) }
+        if let recorder { use(diagnostics: recorder, levels: MetricsRecorder.levels) }
     }
 
     /// The app's counters and gauges. Calls and connections are counted from ``recordMetrics()`` on.

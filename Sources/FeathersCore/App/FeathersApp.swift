@@ -64,7 +64,7 @@ public final class FeathersApp: Sendable {
 
 extension FeathersApp {
     /// Adds hooks that run around every service's own, for calls that start afterwards.
-    public func addHooks(_ hooks: Hooks) {
+    public func use(hooks: Hooks) {
         withState {
             $0.hooks.append(hooks)
             // With the lock held, so that a version is never newer than its hooks.
@@ -76,7 +76,7 @@ extension FeathersApp {
     package func use(_ middleware: any Middleware, for scope: HookScope = .all) {
         var hooks = Hooks()
         hooks.middleware[scope] = [middleware]
-        addHooks(hooks)
+        use(hooks: hooks)
     }
 
     /// The hooks registered on the app.
@@ -211,7 +211,7 @@ public typealias LifecycleHook = @Sendable (FeathersApp, _ next: () async throws
 
 extension FeathersApp {
     /// Adds hooks that run around the app's own set-up and tear-down; the first registered is the outermost.
-    public func addLifecycleHooks(setUp: [LifecycleHook] = [], tearDown: [LifecycleHook] = []) {
+    public func use(setUp: [LifecycleHook] = [], tearDown: [LifecycleHook] = []) {
         withState {
             $0.setUpHooks += setUp
             $0.tearDownHooks += tearDown

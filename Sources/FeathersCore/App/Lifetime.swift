@@ -57,7 +57,7 @@ extension FeathersApp {
     ///
     /// It starts after the app's set-up, at once in an app that runs already, and is cancelled before the connection closes. It receives the app, so that it
     /// need not keep it.
-    public func addBackgroundWork(_ work: @escaping @Sendable (FeathersApp) async -> Void) { lifetime.add(work) }
+    public func use(backgroundWork work: @escaping @Sendable (FeathersApp) async -> Void) { lifetime.add(work) }
 }
 
 /// Sets an app up, keeps its connection while `body` runs with it, and tears it down whatever happens.

@@ -8,20 +8,23 @@ extension FeathersApp {
     /// service of this process, belong to it. Calls that have not finished in time are ended where they are on their way: HTTP requests and calls over
     /// connections, those of endpoints and of registered ``TransportService``s too. Code of a service in this process cannot be ended from outside.
     /// Running or connecting again lets calls in again.
-    /// - Parameters:
-    ///   - limit: how long calls in flight may take; of several shutdowns at once the first one's counts.
-    ///   - clock: what the limit is measured on.
+    /// - Parameter limit: how long calls in flight may take; of several shutdowns at once the first one's counts.
     /// - Returns: how many calls had not finished in time.
     @discardableResult
-    public func shutDown(within limit: Duration, clock: any Clock<Duration> = ContinuousClock()) async -> Int {
+    public func shutDown(within limit: Duration) async -> Int { await shutDown(within: limit, clock: ContinuousClock()) }
+
+    @discardableResult
+    package func shutDown(within limit: Duration, clock: any Clock<Duration>) async -> Int {
         beginShutdown(within: limit, clock: clock)
         // The order has been given by now; a cancelled caller does not wait.
         guard let order = try? await gate.order() else { return gate.inFlight }
         return await finish(order)
     }
 
-    /// Begins what ``shutDown(within:clock:)`` does and returns at once, for handlers that must not wait. ``run()`` completes it, even if it has yet to begin.
-    public func beginShutdown(within limit: Duration, clock: any Clock<Duration> = ContinuousClock()) {
+    /// Begins what ``shutDown(within:)`` does and returns at once, for handlers that must not wait. ``run()`` completes it, even if it has yet to begin.
+    public func beginShutdown(within limit: Duration) { beginShutdown(within: limit, clock: ContinuousClock()) }
+
+    package func beginShutdown(within limit: Duration, clock: any Clock<Duration>) {
         let clock = RelativeClock(clock)
         gate.close(ShutdownOrder(deadline: clock.now + limit, clock: clock))
         noteHealth()

@@ -1,7 +1,7 @@
 /// A set of hooks to register on a service or an app.
 ///
 /// ```swift
-/// await messages.addHooks(Hooks(before: [.create: [requireText]], error: [report]))
+/// await messages.use(hooks: Hooks(before: [.create: [requireText]], error: [report]))
 /// ```
 public struct Hooks: Sendable {
     /// Run around everything else of their level; the first registered is the outermost.
@@ -12,7 +12,7 @@ public struct Hooks: Sendable {
     package var after: HookMap<Hook>
     /// Run after a failure, those of the method first, in the order of registration.
     package var error: HookMap<Hook>
-    /// Around hooks that stand outside all others of their level; see ``Hooks/timeout(_:for:clock:)``.
+    /// Around hooks that stand outside all others of their level; see ``Hooks/timeout(_:for:)``.
     var deadlines: HookMap<AroundHook> = [:]
     /// What stands between the hooks and the method.
     package var middleware: HookMap<any Middleware> = [:]

@@ -2,7 +2,7 @@ extension Hooks {
     /// Checks the data of calls before they run.
     ///
     /// ```swift
-    /// await messages.addHooks(.validating(.create) { data in
+    /// await messages.use(hooks: .validating(.create) { data in
     ///     guard data["text"]?.string?.isEmpty == false else { throw FeathersError(.badRequest, "A message needs text") }
     /// })
     /// ```
@@ -81,10 +81,11 @@ extension Hooks {
     /// - Parameters:
     ///   - duration: how long a call may take.
     ///   - scope: the methods it is meant for.
-    ///   - clock: what the time is measured on.
-    public static func timeout(
-        _ duration: Duration, for scope: HookScope = .all, clock: any Clock<Duration> = ContinuousClock()
-    ) -> Hooks {
+    public static func timeout(_ duration: Duration, for scope: HookScope = .all) -> Hooks {
+        timeout(duration, for: scope, clock: ContinuousClock())
+    }
+
+    package static func timeout(_ duration: Duration, for scope: HookScope = .all, clock: any Clock<Duration>) -> Hooks {
         var hooks = Hooks()
         hooks.deadlines[scope] = [{ context, next in try await next.run(within: duration, on: clock, &context) }]
         return hooks

@@ -14,10 +14,15 @@ extension Hooks {
     ///   - longestPause: the longest pause.
     ///   - refusedWrites: whether every call is repeated that the server *answered* with 429, or with 503 and a time to come back. Such an answer is meant to
     ///     say that nothing was executed; whether your server keeps to that is for you to know.
-    ///   - clock: what the pauses are measured on.
     public static func retrying(
+        attempts: Int = 3, pause: Duration = .milliseconds(200), longestPause: Duration = .seconds(30), refusedWrites: Bool = false
+    ) -> Hooks {
+        retrying(attempts: attempts, pause: pause, longestPause: longestPause, refusedWrites: refusedWrites, clock: ContinuousClock())
+    }
+
+    package static func retrying(
         attempts: Int = 3, pause: Duration = .milliseconds(200), longestPause: Duration = .seconds(30), refusedWrites: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration>
     ) -> Hooks {
         let timebase = RelativeClock(clock)
         return Hooks(around: [

@@ -6,37 +6,42 @@ extension Query {
         /// The operator as it is sent, such as `$gt`; nil for equality.
         let `operator`: String?
         let value: JSONValue
+        /// The dates that the value holds, if it holds nothing else: typed queries write them in the service's format.
+        let dates: [Date]?
 
-        private init(_ operator: String?, _ value: JSONValue) {
-            self.operator = `operator`
-            self.value = value
+        private init(_ operator: String?, _ value: JSONValue, dates: [Date]? = nil) {
+            (self.operator, self.value, self.dates) = (`operator`, value, dates)
+        }
+
+        private init(_ operator: String?, comparingWith value: some QueryValue) {
+            self.init(`operator`, value.queryValue, dates: (value as? Date).map { [$0] } ?? value as? [Date])
         }
     }
 }
 
 extension Query.Condition {
     /// The property equals `value`. A list matches if one of its elements does. Null also matches a missing property.
-    public static func equals(_ value: some QueryValue) -> Self { Self(nil, value.queryValue) }
+    public static func equals(_ value: some QueryValue) -> Self { Self(nil, comparingWith: value) }
     /// The property equals `value`, for JSON literals such as `nil`.
     public static func equals(_ value: JSONValue) -> Self { Self(nil, value) }
     /// The property does not equal `value` (`$ne`).
-    public static func isNot(_ value: some QueryValue) -> Self { Self("$ne", value.queryValue) }
+    public static func isNot(_ value: some QueryValue) -> Self { Self("$ne", comparingWith: value) }
     /// The property does not equal `value` (`$ne`), for JSON literals such as `nil`.
     public static func isNot(_ value: JSONValue) -> Self { Self("$ne", value) }
     /// The property is greater than `value` (`$gt`).
-    public static func greaterThan(_ value: some QueryValue) -> Self { Self("$gt", value.queryValue) }
+    public static func greaterThan(_ value: some QueryValue) -> Self { Self("$gt", comparingWith: value) }
     /// The property is greater than or equal to `value` (`$gte`).
-    public static func isAtLeast(_ value: some QueryValue) -> Self { Self("$gte", value.queryValue) }
+    public static func isAtLeast(_ value: some QueryValue) -> Self { Self("$gte", comparingWith: value) }
     /// The property is less than `value` (`$lt`).
-    public static func lessThan(_ value: some QueryValue) -> Self { Self("$lt", value.queryValue) }
+    public static func lessThan(_ value: some QueryValue) -> Self { Self("$lt", comparingWith: value) }
     /// The property is less than or equal to `value` (`$lte`).
-    public static func isAtMost(_ value: some QueryValue) -> Self { Self("$lte", value.queryValue) }
+    public static func isAtMost(_ value: some QueryValue) -> Self { Self("$lte", comparingWith: value) }
 
     /// The property equals one of `values` (`$in`).
     ///
     /// A query string cannot express an empty list. Over REST the call fails before it is sent.
     public static func isIn<Values: Sequence>(_ values: Values) -> Self where Values.Element: QueryValue {
-        Self("$in", .array(values.map(\.queryValue)))
+        Self("$in", comparingWith: Array(values))
     }
 
     /// The property equals one of `values` (`$in`), for literals of mixed types.
@@ -46,13 +51,13 @@ extension Query.Condition {
     ///
     /// A query string cannot express an empty list. Over REST the call fails before it is sent.
     public static func isNotIn<Values: Sequence>(_ values: Values) -> Self where Values.Element: QueryValue {
-        Self("$nin", .array(values.map(\.queryValue)))
+        Self("$nin", comparingWith: Array(values))
     }
 
     /// The property equals none of `values` (`$nin`), for literals of mixed types.
     public static func isNotIn(_ values: [JSONValue]) -> Self { Self("$nin", .array(values)) }
     /// A custom operator, such as `.custom("$regex", "^a")`. The service must allow it.
-    public static func custom(_ operator: String, _ value: some QueryValue) -> Self { Self(`operator`, value.queryValue) }
+    public static func custom(_ operator: String, _ value: some QueryValue) -> Self { Self(`operator`, comparingWith: value) }
     /// A custom operator, for JSON literals.
     public static func custom(_ operator: String, _ value: JSONValue) -> Self { Self(`operator`, value) }
 }
@@ -71,6 +76,11 @@ extension JSONValue {
     /// A literal holds variables this way: `["name": JSONValue(name), "age": JSONValue(age)]`. Swift converts literals to JSON, but not
     /// variables. For models, use ``JSONValue/init(encoding:with:)``.
     public init(_ value: (some QueryValue)?) { self = value?.queryValue ?? .null }
+}
+
+extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
+    /// The raw value. An enumeration only needs to declare its conformance to ``QueryValue``.
+    public var queryValue: JSONValue { rawValue.queryValue }
 }
 
 extension JSONValue: QueryValue { public var queryValue: JSONValue { self } }

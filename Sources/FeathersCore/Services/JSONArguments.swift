@@ -3,14 +3,14 @@
 extension TypedService {
     /// Creates a record from JSON, such as a literal with values of several kinds.
     @concurrent @discardableResult
-    public func create(_ data: JSONValue, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
+    public func create(_ data: JSONValue, query: Query = Query(), params: Params = Params()) async throws -> Model {
         let request = try untyped.request(.create, data: oneRecord(data), query: query, params: params)
         return try decode(await untyped.response(to: request), codec(for: params))
     }
 
     /// Creates several records from JSON in one call.
     @concurrent @discardableResult
-    public func create(contentsOf data: [JSONValue], _ query: Query = Query(), params: Params = Params()) async throws -> [Model] {
+    public func create(contentsOf data: [JSONValue], query: Query = Query(), params: Params = Params()) async throws -> [Model] {
         let request = untyped.request(.create, data: .array(data), query: query, params: params)
         return try decodeList(await untyped.response(to: request), params)
     }
@@ -18,7 +18,7 @@ extension TypedService {
     /// Replaces a record with JSON.
     @concurrent @discardableResult
     public func update(
-        _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
+        _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
         let request = try untyped.request(.update, id: id.serviceID, data: data, query: query, params: params)
         return try decode(await untyped.response(to: request), codec(for: params))
@@ -26,20 +26,20 @@ extension TypedService {
 
     /// Merges JSON into every record that matches a query.
     @concurrent @discardableResult
-    public func patchAll(matching query: Query, with data: JSONValue, params: Params = Params()) async throws -> [Model] {
+    public func patchAll(query: Query, with data: JSONValue, params: Params = Params()) async throws -> [Model] {
         try decodeList(await untyped.response(to: untyped.request(.patch, data: data, query: query, params: params)), params)
     }
 
     /// Merges JSON into every record that matches a typed query.
     @concurrent @discardableResult
-    public func patchAll(matching query: TypedQuery<Model>, with data: JSONValue, params: Params = Params()) async throws -> [Model] {
-        try await patchAll(matching: written(query, params), with: data, params: params)
+    public func patchAll(query: TypedQuery<Model>, with data: JSONValue, params: Params = Params()) async throws -> [Model] {
+        try await patchAll(query: written(query, params), with: data, params: params)
     }
 
     /// Calls a custom method with JSON, or without data, and decodes its result into the type the caller expects.
     @concurrent
     public func call<Result: Decodable & Sendable>(
-        _ method: ServiceMethod, with data: JSONValue = .null, returning type: Result.Type = Result.self, _ query: Query = Query(),
+        _ method: ServiceMethod, with data: JSONValue = .null, returning type: Result.Type = Result.self, query: Query = Query(),
         params: Params = Params()
     ) async throws -> Result {
         let request = try untyped.customRequest(method, data: data, query: query, params: params)
@@ -49,16 +49,16 @@ extension TypedService {
     /// Calls a custom method with JSON, or without data, and ignores its result.
     @concurrent
     public func call(
-        _ method: ServiceMethod, with data: JSONValue = .null, _ query: Query = Query(), params: Params = Params()
+        _ method: ServiceMethod, with data: JSONValue = .null, query: Query = Query(), params: Params = Params()
     ) async throws {
-        try await untyped.call(method, with: data, query, params: params)
+        try await untyped.call(method, with: data, query: query, params: params)
     }
 
     /// Calls a custom method and ignores its result.
     @concurrent
     public func call(
-        _ method: ServiceMethod, with data: some Encodable & Sendable, _ query: Query = Query(), params: Params = Params()
+        _ method: ServiceMethod, with data: some Encodable & Sendable, query: Query = Query(), params: Params = Params()
     ) async throws {
-        try await untyped.call(method, with: codec(for: params).encodeSent(data, to: path), query, params: params)
+        try await untyped.call(method, with: codec(for: params).encodeSent(data, to: path), query: query, params: params)
     }
 }

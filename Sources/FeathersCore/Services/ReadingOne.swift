@@ -3,10 +3,10 @@
 extension UntypedService {
     /// Reads one record, or returns nil where the server answers with ``FeathersError/Code/notFound``.
     @concurrent
-    public func find(id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()) async throws
+    public func find(id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()) async throws
         -> JSONValue?
     {
-        try await ifFound { try await get(id, query, params: params) }
+        try await ifFound { try await get(id, query: query, params: params) }
     }
 
     /// The first record that matches a query, in the query's order; nil if none does.
@@ -45,8 +45,8 @@ extension UntypedService {
 extension TypedService {
     /// Reads one record, or returns nil where the server answers with ``FeathersError/Code/notFound``.
     @concurrent
-    public func find(id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()) async throws -> Model? {
-        try await ifFound { try await get(id, query, params: params) }
+    public func find(id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()) async throws -> Model? {
+        try await ifFound { try await get(id, query: query, params: params) }
     }
 
     /// The first record that matches a query, in the query's order; nil if none does.

@@ -9,30 +9,30 @@ extension TypedService where Model: Identifiable, Model.ID: ServiceIDConvertible
     /// ```
     /// - Throws: ``FeathersError/Code/badRequest``, never sent, if the record has no id yet.
     @concurrent @discardableResult
-    public func update(_ record: Model, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try await update(record.id.serviceID, with: record, query, params: params)
+    public func update(_ record: Model, query: Query = Query(), params: Params = Params()) async throws -> Model {
+        try await update(record.id.serviceID, with: record, query: query, params: params)
     }
 
     /// Merges the properties of a dictionary, or of any encodable value, into a record.
     /// - Throws: ``FeathersError/Code/badRequest``, never sent, if the record has no id yet.
     @concurrent @discardableResult
     public func patch(
-        _ record: Model, with data: some Encodable & Sendable, _ query: Query = Query(), params: Params = Params()
+        _ record: Model, with data: some Encodable & Sendable, query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
-        try await patch(record.id.serviceID, with: data, query, params: params)
+        try await patch(record.id.serviceID, with: data, query: query, params: params)
     }
 
     /// Merges JSON into a record. A property that is null in `data` is cleared.
     /// - Throws: ``FeathersError/Code/badRequest``, never sent, if the record has no id yet.
     @concurrent @discardableResult
-    public func patch(_ record: Model, with data: JSONValue, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try await patch(record.id.serviceID, with: data, query, params: params)
+    public func patch(_ record: Model, with data: JSONValue, query: Query = Query(), params: Params = Params()) async throws -> Model {
+        try await patch(record.id.serviceID, with: data, query: query, params: params)
     }
 
     /// Removes a record.
     /// - Throws: ``FeathersError/Code/badRequest``, never sent, if the record has no id yet.
     @concurrent @discardableResult
-    public func remove(_ record: Model, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try await remove(record.id.serviceID, query, params: params)
+    public func remove(_ record: Model, query: Query = Query(), params: Params = Params()) async throws -> Model {
+        try await remove(record.id.serviceID, query: query, params: params)
     }
 }

@@ -24,7 +24,7 @@ public actor Service {
     }
 
     /// Adds hooks behind the present ones. Calls that start after this returns run them.
-    public func addHooks(_ hooks: Hooks) {
+    public func use(hooks: Hooks) {
         self.hooks.append(hooks)
         published.withLock { $0 = nil }
     }

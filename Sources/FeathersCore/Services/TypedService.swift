@@ -31,8 +31,8 @@ public struct TypedService<Model: Codable & Sendable>: Sendable {
     public var path: String { untyped.path }
 
     /// Adds hooks behind the present ones.
-    public func addHooks(_ hooks: Hooks) async {
-        await untyped.addHooks(hooks)
+    public func use(hooks: Hooks) async {
+        await untyped.use(hooks: hooks)
     }
 }
 
@@ -45,13 +45,13 @@ extension TypedService {
 
     /// Reads one record.
     @concurrent
-    public func get(_ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
+    public func get(_ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()) async throws -> Model {
         try decode(await untyped.response(to: untyped.request(.get, id: id.serviceID, query: query, params: params)), codec(for: params))
     }
 
     /// Creates a record from a model or from any other encodable value.
     @concurrent @discardableResult
-    public func create(_ data: some Encodable & Sendable, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
+    public func create(_ data: some Encodable & Sendable, query: Query = Query(), params: Params = Params()) async throws -> Model {
         let codec = codec(for: params)
         let record = try oneRecord(codec.encodeSent(data, to: path))
         return try decode(await untyped.response(to: untyped.request(.create, data: record, query: query, params: params)), codec)
@@ -60,7 +60,7 @@ extension TypedService {
     /// Creates several records in one call.
     @concurrent @discardableResult
     public func create(
-        contentsOf data: [some Encodable & Sendable], _ query: Query = Query(), params: Params = Params()
+        contentsOf data: [some Encodable & Sendable], query: Query = Query(), params: Params = Params()
     ) async throws -> [Model] {
         let codec = codec(for: params)
         let records = try JSONValue.array(data.map { try codec.encodeSent($0, to: path) })
@@ -69,14 +69,14 @@ extension TypedService {
 
     /// Creates several records in one call, as `create(contentsOf:)` does.
     @concurrent @discardableResult
-    public func create(_ data: [some Encodable & Sendable], _ query: Query = Query(), params: Params = Params()) async throws -> [Model] {
-        try await create(contentsOf: data, query, params: params)
+    public func create(_ data: [some Encodable & Sendable], query: Query = Query(), params: Params = Params()) async throws -> [Model] {
+        try await create(contentsOf: data, query: query, params: params)
     }
 
     /// Replaces a record.
     @concurrent @discardableResult
     public func update(
-        _ id: some ServiceIDConvertible & Sendable, with data: some Encodable & Sendable, _ query: Query = Query(),
+        _ id: some ServiceIDConvertible & Sendable, with data: some Encodable & Sendable, query: Query = Query(),
         params: Params = Params()
     ) async throws -> Model {
         let codec = codec(for: params)
@@ -87,7 +87,7 @@ extension TypedService {
     /// Merges the properties of a dictionary, or of any encodable value, into a record.
     @concurrent @discardableResult
     public func patch(
-        _ id: some ServiceIDConvertible & Sendable, with data: some Encodable & Sendable, _ query: Query = Query(),
+        _ id: some ServiceIDConvertible & Sendable, with data: some Encodable & Sendable, query: Query = Query(),
         params: Params = Params()
     ) async throws -> Model {
         let codec = codec(for: params)
@@ -98,7 +98,7 @@ extension TypedService {
     /// Merges JSON into a record. A property that is null in `data` is cleared.
     @concurrent @discardableResult
     public func patch(
-        _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
+        _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
         let request = try untyped.request(.patch, id: id.serviceID, data: data, query: query, params: params)
         return try decode(await untyped.response(to: request), codec(for: params))
@@ -106,7 +106,7 @@ extension TypedService {
 
     /// Merges data into every record that matches a query.
     @concurrent @discardableResult
-    public func patchAll(matching query: Query, with data: some Encodable & Sendable, params: Params = Params()) async throws -> [Model] {
+    public func patchAll(query: Query, with data: some Encodable & Sendable, params: Params = Params()) async throws -> [Model] {
         let request = try untyped.request(.patch, data: codec(for: params).encodeSent(data, to: path), query: query, params: params)
         return try decodeList(await untyped.response(to: request), params)
     }
@@ -114,14 +114,14 @@ extension TypedService {
     /// Removes a record.
     @concurrent @discardableResult
     public func remove(
-        _ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()
+        _ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
         try decode(await untyped.response(to: untyped.request(.remove, id: id.serviceID, query: query, params: params)), codec(for: params))
     }
 
     /// Removes every record that matches a query.
     @concurrent @discardableResult
-    public func removeAll(matching query: Query, params: Params = Params()) async throws -> [Model] {
+    public func removeAll(query: Query, params: Params = Params()) async throws -> [Model] {
         try decodeList(await untyped.response(to: untyped.request(.remove, query: query, params: params)), params)
     }
 
@@ -129,7 +129,7 @@ extension TypedService {
     @concurrent
     public func call<Result: Decodable & Sendable>(
         _ method: ServiceMethod, with data: some Encodable & Sendable, returning type: Result.Type = Result.self,
-        _ query: Query = Query(), params: Params = Params()
+        query: Query = Query(), params: Params = Params()
     ) async throws -> Result {
         let codec = codec(for: params)
         let request = try untyped.customRequest(method, data: codec.encodeSent(data, to: path), query: query, params: params)
@@ -153,15 +153,15 @@ extension TypedService {
     /// Merges data into every record that matches a typed query.
     @concurrent @discardableResult
     public func patchAll(
-        matching query: TypedQuery<Model>, with data: some Encodable & Sendable, params: Params = Params()
+        query: TypedQuery<Model>, with data: some Encodable & Sendable, params: Params = Params()
     ) async throws -> [Model] {
-        try await patchAll(matching: written(query, params), with: data, params: params)
+        try await patchAll(query: written(query, params), with: data, params: params)
     }
 
     /// Removes every record that matches a typed query.
     @concurrent @discardableResult
-    public func removeAll(matching query: TypedQuery<Model>, params: Params = Params()) async throws -> [Model] {
-        try await removeAll(matching: written(query, params), params: params)
+    public func removeAll(query: TypedQuery<Model>, params: Params = Params()) async throws -> [Model] {
+        try await removeAll(query: written(query, params), params: params)
     }
 
     /// All pages of the records that match a typed query; see ``UntypedService/pages(_:of:keyedBy:prefetching:params:)``.

@@ -27,7 +27,7 @@ public struct UntypedService: Sendable {
     public var path: String { actor.path }
 
     /// Adds hooks behind the present ones. Calls that start after this returns run them.
-    public func addHooks(_ hooks: Hooks) async { await actor.addHooks(hooks) }
+    public func use(hooks: Hooks) async { await actor.use(hooks: hooks) }
 
     /// The hooks registered on this service.
     package var hooks: Hooks { get async { await actor.hooks } }
@@ -43,7 +43,7 @@ extension UntypedService {
     /// Reads one record.
     /// - Throws: ``FeathersError/Code/notFound`` if there is no such record, or the query does not match it.
     @concurrent
-    public func get(_ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()) async throws
+    public func get(_ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()) async throws
         -> JSONValue
     {
         try await execute(request(.get, id: id.serviceID, query: query, params: params)).result
@@ -52,7 +52,7 @@ extension UntypedService {
     /// Creates a record.
     /// - Returns: the record as the service keeps it, with its id.
     @concurrent @discardableResult
-    public func create(_ data: JSONValue, _ query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
+    public func create(_ data: JSONValue, query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
         try await execute(request(.create, data: data, query: query, params: params)).result
     }
 
@@ -60,7 +60,7 @@ extension UntypedService {
     /// - Returns: an array of the records as the service keeps them.
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` if the service takes one at a time.
     @concurrent @discardableResult
-    public func create(contentsOf data: [JSONValue], _ query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
+    public func create(contentsOf data: [JSONValue], query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
         try await execute(request(.create, data: .array(data), query: query, params: params)).result
     }
 
@@ -68,7 +68,7 @@ extension UntypedService {
     /// - Throws: ``FeathersError/Code/notFound`` if there is no such record, or the query does not match it.
     @concurrent @discardableResult
     public func update(
-        _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
+        _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
         try await execute(request(.update, id: id.serviceID, data: data, query: query, params: params)).result
     }
@@ -77,7 +77,7 @@ extension UntypedService {
     /// - Throws: ``FeathersError/Code/notFound`` if there is no such record, or the query does not match it.
     @concurrent @discardableResult
     public func patch(
-        _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, _ query: Query = Query(), params: Params = Params()
+        _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
         try await execute(request(.patch, id: id.serviceID, data: data, query: query, params: params)).result
     }
@@ -86,7 +86,7 @@ extension UntypedService {
     /// - Returns: an array of the changed records.
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` if the service changes one at a time.
     @concurrent @discardableResult
-    public func patchAll(matching query: Query, with data: JSONValue, params: Params = Params()) async throws -> JSONValue {
+    public func patchAll(query: Query, with data: JSONValue, params: Params = Params()) async throws -> JSONValue {
         try await execute(request(.patch, data: data, query: query, params: params)).result
     }
 
@@ -95,7 +95,7 @@ extension UntypedService {
     /// - Throws: ``FeathersError/Code/notFound`` if there is no such record, or the query does not match it.
     @concurrent @discardableResult
     public func remove(
-        _ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()
+        _ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
         try await execute(request(.remove, id: id.serviceID, query: query, params: params)).result
     }
@@ -104,7 +104,7 @@ extension UntypedService {
     /// - Returns: an array of the records as they were.
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` if the service removes one at a time.
     @concurrent @discardableResult
-    public func removeAll(matching query: Query, params: Params = Params()) async throws -> JSONValue {
+    public func removeAll(query: Query, params: Params = Params()) async throws -> JSONValue {
         try await execute(request(.remove, query: query, params: params)).result
     }
 
@@ -112,7 +112,7 @@ extension UntypedService {
     /// - Throws: ``FeathersError/Code/badRequest`` for one of Feathers' six, and ``FeathersError/Code/methodNotAllowed`` if the service has no such method.
     @concurrent @discardableResult
     public func call(
-        _ method: ServiceMethod, with data: JSONValue = .null, _ query: Query = Query(), params: Params = Params()
+        _ method: ServiceMethod, with data: JSONValue = .null, query: Query = Query(), params: Params = Params()
     ) async throws -> JSONValue {
         try await execute(customRequest(method, data: data, query: query, params: params)).result
     }

@@ -4,7 +4,7 @@ public protocol RealTimeTransport: Transport {
     func deliver(to sink: EventSink)
 
     /// Says what is done on every connection from the next one on; what several plugins ask for is done in the order of their asking.
-    func addConnectionSetup(_ setup: ConnectionSetup)
+    func use(connectionSetup setup: ConnectionSetup)
 
     /// Connects, and keeps connected, until the task is cancelled or the connection is closed for good.
     /// - Throws: ``FeathersError`` saying why the connection was closed for good; nothing after ``disconnect()`` and a cancellation.

@@ -43,7 +43,7 @@ public struct JSONAPIRelationshipService: Sendable {
 
     /// Reads the target of the relationship; nil if there is none.
     public func related<Model: JSONAPIRelatable>(
-        _ type: Model.Type = Model.self, _ query: Query = Query(), params: Params = Params()
+        _ type: Model.Type = Model.self, query: Query = Query(), params: Params = Params()
     ) async throws -> Model? {
         let json = try await related(query, params)
         return json.isNull ? nil : try decode(json)
@@ -51,14 +51,14 @@ public struct JSONAPIRelationshipService: Sendable {
 
     /// Reads the targets of the relationship: those of the response's first page.
     public func relatedList<Model: JSONAPIRelatable>(
-        of type: Model.Type = Model.self, _ query: Query = Query(), params: Params = Params()
+        of type: Model.Type = Model.self, query: Query = Query(), params: Params = Params()
     ) async throws -> [Model] {
         try await Paginated(json: related(query, params)).data.map(decode)
     }
 
     private func related(_ query: Query, _ params: Params) async throws -> JSONValue {
         let call = RelationshipCall(id: id, name: name, link: links["related"]?.href)
-        return try await service.call(JSONAPIMethod.getRelated.serviceMethod, with: call.json, query, params: params)
+        return try await service.call(JSONAPIMethod.getRelated.serviceMethod, with: call.json, query: query, params: params)
     }
 
     private func replace(with linkage: JSONAPILinkage, _ params: Params) async throws -> JSONAPIRelationship {

@@ -47,16 +47,16 @@ extension JSONAPIService {
 
     /// Reads one resource.
     @concurrent
-    public func get(_ id: some ServiceIDConvertible & Sendable, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try decode(await untyped.get(id, query, params: params))
+    public func get(_ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()) async throws -> Model {
+        try decode(await untyped.get(id, query: query, params: params))
     }
 
     /// Creates a resource. The targets of its relationships must have ids, and are not saved.
     ///
     /// If the server has nothing to add, the result is the sent model.
     @concurrent @discardableResult
-    public func create(_ model: Model, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try decode(await untyped.create(encode(model), query, params: params))
+    public func create(_ model: Model, query: Query = Query(), params: Params = Params()) async throws -> Model {
+        try decode(await untyped.create(encode(model), query: query, params: params))
     }
 
     /// Creates several resources in one batch, all or none. The server must support the Atomic Operations extension.
@@ -70,10 +70,10 @@ extension JSONAPIService {
     /// - Returns: the changed resource, or nil if the server doesn't send it.
     @concurrent @discardableResult
     public func patch(
-        _ id: some ServiceIDConvertible & Sendable, with changes: some JSONAPIModel, _ query: Query = Query(), params: Params = Params()
+        _ id: some ServiceIDConvertible & Sendable, with changes: some JSONAPIModel, query: Query = Query(), params: Params = Params()
     ) async throws -> Model? {
         let sent = try encode(changes)
-        let result = try await untyped.patch(id, with: sent, query, params: params)
+        let result = try await untyped.patch(id, with: sent, query: query, params: params)
         return result["@document"]?["isSent"] == true ? nil : try decode(result)
     }
 
@@ -85,11 +85,11 @@ extension JSONAPIService {
 
     /// Reads a resource again.
     @concurrent
-    public func reload(_ model: Model, _ query: Query = Query(), params: Params = Params()) async throws -> Model {
+    public func reload(_ model: Model, query: Query = Query(), params: Params = Params()) async throws -> Model {
         guard let id = model.id.jsonAPIText else {
             throw FeathersError(.badRequest, "A \(Model.self) without an id cannot be read again", execution: .neverSent)
         }
-        return try await get(id, query, params: params)
+        return try await get(id, query: query, params: params)
     }
 
     private func encode(_ model: some JSONAPIModel) throws -> JSONValue {

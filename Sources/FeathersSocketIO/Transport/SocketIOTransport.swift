@@ -40,7 +40,7 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
 
     public func endCalls() { client.endCalls() }
     public func deliver(to sink: EventSink) { client.state.withLock { $0.sink = sink } }
-    public func addConnectionSetup(_ setup: ConnectionSetup) { client.state.withLock { $0.setups.append(setup) } }
+    public func use(connectionSetup setup: ConnectionSetup) { client.state.withLock { $0.setups.append(setup) } }
 
     /// Connects, and connects again as the policy says, until ``disconnect()``, cancellation or a permanent end.
     /// - Throws: ``FeathersError`` saying why the connection is closed permanently;

@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// ```swift
 /// let outbox = try await Outbox(file: folder.appending(path: "writes.outbox"))
-/// try app.useOutbox(outbox)
+/// try app.use(outbox: outbox)
 /// try await app.service("messages").outbox.create(["text": "Hi"])
 /// ```
 ///
@@ -97,7 +97,7 @@ public final class Outbox: Sendable {
 
     /// Sends until the task is cancelled. Returns at once if the outbox is already sending.
     ///
-    /// ``FeathersApp/useOutbox(_:)`` runs it while the app is running. If your app calls ``FeathersApp/connect()`` instead, run it yourself.
+    /// ``FeathersApp/use(outbox:)`` runs it while the app is running. If your app calls ``FeathersApp/connect()`` instead, run it yourself.
     public func run(in app: FeathersApp) async { await OutboxSender(outbox: self, app: app).run() }
 
     /// Changes the state without notifying anyone.
@@ -222,13 +222,13 @@ extension FeathersError {
 extension FeathersApp {
     /// Gives the app an outbox. Its writes are sent while the app is running: during ``FeathersApp/run()`` and ``withFeathersApp(_:_:)``.
     /// - Throws: ``FeathersError/Code/conflict`` when the app already has an outbox.
-    public func useOutbox(_ outbox: Outbox) throws {
+    public func use(outbox: Outbox) throws {
         guard self[InstalledOutbox.self] == nil else {
             throw FeathersError(.conflict, "The app has an outbox already", execution: .neverSent)
         }
         self[InstalledOutbox.self] = outbox
         observeIdentity { identity in outbox.change { $0.queue.identityChanged(to: identity) } }
-        addBackgroundWork { app in await outbox.run(in: app) }
+        use(backgroundWork: { app in await outbox.run(in: app) })
     }
 
     /// The outbox the app uses, if any.

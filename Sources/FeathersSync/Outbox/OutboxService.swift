@@ -12,14 +12,14 @@ public struct OutboxService: Sendable {
 
     /// Creates a record. Creations have no particular order, unless the record's id is known: see ``IdempotencyKeyPlace/recordID(_:)``.
     @discardableResult
-    public func create(_ data: JSONValue, _ query: Query = Query(), route: [String: String] = [:]) async throws -> QueuedWrite<JSONValue> {
+    public func create(_ data: JSONValue, query: Query = Query(), route: [String: String] = [:]) async throws -> QueuedWrite<JSONValue> {
         try await add(Outbox.Draft(method: .create, data: data, query: query, route: route))
     }
 
     /// Replaces a record, after the earlier writes to it.
     @discardableResult
     public func update(
-        _ id: some ServiceIDConvertible, with data: JSONValue, _ query: Query = Query(), route: [String: String] = [:]
+        _ id: some ServiceIDConvertible, with data: JSONValue, query: Query = Query(), route: [String: String] = [:]
     ) async throws -> QueuedWrite<JSONValue> {
         try await add(Outbox.Draft(method: .update, recordID: id.serviceID, data: data, query: query, route: route))
     }
@@ -27,7 +27,7 @@ public struct OutboxService: Sendable {
     /// Merges data into a record, after the earlier writes to it.
     @discardableResult
     public func patch(
-        _ id: some ServiceIDConvertible, with data: JSONValue, _ query: Query = Query(), route: [String: String] = [:]
+        _ id: some ServiceIDConvertible, with data: JSONValue, query: Query = Query(), route: [String: String] = [:]
     ) async throws -> QueuedWrite<JSONValue> {
         try await add(Outbox.Draft(method: .patch, recordID: id.serviceID, data: data, query: query, route: route))
     }
@@ -35,7 +35,7 @@ public struct OutboxService: Sendable {
     /// Removes a record, after the earlier writes to it.
     @discardableResult
     public func remove(
-        _ id: some ServiceIDConvertible, _ query: Query = Query(), route: [String: String] = [:]
+        _ id: some ServiceIDConvertible, query: Query = Query(), route: [String: String] = [:]
     ) async throws -> QueuedWrite<JSONValue> {
         try await add(Outbox.Draft(method: .remove, recordID: id.serviceID, query: query, route: route))
     }
@@ -44,7 +44,7 @@ public struct OutboxService: Sendable {
     /// - Throws: ``FeathersError/Code/badRequest`` when the method is one of Feathers' own.
     @discardableResult
     public func call(
-        _ method: ServiceMethod, with data: JSONValue = .null, amongWritesOf record: ServiceID? = nil, _ query: Query = Query(),
+        _ method: ServiceMethod, with data: JSONValue = .null, amongWritesOf record: ServiceID? = nil, query: Query = Query(),
         route: [String: String] = [:]
     ) async throws -> QueuedWrite<JSONValue> {
         guard method.isCustom else {
@@ -56,7 +56,7 @@ public struct OutboxService: Sendable {
 
     private func add(_ draft: Outbox.Draft) async throws -> QueuedWrite<JSONValue> {
         guard let outbox = service.app.outbox else {
-            throw FeathersError(.notImplemented, "The app has no outbox: give it one with useOutbox(_:)", execution: .neverSent)
+            throw FeathersError(.notImplemented, "The app has no outbox: give it one with use(outbox:)", execution: .neverSent)
         }
         return try await outbox.add(draft, path: service.path, as: service.app.resolvedIdentity())
     }
@@ -68,37 +68,37 @@ public struct OutboxTypedService<Model: Codable & Sendable>: Sendable {
 
     /// Creates a record from a model or from any other encodable value.
     @discardableResult
-    public func create(_ data: some Encodable, _ query: Query = Query(), route: [String: String] = [:]) async throws -> QueuedWrite<Model> {
-        model(try await service.untyped.outbox.create(encode(data), query, route: route))
+    public func create(_ data: some Encodable, query: Query = Query(), route: [String: String] = [:]) async throws -> QueuedWrite<Model> {
+        model(try await service.untyped.outbox.create(encode(data), query: query, route: route))
     }
 
     /// Replaces a record, after the earlier writes to it.
     @discardableResult
     public func update(
-        _ id: some ServiceIDConvertible, with data: some Encodable, _ query: Query = Query(), route: [String: String] = [:]
+        _ id: some ServiceIDConvertible, with data: some Encodable, query: Query = Query(), route: [String: String] = [:]
     ) async throws -> QueuedWrite<Model> {
-        model(try await service.untyped.outbox.update(id, with: encode(data), query, route: route))
+        model(try await service.untyped.outbox.update(id, with: encode(data), query: query, route: route))
     }
 
     /// Merges the properties of a dictionary, or of any encodable value, into a record, after the earlier writes to it.
     @discardableResult
     public func patch(
-        _ id: some ServiceIDConvertible, with data: some Encodable, _ query: Query = Query(), route: [String: String] = [:]
+        _ id: some ServiceIDConvertible, with data: some Encodable, query: Query = Query(), route: [String: String] = [:]
     ) async throws -> QueuedWrite<Model> {
-        model(try await service.untyped.outbox.patch(id, with: encode(data), query, route: route))
+        model(try await service.untyped.outbox.patch(id, with: encode(data), query: query, route: route))
     }
 
     /// Merges JSON into a record, for patches with values of several types.
     @discardableResult
     public func patch(
-        _ id: some ServiceIDConvertible, with data: JSONValue, _ query: Query = Query(), route: [String: String] = [:]
-    ) async throws -> QueuedWrite<Model> { model(try await service.untyped.outbox.patch(id, with: data, query, route: route)) }
+        _ id: some ServiceIDConvertible, with data: JSONValue, query: Query = Query(), route: [String: String] = [:]
+    ) async throws -> QueuedWrite<Model> { model(try await service.untyped.outbox.patch(id, with: data, query: query, route: route)) }
 
     /// Removes a record, after the earlier writes to it.
     @discardableResult
     public func remove(
-        _ id: some ServiceIDConvertible, _ query: Query = Query(), route: [String: String] = [:]
-    ) async throws -> QueuedWrite<Model> { model(try await service.untyped.outbox.remove(id, query, route: route)) }
+        _ id: some ServiceIDConvertible, query: Query = Query(), route: [String: String] = [:]
+    ) async throws -> QueuedWrite<Model> { model(try await service.untyped.outbox.remove(id, query: query, route: route)) }
 
     private func encode(_ data: some Encodable) throws -> JSONValue {
         try service.codec(for: Params()).encodeSent(data, to: service.path)

@@ -89,7 +89,7 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
         passedThrough?.deliver(to: sink)
     }
 
-    public func addConnectionSetup(_ setup: ConnectionSetup) {
+    public func use(connectionSetup setup: ConnectionSetup) {
         connection.line.update { $0.setups.append(setup) }
     }
 

@@ -5,7 +5,7 @@ extension Hooks {
     /// Sends calls that are made at the same time as one call of the server's batch service, FeathersJS' `feathers-batch`.
     ///
     /// ```swift
-    /// app.addHooks(.batching(over: "batch", services: ["messages", "users"]))
+    /// app.use(hooks: .batching(over: "batch", services: ["messages", "users"]))
     /// ```
     ///
     /// Requests are batched after the hooks of each call have run; the batch itself runs no hooks. Each call gets its own result or error.

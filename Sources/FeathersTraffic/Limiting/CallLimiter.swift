@@ -5,8 +5,8 @@ extension Hooks {
     /// Limits how many calls are in flight at the same time. The others wait for their turn, in order.
     ///
     /// ```swift
-    /// app.addHooks(.limiting(to: 6))
-    /// await reports.addHooks(.limiting(to: 1, waiting: 10))
+    /// app.use(hooks: .limiting(to: 6))
+    /// await reports.use(hooks: .limiting(to: 1, waiting: 10))
     /// ```
     ///
     /// On an app, the limit counts the calls of all services and endpoints; on a service, its own. Calls wait after their hooks have run,

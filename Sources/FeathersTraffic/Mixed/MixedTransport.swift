@@ -86,11 +86,11 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
     public func deliver(to sink: EventSink) {
         realTime.deliver(to: sink)
         // Runs once the server sends events. What happened between an earlier read over REST and now was not received.
-        realTime.addConnectionSetup(
-            ConnectionSetup(accompany: { [firstJoin] _ in if firstJoin.joined() { sink.receiveGap(.reconnected) } }))
+        realTime.use(
+            connectionSetup: ConnectionSetup(accompany: { [firstJoin] _ in if firstJoin.joined() { sink.receiveGap(.reconnected) } }))
     }
 
-    public func addConnectionSetup(_ setup: ConnectionSetup) { realTime.addConnectionSetup(setup) }
+    public func use(connectionSetup setup: ConnectionSetup) { realTime.use(connectionSetup: setup) }
     public func run() async throws { try await realTime.run() }
     public func connect() async throws { try await realTime.connect() }
     public func disconnect() async { await realTime.disconnect() }

@@ -116,7 +116,7 @@ extension History {
                 let (told, user) = (result?.toldUsers ?? [], identities.identities(since: identities.position, in: app))
                 if !told.isSubset(of: user) { report.violate("a read in flight showed \(user.sorted()) what \(told.sorted()) were told") }
             } else {
-                _ = try? await app.notes.create(["text": "in flight"], ["claim": .string(claim), "mark": .integer(mark)])
+                _ = try? await app.notes.create(["text": "in flight"], query: ["claim": .string(claim), "mark": .integer(mark)])
             }
             ended.add()
         }
@@ -161,9 +161,9 @@ extension History {
         await make({ $0.request.params.query.json["mark"] == .integer(mark) }) {
             let service = app.service(path)
             switch method {
-            case .create: _ = try? await service.create(data, query)
-            case .patch: _ = try? await service.patch(id, with: data, query)
-            default: _ = try? await service.remove(id, query)
+            case .create: _ = try? await service.create(data, query: query)
+            case .patch: _ = try? await service.patch(id, with: data, query: query)
+            default: _ = try? await service.remove(id, query: query)
             }
         }
     }
@@ -176,9 +176,9 @@ extension History {
         let query: Query = ["claim": .string(claim)]
         let outbox = app.service(path).outbox
         switch method {
-        case .create: try await outbox.create(data, query)
-        case .patch: try await outbox.patch(id, with: data, query)
-        default: try await outbox.remove(id, query)
+        case .create: try await outbox.create(data, query: query)
+        case .patch: try await outbox.patch(id, with: data, query: query)
+        default: try await outbox.remove(id, query: query)
         }
     }
 

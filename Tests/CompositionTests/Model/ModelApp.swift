@@ -36,12 +36,12 @@ extension ModelServer {
         let app = FeathersApp(transport: line.transport)
         for part in parts {
             switch part {
-            case .cache: app.useCache(cache)
+            case .cache: app.use(cache: cache)
             case .authentication:
                 try app.use(
                     authentication: AuthenticationOptions(storage: storage, refresh: .service("refresh-tokens")) { $0.clock = clock })
-            case .outbox: if let outbox { try app.useOutbox(outbox) }
-            case .traffic: for hooks in traffic { app.addHooks(hooks) }
+            case .outbox: if let outbox { try app.use(outbox: outbox) }
+            case .traffic: for hooks in traffic { app.use(hooks: hooks) }
             }
         }
         return ModelApp(app: app, line: line)

@@ -68,7 +68,7 @@ struct ConnectionAuthenticationTests {
             // Part of the sign-in, so that it does not wait for the connection either.
             _ = try await context.app.service("profiles").find()
         }
-        await app.service("authentication").addHooks(Hooks(before: [.create: [hold]]))
+        await app.service("authentication").use(hooks: Hooks(before: [.create: [hold]]))
         let call = Task { try await app.service("messages").find() }
         try await entered.value()
         async let connected: Void = connections.connected { _ = try await call.value }

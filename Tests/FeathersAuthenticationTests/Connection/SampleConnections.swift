@@ -74,7 +74,7 @@ final class SampleConnections: RealTimeTransport {
         try await state.withLock { $0.setups }.first?.headers() ?? [:]
     }
 
-    func addConnectionSetup(_ setup: ConnectionSetup) { state.withLock { $0.setups.append(setup) } }
+    func use(connectionSetup setup: ConnectionSetup) { state.withLock { $0.setups.append(setup) } }
     func deliver(to sink: EventSink) {}
     func run() async throws { try await Promise<Void>().value() }
     func connect() async throws {}

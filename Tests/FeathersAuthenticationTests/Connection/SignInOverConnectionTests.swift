@@ -34,8 +34,8 @@ struct SignInOverConnectionTests {
     func whileOpening() async throws {
         let failures = Locked<[String]>([])
         let successes = Locked(0)
-        app.addHooks(
-            Hooks(around: [
+        app.use(
+            hooks: Hooks(around: [
                 { context, next in
                     do {
                         try await next(&context)
@@ -111,8 +111,8 @@ struct SignInOverConnectionTests {
     @Test("A log-out that hooks have held up is not sent after another user has signed in")
     func lateLogOut() async throws {
         let (entered, gate) = (Promise<Void>(), Promise<Void>())
-        app.addHooks(
-            Hooks(around: [
+        app.use(
+            hooks: Hooks(around: [
                 { context, next in
                     if context.method == .remove {
                         entered.resolve(())

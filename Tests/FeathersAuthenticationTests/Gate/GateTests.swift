@@ -122,8 +122,8 @@ struct GateTests {
     func nested() async throws {
         let server = SampleServer()
         let app = try FeathersApp.sample(server, storage: stored())
-        await app.service("authentication").addHooks(
-            Hooks(after: [{ context in _ = try await context.app.service("profiles").find() }]))
+        await app.service("authentication").use(
+            hooks: Hooks(after: [{ context in _ = try await context.app.service("profiles").find() }]))
         _ = try await app.service("messages").find()
         #expect(server.transport.requests.map(\.path) == ["authentication", "profiles", "messages"])
     }

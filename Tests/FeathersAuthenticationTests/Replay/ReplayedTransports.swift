@@ -64,7 +64,7 @@ struct ReplayedSocket: RealTimeTransport {
 
     var status: ConnectionStatus { .connected(recovered: false) }
     func deliver(to sink: EventSink) {}
-    func addConnectionSetup(_ setup: ConnectionSetup) {}
+    func use(connectionSetup setup: ConnectionSetup) {}
     func run() async throws {}
     func connect() async throws {}
     func disconnect() async {}

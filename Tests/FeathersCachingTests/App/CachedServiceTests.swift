@@ -65,9 +65,9 @@ struct CachedServiceTests {
             ])
         }
         let app = FeathersApp(transport: StubTransport { _ in "new" })
-        app.addHooks(note("outside"))
-        app.useCache(ServiceCache(policy: .cacheFirstNetworkAlways))
-        await app.service("messages").addHooks(note("inside"))
+        app.use(hooks: note("outside"))
+        app.use(cache: ServiceCache(policy: .cacheFirstNetworkAlways))
+        await app.service("messages").use(hooks: note("inside"))
         _ = try await app.service("messages").get(1)
         for try await _ in app.service("messages").cached.get(1) {}
         #expect(calls.withLock { $0 } == ["inside new", "outside new", "inside new", "outside new", "inside new", "outside new"])
@@ -76,7 +76,7 @@ struct CachedServiceTests {
     @Test("What hooks inside make of a result is what is kept, and is made once")
     func transformed() async throws {
         let cached = CachedApp(policy: .cacheFirstNetworkIfNotFoundOrExpired)
-        await cached.messages.addHooks(Hooks(after: [{ context in context.result = .string("<\(context.result?.string ?? "")>") }]))
+        await cached.messages.use(hooks: Hooks(after: [{ context in context.result = .string("<\(context.result?.string ?? "")>") }]))
         for _ in 0..<2 { #expect(try await cached.messages.get(1) == "<new>") }
         #expect(cached.transport.requests.count == 1)
     }
@@ -84,8 +84,8 @@ struct CachedServiceTests {
     @Test("A hook that hands its params on hands on neither stream nor conditions")
     func handedOn() async throws {
         let cached = CachedApp()
-        await cached.messages.addHooks(
-            Hooks(before: [{ context in _ = try await context.app.service("users").get(2, params: context.params) }]))
+        await cached.messages.use(
+            hooks: Hooks(before: [{ context in _ = try await context.app.service("users").get(2, params: context.params) }]))
         var sources: [CacheSource] = []
         for try await result in cached.messages.cached.get(1, policy: .cacheFirstNetworkAlways) { sources.append(result.source) }
         #expect(sources == [.network(updated: true)])

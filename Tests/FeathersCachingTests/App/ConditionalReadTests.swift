@@ -18,11 +18,11 @@ struct ConditionalReadTests {
     private func app(_ script: ServerScript, _ storage: any CacheStorage = MemoryCacheStorage()) -> FeathersApp {
         let time = time
         let app = FeathersApp(transport: .rest(script.url))
-        let cache = ServiceCache(storage, policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .seconds(10)) { options in
+        let cache = ServiceCache(storage, policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(10))) { options in
             options.now = { time.withLock { $0 } }
         }
         cache["users"] = ServiceCacheOptions(policy: .networkOnlyNoCache)
-        app.useCache(cache)
+        app.use(cache: cache)
         return app
     }
 
@@ -38,8 +38,8 @@ struct ConditionalReadTests {
         let messages = app.service("messages")
         let seen = Locked<[JSONValue?]>([])
         // Makes something else of the answer, once each time.
-        await messages.addHooks(
-            Hooks(after: [
+        await messages.use(
+            hooks: Hooks(after: [
                 { context in
                     seen.withLock { $0.append(context.result) }
                     context.result = ["wrapped": context.result ?? .null]
@@ -101,8 +101,8 @@ struct ConditionalReadTests {
         let messages = app.service("messages")
         _ = try await messages.get(1)
         let names = Locked<[JSONValue]>([])
-        await messages.addHooks(
-            Hooks(before: [
+        await messages.use(
+            hooks: Hooks(before: [
                 { context in
                     var params = context.params
                     params.cachePolicy = .networkOnlyNoCache
@@ -111,7 +111,7 @@ struct ConditionalReadTests {
                 }
             ]))
         pass()
-        await messages.addHooks(Hooks(before: [{ context in _ = try await context.app.service("users").get(2, params: context.params) }]))
+        await messages.use(hooks: Hooks(before: [{ context in _ = try await context.app.service("users").get(2, params: context.params) }]))
         #expect(try await messages.get(1) == ["text": "Hi"])
         #expect(names.withLock { $0 } == [["name": "Ada"]])
         let conditions = try await script.requests().map { $0.header("If-None-Match") }

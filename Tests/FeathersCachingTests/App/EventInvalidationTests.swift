@@ -17,7 +17,7 @@ struct EventInvalidationTests {
         func pushGap() { sink.withLock { $0 }?.receiveGap(.reconnected) }
 
         func send(_ request: ServiceRequest) async throws -> ServiceResponse { ServiceResponse("new") }
-        func addConnectionSetup(_ setup: ConnectionSetup) {}
+        func use(connectionSetup setup: ConnectionSetup) {}
         func run() async throws {}
         func connect() async throws {}
         func disconnect() async {}
@@ -30,7 +30,7 @@ struct EventInvalidationTests {
 
     private func app(policy: CachePolicy = .networkOnlyUpdateCache) -> FeathersApp {
         let app = FeathersApp(transport: transport)
-        app.useCache(ServiceCache(storage, policy: policy))
+        app.use(cache: ServiceCache(storage, policy: policy))
         return app
     }
 
@@ -99,7 +99,7 @@ struct EventInvalidationTests {
     func background() async throws {
         let (removed, continuation) = AsyncStream.makeStream(of: String.self)
         let app = FeathersApp(transport: transport)
-        app.useCache(ServiceCache(NotedRemovals(noted: continuation)))
+        app.use(cache: ServiceCache(NotedRemovals(noted: continuation)))
         transport.push(.created, at: "messages")
         try await withFeathersApp(app) { _ in
             var groups = removed.makeAsyncIterator()

@@ -18,7 +18,7 @@ struct InvalidationTests {
         Change(description: "create") { try await $0.create([:]) },
         Change(description: "update") { try await $0.update(1, with: [:]) },
         Change(description: "patch") { try await $0.patch(1, with: [:]) },
-        Change(description: "patch of several") { try await $0.patchAll(matching: ["a": 1], with: [:]) },
+        Change(description: "patch of several") { try await $0.patchAll(query: ["a": 1], with: [:]) },
         Change(description: "remove") { try await $0.remove(1) },
         Change(description: "a custom method that changes") { try await $0.call("archive") },
     ]

@@ -105,7 +105,7 @@ struct CachePolicyTests {
         let cached = CachedApp()
         _ = try await cached.messages.get(1)
         let service = cached.messages
-        cached.app.addHooks(Hooks(before: [{ _ in throw CancellationError() }]))
+        cached.app.use(hooks: Hooks(before: [{ _ in throw CancellationError() }]))
         await #expect(throws: CancellationError.self) { try await service.get(1, params: .caching(.networkFirstCacheIfFailed)) }
     }
 
@@ -121,7 +121,7 @@ struct CachePolicyTests {
     func precedence() async throws {
         let cached = CachedApp(policy: .cacheOnly)
         await #expect { try await cached.messages.get(1) } throws: { word($0) == "miss" }
-        cached.cache["/messages/"] = ServiceCacheOptions(policy: .networkOnlyUpdateCache, expiration: .seconds(20))
+        cached.cache["/messages/"] = ServiceCacheOptions(policy: .networkOnlyUpdateCache, expiration: .after(.seconds(20)))
         #expect(try await cached.messages.get(1) == "new")
         cached.server.set("newer")
         #expect(try await cached.messages.get(1, params: .caching(.cacheOnly)) == "new")
@@ -129,7 +129,7 @@ struct CachePolicyTests {
         // The service's expiration, then the call's.
         cached.pass(seconds: 15)
         #expect(await cached.kept()?.source == .cache(isExpired: false))
-        _ = try await cached.messages.get(1, params: .caching(.networkOnlyUpdateCache, expiration: .seconds(1)))
+        _ = try await cached.messages.get(1, params: .caching(.networkOnlyUpdateCache, expiration: .after(.seconds(1))))
         cached.pass(seconds: 2)
         #expect(await cached.kept()?.source == .cache(isExpired: true))
         _ = try await cached.messages.get(1, params: .caching(.networkOnlyUpdateCache, expiration: .never))

@@ -114,7 +114,7 @@ struct InFlightReadsTests {
         "What is not identical is asked for itself: other credentials, another patience, another id, nothing kept",
         arguments: [
             Params(headers: ["Authorization": "b"]), Params(timeout: .seconds(600)), Params(query: ["a": 1]), .caching(.networkOnlyNoCache),
-            .caching(.networkOnlyUpdateCache, expiration: .seconds(1)),
+            .caching(.networkOnlyUpdateCache, expiration: .after(.seconds(1))),
         ])
     func different(_ params: Params) async throws {
         let slow = Slow()
@@ -149,8 +149,8 @@ struct InFlightReadsTests {
     func recursion() async throws {
         enum IsInner: ParamsKey { typealias Value = Bool }
         let cached = CachedApp()
-        await cached.messages.addHooks(
-            Hooks(before: [
+        await cached.messages.use(
+            hooks: Hooks(before: [
                 .get: [
                     { context in
                         guard context.params[IsInner.self] == nil else { return }

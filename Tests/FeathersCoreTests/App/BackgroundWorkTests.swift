@@ -19,7 +19,7 @@ struct BackgroundWorkTests {
     func life() async throws {
         let (trace, begun) = (Trace(), Promise<Void>())
         let app = FeathersApp()
-        app.addLifecycleHooks(
+        app.use(
             setUp: [
                 { _, next in
                     try await next(); trace.add("set up")
@@ -30,7 +30,7 @@ struct BackgroundWorkTests {
                     trace.add("tear down"); try await next()
                 }
             ])
-        app.addBackgroundWork(work("work", trace, begun))
+        app.use(backgroundWork: work("work", trace, begun))
         #expect(trace.all.isEmpty)
         try await withFeathersApp(app) { _ in try await begun.value() }
         #expect(trace.all == ["set up", "work>", "<work", "tear down"])
@@ -41,7 +41,7 @@ struct BackgroundWorkTests {
         let (trace, begun) = (Trace(), Promise<Void>())
         let app = FeathersApp()
         try await withFeathersApp(app) { app in
-            app.addBackgroundWork(work("late", trace, begun))
+            app.use(backgroundWork: work("late", trace, begun))
             try await begun.value()
         }
         try await withFeathersApp(app) { _ in }
@@ -52,7 +52,7 @@ struct BackgroundWorkTests {
     func ends() async throws {
         let (trace, begun) = (Trace(), Promise<Void>())
         let app = FeathersApp()
-        app.addBackgroundWork(work("work", trace, begun))
+        app.use(backgroundWork: work("work", trace, begun))
         try await app.connect()
         #expect(trace.all.isEmpty)
         await #expect(throws: FeathersError.self) {

@@ -33,7 +33,7 @@ struct FeathersAppTests {
         let app = FeathersApp()
         let early = app.service("notes")
         let events = early.events("typing")
-        await early.addHooks(Hooks(after: [{ $0.result = "hooked" }]))
+        await early.use(hooks: Hooks(after: [{ $0.result = "hooked" }]))
         try await app.use(Named(name: "a"), at: "notes")
         #expect(try await early.get(1) == "hooked")
         app.service("notes").emit("typing", 1)
@@ -94,9 +94,9 @@ struct FeathersAppTests {
     func subApps() async throws {
         let api = FeathersApp()
         let notes = try await api.use(Named(name: "a"), at: "notes")
-        api.addHooks(Hooks(after: [{ context in context.result = .string("api:" + (context.result?.string ?? "")) }]))
+        api.use(hooks: Hooks(after: [{ context in context.result = .string("api:" + (context.result?.string ?? "")) }]))
         let app = FeathersApp()
-        app.addHooks(Hooks(after: [{ $0.result = "never" }]))
+        app.use(hooks: Hooks(after: [{ $0.result = "never" }]))
         app.use(api, at: "/api/v1/")
         #expect(app.servicePaths == ["api/v1/notes"])
         #expect(try await app.service("api/v1/notes").get(1) == "api:a")
@@ -128,7 +128,7 @@ struct FeathersAppTests {
         let app = FeathersApp()
         let notes = try await app.use(Named(name: "a"), at: "notes")
         #expect(try await notes.get(1) == "a")
-        app.addHooks(Hooks(after: [{ $0.result = "hooked" }]))
+        app.use(hooks: Hooks(after: [{ $0.result = "hooked" }]))
         #expect(try await notes.get(1) == "hooked")
     }
 
@@ -139,7 +139,7 @@ struct FeathersAppTests {
             var app: FeathersApp? = FeathersApp()
             released = app
             let notes = try await #require(app).use(Named(name: "a"), at: "notes")
-            await notes.addHooks(Hooks(before: [{ _ in }]))
+            await notes.use(hooks: Hooks(before: [{ _ in }]))
             app = nil
             #expect(try await notes.get(1) == "a")
         }

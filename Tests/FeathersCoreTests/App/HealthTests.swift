@@ -46,7 +46,7 @@ struct HealthTests {
         func disconnect() async {}
         func send(_ request: ServiceRequest) async throws -> ServiceResponse { ServiceResponse(.null) }
         func deliver(to sink: EventSink) {}
-        func addConnectionSetup(_ setup: ConnectionSetup) {}
+        func use(connectionSetup setup: ConnectionSetup) {}
     }
 
     @Test("knows a connection that was lost from one that is yet to stand, however short it stood")
@@ -77,7 +77,7 @@ struct HealthTests {
     @Test("without a connection is ready once the app is set up, and not before")
     func setUp() async throws {
         let app = FeathersApp()
-        app.addLifecycleHooks(setUp: [
+        app.use(setUp: [
             { app, next in
                 #expect(app.health.state == .starting)
                 try await next()

@@ -26,7 +26,7 @@ struct LifecycleTests {
         let app = FeathersApp()
         try await app.use(Living(trace: trace, name: "b"), at: "b")
         try await app.use(Living(trace: trace, name: "a"), at: "a")
-        app.addLifecycleHooks(
+        app.use(
             setUp: [
                 { _, next in
                     trace.add("setUp>")

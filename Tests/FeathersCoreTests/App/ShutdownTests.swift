@@ -56,7 +56,7 @@ struct ShutdownTests {
     @Test("What a call under way calls in turn is let in")
     func nested() async throws {
         let app = try await app()
-        await app.service("waiting").addHooks(Hooks(after: [{ $0.result = try await app.service("others").find() }]))
+        await app.service("waiting").use(hooks: Hooks(after: [{ $0.result = try await app.service("others").find() }]))
         async let call = app.service("waiting").get(1)
         try await begun.value()
         app.beginShutdown(within: .seconds(600))

@@ -10,7 +10,7 @@ struct CallDiagnosticsTests {
 
     private func app(levels: DiagnosticLevels = DiagnosticLevels(.trace), verbosity: DiagnosticVerbosity = .brief) -> FeathersApp {
         let app = FeathersApp(transport: transport)
-        app.addDiagnostics(ledger, levels: levels, verbosity: verbosity)
+        app.use(diagnostics: ledger, levels: levels, verbosity: verbosity)
         return app
     }
 
@@ -18,7 +18,7 @@ struct CallDiagnosticsTests {
     func once() async throws {
         transport.stub("messages", .get, with: .choose { $0.id == 1 ? .value(["id": 1]) : .error(FeathersError(.notFound, "None")) })
         let messages = app(levels: DiagnosticLevels(.info)).service("messages")
-        _ = try await messages.get(1, Query(["a": 1]))
+        _ = try await messages.get(1, query: Query(["a": 1]))
         _ = try? await messages.get("x")
         let events = ledger.events
         #expect(events.map(\.timeless) == ["get messages/1 ok", "get messages/x failed: NotFound 404: None"])
@@ -67,12 +67,12 @@ struct CallDiagnosticsTests {
     @Test("is of what the caller sees, whatever was registered before and whoever asks")
     func outermost() async throws {
         let app = FeathersApp(transport: transport)
-        app.addHooks(Hooks(after: [{ $0.result = "app" }], error: [{ $0.result = "mended" }]))
+        app.use(hooks: Hooks(after: [{ $0.result = "app" }], error: [{ $0.result = "mended" }]))
         transport.stub("broken", with: .error(FeathersError(.gone, "Gone")))
         let service = app.service("broken")
-        app.addDiagnostics(ledger, verbosity: .verbose())
+        app.use(diagnostics: ledger, verbosity: .verbose())
         let ofService = Ledger()
-        await service.addHooks(.logging(to: ofService))
+        await service.use(hooks: .logging(to: ofService))
         #expect(try await service.find() == "mended")
         #expect(ledger.events.map(\.timeless) == ["find broken ok"])
         #expect(ledger.events[0][.result] == "\"mended\"")
@@ -87,7 +87,7 @@ struct CallDiagnosticsTests {
         let clock = ManualClock()
         transport.stub("m", with: .cycle([.error(FeathersError(.unavailable, "Busy")), .value(1)]))
         let app = app()
-        app.addHooks(.retrying(pause: .seconds(1), clock: clock))
+        app.use(hooks: .retrying(pause: .seconds(1), clock: clock))
         async let call = app.service("m").find()
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
@@ -105,7 +105,7 @@ struct CallDiagnosticsTests {
     @Test("names the call it was made in")
     func nested() async throws {
         let app = app(levels: DiagnosticLevels(.info))
-        await app.service("outer").addHooks(Hooks(before: [{ _ = try await $0.app.service("inner").find() }]))
+        await app.service("outer").use(hooks: Hooks(before: [{ _ = try await $0.app.service("inner").find() }]))
         _ = try await app.service("outer").find()
         let (inner, outer) = (ledger.events[0], ledger.events[1])
         #expect(inner.timeless == "find inner ok" && outer.timeless == "find outer ok")
@@ -118,8 +118,8 @@ struct CallDiagnosticsTests {
     func current() async throws {
         let app = app(levels: DiagnosticLevels(.error, [.cache: .debug]))
         let asked = Atomic<Int>(0)
-        await app.service("m").addHooks(
-            Hooks(before: [
+        await app.service("m").use(
+            hooks: Hooks(before: [
                 { _ in
                     Diagnostics.current.log(.debug, .cache, "hit for Bearer s3cret", ["key": "k", "userToken": "s3cret"])
                     Diagnostics.current.log(.trace, .cache, "\(asked.add(1, ordering: .relaxed))")
@@ -158,7 +158,7 @@ struct CallDiagnosticsTests {
         transport.stub(
             "m", with: .error(FeathersError(.badRequest, "The token \(jwt) is bad; Bearer s3cret", data: ["password": "s3cret"])))
         let query = Query(["password": "s3cret", "user.resetToken": "s3cret", "$or": [["client-secret": "s3cret"]], "note": .string(jwt)])
-        _ = try? await app(verbosity: .verbose()).service("m").get(ServiceID(jwt), query)
+        _ = try? await app(verbosity: .verbose()).service("m").get(ServiceID(jwt), query: query)
         #expect(ledger.events.count == 2)
         #expect(!ledger.text.contains("s3cret") && !ledger.text.contains("eyJ"))
         #expect(ledger.messages[1].hasPrefix("get m/<redacted> failed: BadRequest 400: The token <redacted> is bad; Bearer <redacted>"))

@@ -21,7 +21,7 @@ struct ConnectionDiagnosticsTests {
         let transport = StubRealTimeTransport()
         let app = FeathersApp(transport: transport)
         let (stream, continuation) = AsyncStream.makeStream(of: DiagnosticEvent.self)
-        app.addDiagnostics(Feed(continuation: continuation), levels: DiagnosticLevels(.trace))
+        app.use(diagnostics: Feed(continuation: continuation), levels: DiagnosticLevels(.trace))
         var events = stream.makeAsyncIterator()
         let running = Task { try await app.run() }
         // The first attempt may be older than whoever reports it.
@@ -52,8 +52,8 @@ struct ConnectionDiagnosticsTests {
         let app = FeathersApp(transport: transport)
         let (stream, continuation) = AsyncStream.makeStream(of: DiagnosticEvent.self)
         let ledger = Ledger()
-        app.addDiagnostics(ledger)
-        app.addDiagnostics(Feed(continuation: continuation))
+        app.use(diagnostics: ledger)
+        app.use(diagnostics: Feed(continuation: continuation))
         var events = stream.makeAsyncIterator()
         let reporting = Task { await app.reportConnectionChanges() }
         try await app.connect()

@@ -12,7 +12,7 @@ struct MetricsTests {
         transport.stub("messages", .find, with: .cycle([busy, .value([])]))
         transport.stub("messages", .get, with: .error(FeathersError(.notFound, "None")))
         let app = FeathersApp(transport: transport)
-        app.addHooks(.retrying(attempts: 2, pause: .zero))
+        app.use(hooks: .retrying(attempts: 2, pause: .zero))
         app.recordMetrics()
         app.recordMetrics()
         _ = try await app.service("messages").find()
@@ -31,8 +31,8 @@ struct MetricsTests {
         app.recordMetrics()
         let (stood, stoodAgain) = (Promise<Void>(), Promise<Void>())
         // Told after the recorder.
-        app.addDiagnostics(
-            .closure { event in
+        app.use(
+            diagnostics: .closure { event in
                 if event["recovered"] != nil, !stood.resolve(()) { stoodAgain.resolve(()) }
             })
         let events = app.service("messages").events("tick", buffering: 2)

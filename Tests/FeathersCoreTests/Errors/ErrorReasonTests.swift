@@ -34,7 +34,7 @@ struct ErrorReasonTests {
                 throw FeathersError(.notFound, "'get' of 'users' found nothing")
             })
         let messages = app.service("messages")
-        await messages.addHooks(Hooks(after: [.get: [{ context in _ = try await context.app.service("users").get(7) }]]))
+        await messages.use(hooks: Hooks(after: [.get: [{ context in _ = try await context.app.service("users").get(7) }]]))
         let error = try await failure { _ = try await messages.get(1) }
         #expect(error.path == "users" && error.method == .get)
         #expect("\(error)" == "NotFound 404: 'get' of 'users' found nothing")
@@ -55,7 +55,7 @@ struct ErrorReasonTests {
         let transport = StubTransport { _ in [["id": 1, "text": "a", "rating": 1], ["id": 500, "text": ["s3cret"], "rating": 1]] }
         let app = FeathersApp(transport: transport)
         let ledger = Ledger()
-        app.addDiagnostics(ledger, levels: DiagnosticLevels(.warning))
+        app.use(diagnostics: ledger, levels: DiagnosticLevels(.warning))
         let messages = app.service("messages", of: Message.self)
         var params = Params()
         params.skipsUndecodableRecords = true
@@ -80,7 +80,7 @@ struct ErrorReasonTests {
     func noEvents() async throws {
         let app = FeathersApp(transport: StubTransport())
         let ledger = Ledger()
-        app.addDiagnostics(ledger, levels: DiagnosticLevels(.warning))
+        app.use(diagnostics: ledger, levels: DiagnosticLevels(.warning))
         let messages = app.service("messages")
         _ = (messages.events(.created), messages.deliveries(), app.service("messages", of: Message.self).changes())
         #expect(ledger.events.count == 1 && ledger.text.contains("'messages'"))
@@ -101,7 +101,7 @@ struct ErrorReasonTests {
     func twoReaders() async throws {
         let app = FeathersApp()
         let (warnings, continuation) = AsyncStream.makeStream(of: DiagnosticEvent.self)
-        app.addDiagnostics(Feed(continuation: continuation), levels: DiagnosticLevels(.warning))
+        app.use(diagnostics: Feed(continuation: continuation), levels: DiagnosticLevels(.warning))
         try await app.use(MemoryService(), at: "messages")
         let messages = app.service("messages")
         let created = messages.events(.created)
@@ -126,7 +126,7 @@ struct ErrorReasonTests {
     func twice() async throws {
         let app = FeathersApp()
         let ledger = Ledger()
-        app.addDiagnostics(ledger, levels: DiagnosticLevels(.warning))
+        app.use(diagnostics: ledger, levels: DiagnosticLevels(.warning))
         try await app.use(MemoryService(), at: "messages")
         #expect(ledger.events.isEmpty)
         try await app.use(MemoryService(), at: "/messages")

@@ -41,7 +41,7 @@ struct ServiceEventsTests {
         let created = echo.events(.created)
         let removed = echo.events(.removed)
         try await echo.create(contentsOf: [["a": 1], ["a": 2]])
-        try await echo.removeAll(matching: Query())
+        try await echo.removeAll(query: Query())
         #expect(await created.taking(2) == [["a": 1], ["a": 2]])
         #expect(await removed.taking(2) == [1, 2])
     }
@@ -50,8 +50,8 @@ struct ServiceEventsTests {
     func afterHooks() async throws {
         let echo = try await Self.echo()
         let events = echo.events(.created)
-        await echo.addHooks(
-            Hooks(after: [
+        await echo.use(
+            hooks: Hooks(after: [
                 .create: [
                     { context in
                         if context.data?["fails"] == true { throw FeathersError(.conflict, "no") }
@@ -68,8 +68,8 @@ struct ServiceEventsTests {
     func hookedEvents() async throws {
         let echo = try await Self.echo()
         let all = echo.allEvents()
-        await echo.addHooks(
-            Hooks(before: [
+        await echo.use(
+            hooks: Hooks(before: [
                 .create: [{ $0.event = nil }],
                 .patch: [{ $0.event = "renamed" }],
                 .update: [{ $0.dispatch = "public part" }],
@@ -178,7 +178,7 @@ struct ServiceEventsTests {
         struct Note: Codable, Sendable, Hashable { var text: String }
         let app = FeathersApp()
         let warnings = Warnings()
-        app.addDiagnostics(.closure { event in warnings.add(event) }, levels: DiagnosticLevels(.warning))
+        app.use(diagnostics: .closure { event in warnings.add(event) }, levels: DiagnosticLevels(.warning))
         let echo = TypedService(try await app.use(Echo(), at: "echo"), of: Note.self)
         let changes = echo.changes()
         let deliveries = echo.deliveries()

@@ -7,7 +7,7 @@ struct AroundHookTests {
     func skipping() async throws {
         let trace = Trace()
         let service = try await FeathersApp().use(TracedService(trace: trace), at: "things")
-        await service.addHooks(Hooks(around: [{ context, _ in context.result = "cached" }], before: [trace.hook("before")]))
+        await service.use(hooks: Hooks(around: [{ context, _ in context.result = "cached" }], before: [trace.hook("before")]))
         #expect(try await service.get(1) == "cached")
         #expect(trace.all == [])
     }
@@ -15,7 +15,7 @@ struct AroundHookTests {
     @Test("One that neither calls next nor sets a result gives null")
     func nothing() async throws {
         let service = try await FeathersApp().use(TracedService(trace: Trace()), at: "things")
-        await service.addHooks(Hooks(around: [{ _, _ in }]))
+        await service.use(hooks: Hooks(around: [{ _, _ in }]))
         #expect(try await service.get(1) == .null)
     }
 
@@ -23,8 +23,8 @@ struct AroundHookTests {
     func nextTwice() async throws {
         let trace = Trace()
         let service = try await FeathersApp().use(TracedService(trace: trace), at: "things")
-        await service.addHooks(
-            Hooks(around: [
+        await service.use(
+            hooks: Hooks(around: [
                 { context, next in
                     try await next(&context)
                     try await next(&context)
@@ -38,8 +38,8 @@ struct AroundHookTests {
     func catching() async throws {
         let service = try await FeathersApp().use(
             TracedService(trace: Trace(), failure: FeathersError(.notFound, "gone")), at: "things")
-        await service.addHooks(
-            Hooks(around: [
+        await service.use(
+            hooks: Hooks(around: [
                 { context, next in
                     do { try await next(&context) } catch FeathersError.Code.notFound { context.result = "default" }
                 }
@@ -54,8 +54,8 @@ struct AroundHookTests {
             func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { .string(Self.request) }
         }
         let service = try await FeathersApp().use(Reader(), at: "reader")
-        await service.addHooks(
-            Hooks(around: [{ context, next in try await Reader.$request.withValue("r1") { try await next(&context) } }]))
+        await service.use(
+            hooks: Hooks(around: [{ context, next in try await Reader.$request.withValue("r1") { try await next(&context) } }]))
         #expect(try await service.get(1) == "r1")
     }
 
@@ -63,7 +63,7 @@ struct AroundHookTests {
     func concurrency() async throws {
         let service = try await FeathersApp().use(TracedService(trace: Trace()), at: "things")
         let meeting = Meeting(parties: 2)
-        await service.addHooks(Hooks(before: [{ _ in try await meeting.join() }]))
+        await service.use(hooks: Hooks(before: [{ _ in try await meeting.join() }]))
         async let first = service.get(1)
         async let second = service.get(2)
         #expect(try await [first, second] == [["id": 1], ["id": 2]])

@@ -18,8 +18,8 @@ struct HookContextTests {
     @Test("What a before hook changes is what the method sees")
     func changes() async throws {
         let notes = try await FeathersApp().use(Notes(), at: "notes")
-        await notes.addHooks(
-            Hooks(before: [
+        await notes.use(
+            hooks: Hooks(before: [
                 .get: [
                     { context in
                         context.id = 2
@@ -33,7 +33,7 @@ struct HookContextTests {
     @Test("The caller's params are not changed by hooks")
     func valueSemantics() async throws {
         let notes = try await FeathersApp().use(Notes(), at: "notes")
-        await notes.addHooks(Hooks(before: [{ $0.params.query.json["secret"] = 1 }]))
+        await notes.use(hooks: Hooks(before: [{ $0.params.query.json["secret"] = 1 }]))
         let params = Params(query: Query(["a": 1]))
         _ = try await notes.get(1, params: params)
         #expect(params.query.json == ["a": 1])
@@ -47,8 +47,8 @@ struct HookContextTests {
         let describe: Hook = { context in
             trace.add("\(context.type) \(context.path) \(context.method) \(context.id.map(String.init(describing:)) ?? "-")")
         }
-        await notes.addHooks(
-            Hooks(
+        await notes.use(
+            hooks: Hooks(
                 around: [
                     { context, next in
                         try await describe(&context)
@@ -64,12 +64,13 @@ struct HookContextTests {
     func original() async throws {
         let trace = Trace()
         let notes = try await FeathersApp().use(Notes(), at: "notes")
-        await notes.addHooks(
-            Hooks(
+        await notes.use(
+            hooks: Hooks(
                 after: [{ _ in throw FeathersError(.conflict, "late") }],
                 error: [
                     { context in
-                        trace.add("\(context.type) \(context.original?.type.rawValue ?? "-") \(context.original?.result?["id"] ?? .null)")
+                        trace.add(
+                            "\(context.type) \(context.original?.type.rawValue ?? "-") \(context.original?.result?["id"] ?? .null)")
                         trace.add("\(context.error as? FeathersError == nil) \(context.result == nil)")
                     }
                 ]))
@@ -82,8 +83,8 @@ struct HookContextTests {
         let app = FeathersApp()
         let notes = try await app.use(Notes(), at: "notes")
         try await app.use(Notes(), at: "authors")
-        await notes.addHooks(
-            Hooks(after: [
+        await notes.use(
+            hooks: Hooks(after: [
                 .get: [
                     { context in
                         let author = try await context.app.service("authors").get(9)
@@ -98,8 +99,8 @@ struct HookContextTests {
     func customMethods() async throws {
         enum Caller: ParamsKey { typealias Value = String }
         let notes = try await FeathersApp().use(Notes(), at: "notes")
-        await notes.addHooks(
-            Hooks(
+        await notes.use(
+            hooks: Hooks(
                 before: [.all: [{ $0.params[Caller.self] = "Ada" }]],
                 after: [
                     "archive": [
@@ -123,7 +124,7 @@ struct HookContextTests {
     func inspection() async throws {
         let notes = try await FeathersApp().use(Notes(), at: "notes")
         #expect(await notes.hooks.isEmpty)
-        await notes.addHooks(Hooks(before: [.create: [{ _ in }, { _ in }]], error: [{ _ in }]))
+        await notes.use(hooks: Hooks(before: [.create: [{ _ in }, { _ in }]], error: [{ _ in }]))
         let hooks = await notes.hooks
         #expect(hooks.before[.create].count == 2)
         #expect(hooks.before.scopes == [.create])

@@ -99,8 +99,8 @@ struct HookOrderTests {
         let app = FeathersApp()
         let failure = testCase.methodFails ? FeathersError(.notFound, "method") : nil
         let service = try await app.use(TracedService(trace: trace, failure: failure), at: "things")
-        app.addHooks(trace.hooks("app", testCase.actions))
-        await service.addHooks(trace.hooks("svc", testCase.actions))
+        app.use(hooks: trace.hooks("app", testCase.actions))
+        await service.use(hooks: trace.hooks("svc", testCase.actions))
 
         do {
             let result = try await service.get(1)
@@ -117,9 +117,9 @@ struct HookOrderTests {
         let trace = Trace()
         let app = FeathersApp()
         let service = try await app.use(TracedService(trace: trace), at: "things")
-        app.addHooks(Hooks(error: [trace.hook("app.error")]))
-        await service.addHooks(
-            Hooks(around: [{ _, _ in throw FeathersError(.conflict, "around") }], error: [trace.hook("svc.error")]))
+        app.use(hooks: Hooks(error: [trace.hook("app.error")]))
+        await service.use(
+            hooks: Hooks(around: [{ _, _ in throw FeathersError(.conflict, "around") }], error: [trace.hook("svc.error")]))
         await #expect(throws: FeathersError.self) { try await service.get(1) }
         #expect(trace.all == ["app.error"])
     }
@@ -130,8 +130,8 @@ struct HookOrderTests {
         let app = FeathersApp()
         let service = try await app.use(TracedService(trace: trace), at: "things")
         for number in 1...3 {
-            await service.addHooks(
-                Hooks(
+            await service.use(
+                hooks: Hooks(
                     around: [trace.around("around\(number)")], before: [trace.hook("before\(number)")],
                     after: [trace.hook("after\(number)")]))
         }
@@ -148,7 +148,7 @@ struct HookOrderTests {
         let trace = Trace()
         let app = FeathersApp()
         let service = try await app.use(TracedService(trace: trace), at: "things")
-        await service.addHooks(trace.hooks("svc"))
+        await service.use(hooks: trace.hooks("svc"))
         try await service.create(["a": 1])
         #expect(trace.all == ["svc.around.all>", "svc.before.all", "METHOD", "svc.after.all", "<svc.around.all"])
     }

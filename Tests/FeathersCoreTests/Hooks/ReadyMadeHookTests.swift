@@ -14,8 +14,8 @@ struct ReadyMadeHookTests {
     @Test("Validation stops a call before it is sent, for one record and for each of several")
     func validation() async throws {
         let (service, transport) = Self.service { $0.data ?? .null }
-        await service.addHooks(
-            .validating(.create, .patch) { data in
+        await service.use(
+            hooks: .validating(.create, .patch) { data in
                 guard data["text"]?.string?.isEmpty == false else { throw FeathersError(.badRequest, "A message needs text") }
             })
         await #expect(throws: FeathersError.self) { try await service.create(["text": ""]) }
@@ -31,8 +31,8 @@ struct ReadyMadeHookTests {
     func setting() async throws {
         let (service, _) = Self.service { $0.data ?? .null }
         let counter = Atomic<Int>(0)
-        await service.addHooks(
-            .setting("number", on: .create) { _ in .integer(Int64(counter.add(1, ordering: .relaxed).newValue)) })
+        await service.use(
+            hooks: .setting("number", on: .create) { _ in .integer(Int64(counter.add(1, ordering: .relaxed).newValue)) })
         #expect(try await service.create(["a": 1]) == ["a": 1, "number": 1])
         #expect(try await service.create(contentsOf: [["a": 1], [:]]) == [["a": 1, "number": 2], ["number": 3]])
         #expect(try await service.patch(1, with: ["a": 1]) == ["a": 1])
@@ -64,7 +64,7 @@ struct ReadyMadeHookTests {
     func retrying(_ testCase: RetryCase) async throws {
         let (service, transport) = Self.service { _ in throw testCase.error }
         let clock = ManualClock()
-        await service.addHooks(.retrying(attempts: 3, pause: .seconds(1), clock: clock))
+        await service.use(hooks: .retrying(attempts: 3, pause: .seconds(1), clock: clock))
         let request = ServiceRequest(path: "messages", method: testCase.method, id: 1, data: [:])
         async let call = Result(catching: { try await service.respond(to: request) })
         for attempt in 1..<testCase.attempts {
@@ -85,9 +85,9 @@ struct ReadyMadeHookTests {
             return request.data ?? .null
         }
         let clock = ManualClock()
-        await service.addHooks(.retrying(clock: clock))
-        await service.addHooks(
-            Hooks(before: [
+        await service.use(hooks: .retrying(clock: clock))
+        await service.use(
+            hooks: Hooks(before: [
                 { context in
                     let count = context.data?["count"]?.integer ?? 0
                     context.data?["count"] = .integer(count + 1)
@@ -108,7 +108,7 @@ struct ReadyMadeHookTests {
             return .null
         }
         let clock = ManualClock()
-        await service.addHooks(.timeout(.seconds(5), clock: clock))
+        await service.use(hooks: .timeout(.seconds(5), clock: clock))
         async let call = Result(catching: { try await service.get(1) })
         try await transport.waitForRequest(number: 1)
         try await clock.waitForSleepers(1)
@@ -124,8 +124,8 @@ struct ReadyMadeHookTests {
     @Test("A call in time is not touched by its deadline, and keeps what inner hooks changed")
     func inTime() async throws {
         let (service, _) = Self.service { $0.data ?? .null }
-        await service.addHooks(.timeout(.seconds(5), for: .create, clock: ManualClock()))
-        await service.addHooks(.setting("a", on: .create) { _ in 1 })
+        await service.use(hooks: .timeout(.seconds(5), for: .create, clock: ManualClock()))
+        await service.use(hooks: .setting("a", on: .create) { _ in 1 })
         #expect(try await service.create([:]) == ["a": 1])
     }
 }

@@ -28,10 +28,10 @@ struct TaskLocalTests {
         let see: @Sendable (String) -> Void = { line in lines.withLock { $0.append(line) } }
         let app = FeathersApp()
         let service = try await app.use(Watching(seen: see), at: "m")
-        app.addHooks(Hooks(around: [Self.around], before: [{ _ in see("app before \(Trace.parent ?? "-")") }]))
-        app.addHooks(Hooks(after: [{ _ in see("app after \(Trace.parent ?? "-")") }]))
-        await service.addHooks(
-            Hooks(
+        app.use(hooks: Hooks(around: [Self.around], before: [{ _ in see("app before \(Trace.parent ?? "-")") }]))
+        app.use(hooks: Hooks(after: [{ _ in see("app after \(Trace.parent ?? "-")") }]))
+        await service.use(
+            hooks: Hooks(
                 around: [
                     { context, next in
                         see("around \(Trace.parent ?? "-")")
@@ -40,7 +40,7 @@ struct TaskLocalTests {
                 ],
                 before: [{ _ in see("before \(Trace.parent ?? "-")") }], after: [{ _ in see("after \(Trace.parent ?? "-")") }]))
         // A deadline runs the call in a child task, which inherits them.
-        if hasDeadline { await service.addHooks(.timeout(.seconds(60))) }
+        if hasDeadline { await service.use(hooks: .timeout(.seconds(60))) }
         _ = try await service.get(1)
         #expect(
             lines.withLock { $0 } == [
@@ -53,8 +53,8 @@ struct TaskLocalTests {
     func transport() async throws {
         let transport = StubTransport { _ in .string(Trace.parent ?? "-") }
         let app = FeathersApp(transport: transport)
-        app.addHooks(
-            Hooks(around: [
+        app.use(
+            hooks: Hooks(around: [
                 { context, next in
                     let id = context.id.map { "\($0)" } ?? "-"
                     try await Trace.$parent.withValue(id) { try await next(&context) }
@@ -72,8 +72,8 @@ struct TaskLocalTests {
     func traceContext() async throws {
         let transport = StubTransport { _ in .null }
         let app = FeathersApp(transport: transport)
-        app.addHooks(
-            Hooks(
+        app.use(
+            hooks: Hooks(
                 around: [Self.around],
                 before: [{ context in if let parent = Trace.parent { context.params.headers["traceparent"] = parent } }]))
         _ = try await app.service("m").find()

@@ -62,7 +62,7 @@ struct JSONArgumentsTests {
         #expect(others.map(\.id) == [1, 2])
         let updated = try await people.update(0, with: ["name": "Ada", "age": 37])
         #expect(updated.age == 37)
-        let patched = try await people.patchAll(matching: .where("name", "Ada"), with: ["name": "Ada L.", "age": 38])
+        let patched = try await people.patchAll(query: .where("name", "Ada"), with: ["name": "Ada L.", "age": 38])
         #expect(patched.map(\.age) == [38])
         #expect(try await people.patch(0, with: ["name": "Ada", "age": nil]) == Person(id: 0, name: "Ada"))
     }

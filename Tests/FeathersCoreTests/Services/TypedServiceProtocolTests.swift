@@ -67,7 +67,7 @@ struct TypedServiceProtocolTests {
         let todos = try await FeathersApp().use(Todos(), at: "todos").untyped
         await #expect { try await todos.remove(1) } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
         await #expect { try await todos.create(contentsOf: [[:]]) } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
-        await #expect { try await todos.patchAll(matching: Query(), with: [:]) } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
+        await #expect { try await todos.patchAll(query: Query(), with: [:]) } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
         await #expect { try await todos.call("archive") } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
     }
 }

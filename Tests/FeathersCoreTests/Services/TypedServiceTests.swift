@@ -58,8 +58,8 @@ struct TypedServiceTests {
     func multi() async throws {
         let messages = try await Self.messages(MemoryService(multi: .all))
         try await messages.create(contentsOf: ["a", "b"].map { Message(text: $0) })
-        #expect(try await messages.patchAll(matching: .where("text", "a"), with: ["text": "z"]).map(\.text) == ["z"])
-        #expect(try await messages.removeAll(matching: Query()).count == 2)
+        #expect(try await messages.patchAll(query: .where("text", "a"), with: ["text": "z"]).map(\.text) == ["z"])
+        #expect(try await messages.removeAll(query: Query()).count == 2)
     }
 
     @Test("create takes a list for several records, and refuses one where a single record is expected before it is sent")

@@ -19,11 +19,11 @@ struct JSONAPICachingTests {
             transport: .jsonAPI(
                 try await JSONAPISpace().url, codec: JSONAPICodec(keys: .dasherized),
                 options: JSONAPIOptions(filters: .operators, operationsPath: "operations"), httpClient: http))
-        let cache = ServiceCache(policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .seconds(10)) { [time] options in
+        let cache = ServiceCache(policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(10))) { [time] options in
             options.changingMethods = .changingRelationships
             options.now = { time.withLock { $0 } }
         }
-        app.useCache(cache)
+        app.use(cache: cache)
         return app
     }
 
@@ -33,7 +33,7 @@ struct JSONAPICachingTests {
     func reads() async throws {
         let posts = try await app().jsonAPI(Backend.Post.self)
         for _ in 0..<2 {
-            let post = try await posts.get("1", .including("author", "comments"))
+            let post = try await posts.get("1", query: .including("author", "comments"))
             #expect(post.title == "About Arrays" && post.author.value?.name == "Alice" && post.comments.values.count == 8)
             let page = try await posts.find(.limit(5))
             #expect(page.count == 5 && page.total == 12 && page.hasNext)
@@ -55,7 +55,7 @@ struct JSONAPICachingTests {
         _ = try await title()
         try await posts.relationship("author", ofID: "1").replace(with: JSONAPIIdentifier(type: "people", id: "2"))
         #expect(try await posts.get("1").author.identifier?.id == "2")
-        try await posts.untyped.patchAll(matching: .where("id", .isIn(["1"])), with: ["title": "newer"])
+        try await posts.untyped.patchAll(query: .where("id", .isIn(["1"])), with: ["title": "newer"])
         #expect(try await title() == "newer")
         #expect(
             lines == [

@@ -13,8 +13,8 @@ struct JSONAPIHookTests {
             .init(#"{"data": {"type": "articles", "id": "1", "attributes": {"title": "T"}}, "meta": {"a": 1}}"#, status: 201))
         let articles = server.app.service("articles")
         let seen = Locked<[String]>([])
-        await articles.addHooks(
-            Hooks(
+        await articles.use(
+            hooks: Hooks(
                 around: [
                     { context, next in
                         seen.withLock { $0.append("\(context.method) \(context.data?["title"]?.string ?? "-")") }
@@ -42,8 +42,8 @@ struct JSONAPIHookTests {
     @Test("error hooks hear the server's error objects and may answer in its place; a before hook may answer without a request")
     func answers() async throws {
         let server = try SeamServer(.init(#"{"errors": [{"code": "gone"}]}"#, status: 410))
-        await server.app.service("articles").addHooks(
-            Hooks(
+        await server.app.service("articles").use(
+            hooks: Hooks(
                 before: [.find: [{ $0.result = ["total": 0, "data": []] }]],
                 error: [
                     .get: [
@@ -63,7 +63,7 @@ struct JSONAPIHookTests {
     func customMethods() async throws {
         let server = try SeamServer(.init("", status: 204), options: JSONAPIOptions(operationsPath: "operations"))
         let seen = Locked<[String]>([])
-        server.app.addHooks(Hooks(before: [{ context in seen.withLock { $0.append("\(context.path) \(context.method)") } }]))
+        server.app.use(hooks: Hooks(before: [{ context in seen.withLock { $0.append("\(context.path) \(context.method)") } }]))
         let comments = server.app.jsonAPI(Article.self).relationship("comments", ofID: "1")
         let five = [JSONAPIIdentifier(type: "comments", id: "5")]
         try await comments.add(five)

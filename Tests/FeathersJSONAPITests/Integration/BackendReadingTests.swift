@@ -10,7 +10,7 @@ struct BackendReadingTests {
     @Test("compound documents, whatever way links are written", arguments: ["absolute", "path", "relative", "object", "none"])
     func compound(links: String) async throws {
         let app = try await Backend.app(JSONAPISettings { $0.links = links })
-        let post = try await app.jsonAPI(Backend.Post.self).get("1", .including("author", "comments.author", "pinned"))
+        let post = try await app.jsonAPI(Backend.Post.self).get("1", query: .including("author", "comments.author", "pinned"))
         #expect(post.title == "About Arrays")
         #expect(post.createdAt == Date(timeIntervalSince1970: 1_704_110_400.5))
         #expect(post.author.value?.name == "Alice")

@@ -16,7 +16,7 @@ struct BackendWritingTests {
         let patched = try await posts.patch(id, with: Backend.PostPatch(body: .value("text"), author: .empty))
         #expect(patched?.title == "New" && patched?.body == "text" && patched?.author.linkage == .null)
         #expect(try await posts.patch(id, with: Backend.PostPatch(body: .null))?.body == nil)
-        let read = try await posts.reload(created, .including("comments"))
+        let read = try await posts.reload(created, query: .including("comments"))
         #expect(read.comments.values.map(\.id) == ["30"])
         try await posts.remove(id)
         let error = try await #require(throws: FeathersError.self) { try await posts.get(id) }
@@ -148,9 +148,9 @@ struct BackendWritingTests {
         let created = try await app.jsonAPI(Backend.Person.self).create(contentsOf: [.init(name: "A"), .init(name: "B")])
         #expect(created.map(\.name) == ["A", "B"])
         let ids = created.compactMap(\.id)
-        let patched = try await app.service("people").patchAll(matching: .where("id", .isIn(ids)), with: ["age": 5])
+        let patched = try await app.service("people").patchAll(query: .where("id", .isIn(ids)), with: ["age": 5])
         #expect(patched.array?.map { $0["age"] } == [5, 5])
-        _ = try await app.service("people").removeAll(matching: .where("id", .isIn(ids)))
+        _ = try await app.service("people").removeAll(query: .where("id", .isIn(ids)))
         #expect(try await app.jsonAPI(Backend.Person.self).find(.limit(10)).total == 4)
     }
 }

@@ -69,7 +69,7 @@ struct AtomicTests {
         let server = try SeamServer(.init("", status: 500), options: options)
         #expect(try await server.app.send(JSONAPIBatch()).isEmpty)
         #expect(try await server.app.service("people").create(contentsOf: []) == [])
-        #expect(try await server.app.service("people").removeAll(matching: .where("id", .isIn([Int]()))) == [])
+        #expect(try await server.app.service("people").removeAll(query: .where("id", .isIn([Int]()))) == [])
         #expect(server.lines.isEmpty)
     }
 
@@ -112,14 +112,14 @@ struct AtomicTests {
         let people = server.app.service("people")
         let created = try await people.create(contentsOf: [["name": "A"], ["id": "2", "name": "B"]])
         #expect(created.array?.map { $0["id"] } == ["1", "2"])
-        let patched = try await people.patchAll(matching: .where("id", .isIn(["1", "2"])), with: ["name": "C"])
+        let patched = try await people.patchAll(query: .where("id", .isIn(["1", "2"])), with: ["name": "C"])
         #expect(patched[1] == ["name": "C", "type": "people", "id": "2"])
-        #expect(try await people.removeAll(matching: .where("id", .isIn([1, 2])))[1]?["id"] == "2")
+        #expect(try await people.removeAll(query: .where("id", .isIn([1, 2])))[1]?["id"] == "2")
         #expect(server.bodies.map { $0?["atomic:operations"]?[1]?["op"] } == ["add", "update", "remove"])
         #expect(server.bodies[1]?["atomic:operations"]?[0]?["data"] == ["type": "people", "id": "1", "attributes": ["name": "C"]])
         #expect(server.bodies[2]?["atomic:operations"]?[0]?["ref"] == ["type": "people", "id": "1"])
         #expect(server.lines == Array(repeating: "POST /v1/operations", count: 3))
-        let error = try await #require(throws: FeathersError.self) { try await people.removeAll(matching: .where("name", "A")) }
+        let error = try await #require(throws: FeathersError.self) { try await people.removeAll(query: .where("name", "A")) }
         #expect(error.code == .methodNotAllowed)
     }
 }

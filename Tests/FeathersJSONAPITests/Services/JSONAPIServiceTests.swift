@@ -14,7 +14,7 @@ struct JSONAPIServiceTests {
     @Test("models are read with what came along, and hooks see the calls")
     func find() async throws {
         let server = try SeamServer(.init(try JSONAPIDocument.example().json.description))
-        await server.app.service("articles").addHooks(Hooks(before: [.find: [{ $0.params.headers["X-Hook"] = "yes" }]]))
+        await server.app.service("articles").use(hooks: Hooks(before: [.find: [{ $0.params.headers["X-Hook"] = "yes" }]]))
         let page = try await server.app.jsonAPI(Article.self).find(.including("author"))
         #expect(page.count == 1 && page.total == 30)
         #expect(page.first?.author.value?.name == "Dan")

@@ -37,7 +37,7 @@ struct RelationshipTests {
         let links = JSONAPILinks(["self": "/v1/own/self", "related": "https://example.com/v1/own/related?x=1"])
         let relationship = articles.relationship("author", ofID: "1", links: links)
         #expect(try await relationship.get().linkage == .null)
-        #expect(try await relationship.related(Person.self, .including("articles")) == nil)
+        #expect(try await relationship.related(Person.self, query: .including("articles")) == nil)
         #expect(server.lines == ["GET /v1/own/self", "GET /v1/own/related?x=1&include=articles"])
         let foreign = articles.relationship("author", ofID: "1", links: JSONAPILinks(["self": "https://evil.example/"]))
         await #expect(throws: FeathersError.self) { try await foreign.get() }

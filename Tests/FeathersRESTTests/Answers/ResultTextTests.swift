@@ -18,7 +18,7 @@ struct ResultTextTests {
 
     private func service(_ body: String, _ hooks: Hooks = Hooks(), status: Int = 200) async throws -> TypedService<Message> {
         let app = FeathersApp(transport: .rest(try url(), httpClient: SeamHTTPClient(status: status, body: body)))
-        await app.service("messages").addHooks(hooks)
+        await app.service("messages").use(hooks: hooks)
         return app.service("messages", of: Message.self)
     }
 
@@ -81,8 +81,8 @@ struct ResultTextTests {
         let list = try await service(#"[{"id":1,"text":"a"}]"#)
         #expect(try await list.find() == Paginated(data: [Message(id: 1, text: "a")]))
         #expect(try await list.create(contentsOf: [Message(id: 1, text: "a")]) == [Message(id: 1, text: "a")])
-        #expect(try await list.patchAll(matching: Query(), with: ["text": "a"]) == [Message(id: 1, text: "a")])
-        #expect(try await list.removeAll(matching: Query()) == [Message(id: 1, text: "a")])
+        #expect(try await list.patchAll(query: Query(), with: ["text": "a"]) == [Message(id: 1, text: "a")])
+        #expect(try await list.removeAll(query: Query()) == [Message(id: 1, text: "a")])
         let one = try await service(#"{"id":1,"text":"a"}"#)
         let message = Message(id: 1, text: "a")
         #expect(try await one.create(message) == message)

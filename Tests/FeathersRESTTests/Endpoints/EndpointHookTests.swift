@@ -12,8 +12,8 @@ struct EndpointHookTests {
         let client = SeamHTTPClient(status: 201, headers: [("X-A", "b")], body: #"{"n":2}"#)
         let app = try EndpointRequestTests.app(client)
         let seen = Mutex<[String]>([])
-        app.addHooks(
-            Hooks(
+        app.use(
+            hooks: Hooks(
                 before: [
                     "request": [
                         { context in
@@ -46,7 +46,7 @@ struct EndpointHookTests {
     func stubbing() async throws {
         let client = SeamHTTPClient()
         let app = try EndpointRequestTests.app(client)
-        app.addHooks(Hooks(before: ["request": [{ $0.result = ["a": [1]] }]]))
+        app.use(hooks: Hooks(before: ["request": [{ $0.result = ["a": [1]] }]]))
         let response = try await app.response(to: Endpoint<[Int]>(.get, "x", rootKeys: ["a"]))
         #expect((response.value, response.status, response.headers.count) == ([1], 200, 0))
         #expect(response.url.absoluteString == "http://home:3030/api/x")
@@ -59,7 +59,7 @@ struct EndpointHookTests {
     @Test("turn a failure into a success")
     func recovery() async throws {
         let app = try EndpointRequestTests.app(SeamHTTPClient(status: 500))
-        app.addHooks(Hooks(error: ["request": [{ $0.result = 7 }]]))
+        app.use(hooks: Hooks(error: ["request": [{ $0.result = 7 }]]))
         let response = try await app.response(to: Endpoint<Int>(.get, "x"))
         #expect((response.value, response.status) == (7, 200))
     }
@@ -68,7 +68,7 @@ struct EndpointHookTests {
     func retries(method: HTTPMethod, attempts: Int) async throws {
         let client = SeamHTTPClient(status: 503)
         let app = try EndpointRequestTests.app(client)
-        app.addHooks(.retrying(attempts: 3, pause: .zero))
+        app.use(hooks: .retrying(attempts: 3, pause: .zero))
         await #expect { try await app.request(Endpoint<EmptyResponse>(method, "x")) } throws: { FeathersError.Code.unavailable ~= $0 }
         #expect(client.requests.count == attempts)
     }
@@ -77,7 +77,7 @@ struct EndpointHookTests {
     func logging() async throws {
         let records = Mutex<[String]>([])
         let app = try EndpointRequestTests.app(SeamHTTPClient(status: 204))
-        app.addHooks(.logging { call in records.withLock { $0.append("\(call[.method] ?? "-") \(call[.path] ?? "-")") } })
+        app.use(hooks: .logging { call in records.withLock { $0.append("\(call[.method] ?? "-") \(call[.path] ?? "-")") } })
         try await app.request(Endpoint<EmptyResponse>(.get, "https://user:pass@cdn.example.com:81/a%20b?sig=s3cret#x"))
         #expect(records.withLock { $0 } == ["request https://cdn.example.com:81/a%20b"])
     }
@@ -96,8 +96,8 @@ struct EndpointHookTests {
     func credentials(path: String, base: String?, credentials: EndpointCredentials, areSent: Bool) async throws {
         let client = SeamHTTPClient(status: 204)
         let app = try EndpointRequestTests.app(client, headers: ["X-API-Key": "key"])
-        app.addHooks(
-            Hooks(before: [
+        app.use(
+            hooks: Hooks(before: [
                 { context in
                     #expect(context.endpoint?.carriesCredentials == areSent)
                     context.params.headers["Authorization"] = "Bearer t"
@@ -118,7 +118,7 @@ struct EndpointHookTests {
     func ownCredentials() async throws {
         let client = SeamHTTPClient(status: 204)
         let app = try EndpointRequestTests.app(client)
-        app.addHooks(Hooks(before: [{ $0.params.headers["Authorization"] = "Bearer app" }]))
+        app.use(hooks: Hooks(before: [{ $0.params.headers["Authorization"] = "Bearer app" }]))
         try await app.request(Endpoint<EmptyResponse>(.get, "http://other/x", headers: ["Authorization": "Bearer own"]))
         #expect(client.requests.first?.headers["Authorization"] == "Bearer own")
     }
@@ -126,7 +126,7 @@ struct EndpointHookTests {
     @Test("of a service with the same path do not run")
     func services() async throws {
         let app = try EndpointRequestTests.app(SeamHTTPClient(status: 204))
-        await app.service("x").addHooks(Hooks(before: [{ _ in Issue.record("a service's hook ran") }]))
+        await app.service("x").use(hooks: Hooks(before: [{ _ in Issue.record("a service's hook ran") }]))
         try await app.request(Endpoint<EmptyResponse>(.get, "x"))
     }
 
@@ -148,7 +148,7 @@ struct EndpointHookTests {
         enum Tag: ParamsKey { typealias Value = String }
         let client = SeamHTTPClient(status: 204)
         let app = try EndpointRequestTests.app(client)
-        app.addHooks(Hooks(before: [{ #expect($0.params[Tag.self] == "t") }]))
+        app.use(hooks: Hooks(before: [{ #expect($0.params[Tag.self] == "t") }]))
         var params = Params(query: ["a": 2], headers: ["X": "call"], route: ["id": "9"])
         params[Tag.self] = "t"
         try await app.request(

@@ -63,7 +63,7 @@ struct EndpointTransferTests {
     func stubbedDownload() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let app = try await app()
-        app.addHooks(Hooks(before: [{ $0.result = ["a": 1] }]))
+        app.use(hooks: Hooks(before: [{ $0.result = ["a": 1] }]))
         try await app.request(endpoint("x"))
         #expect(try String(contentsOf: folder.appending(path: "it"), encoding: .utf8) == #"{"a":1}"#)
     }

@@ -13,8 +13,8 @@ struct TypedConditionTests {
         let base = try #require(URL(string: "http://h"))
         let app = FeathersApp(transport: RESTTransport(base, queryOptions: options, httpClient: SeamHTTPClient(body: "[]")))
         let messages = Locked<[String]>([])
-        app.addDiagnostics(
-            ClosureDiagnosticSink { event in messages.withLock { $0.append(event.message) } },
+        app.use(
+            diagnostics: ClosureDiagnosticSink { event in messages.withLock { $0.append(event.message) } },
             levels: DiagnosticLevels(nil, [.http: .warning]))
         for query in queries { _ = try await app.service(path).find(query) }
         return messages.withLock { $0 }

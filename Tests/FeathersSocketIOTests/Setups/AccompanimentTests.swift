@@ -12,8 +12,8 @@ struct AccompanimentTests {
     func whole() async throws {
         let scene = try Scene()
         let journal = Mailbox<String>()
-        scene.transport.addConnectionSetup(
-            ConnectionSetup(
+        scene.transport.use(
+            connectionSetup: ConnectionSetup(
                 prepare: { _ in journal.put("prepared") },
                 accompany: { send in
                     let result = try? await send(ServiceRequest(path: "m", method: .get, id: 7))
@@ -51,7 +51,7 @@ struct AccompanimentTests {
     func short() async throws {
         let scene = try Scene()
         let ended = Promise<Void>()
-        scene.transport.addConnectionSetup(ConnectionSetup(accompany: { _ in ended.resolve(()) }))
+        scene.transport.use(connectionSetup: ConnectionSetup(accompany: { _ in ended.resolve(()) }))
         try await scene.connected { scene, socket async throws in
             try await ended.value()
             async let call = scene.get(1)

@@ -37,8 +37,8 @@ struct InsistenceTests {
     func wanted(last: String) async throws {
         let scene = try Scene()
         let asked = Mailbox<DisconnectReason>()
-        scene.transport.addConnectionSetup(answering(false, asked))
-        scene.transport.addConnectionSetup(answering(true, asked))
+        scene.transport.use(connectionSetup: answering(false, asked))
+        scene.transport.use(connectionSetup: answering(true, asked))
         let running = Task { try await scene.transport.run() }
         for (attempt, delay) in [(1, 1), (2, 2), (3, 4)] {
             let socket = try await scene.sockets.opened.next()
@@ -66,7 +66,7 @@ struct InsistenceTests {
     func unwanted() async throws {
         let scene = try Scene()
         let asked = Mailbox<DisconnectReason>()
-        scene.transport.addConnectionSetup(answering(false, asked))
+        scene.transport.use(connectionSetup: answering(false, asked))
         let running = Task { try await scene.transport.run() }
         try await refuse(scene)
         await #expect(throws: FeathersError.self) { try await running.value }
@@ -78,7 +78,7 @@ struct InsistenceTests {
     func unasked() async throws {
         let scene = try Scene { $0.reconnection.retriesAfterRefusal = true }
         let asked = Mailbox<DisconnectReason>()
-        scene.transport.addConnectionSetup(answering(true, asked))
+        scene.transport.use(connectionSetup: answering(true, asked))
         let running = Task { try await scene.transport.run() }
         try await refuse(scene)
         try await waitOut(1, 1, scene)
@@ -94,7 +94,7 @@ struct InsistenceTests {
     @Test("stops at as many attempts as the policy allows")
     func budget() async throws {
         let scene = try Scene { $0.reconnection.maximumAttempts = 1 }
-        scene.transport.addConnectionSetup(answering(true, Mailbox()))
+        scene.transport.use(connectionSetup: answering(true, Mailbox()))
         let running = Task { try await scene.transport.run() }
         try await refuse(scene)
         try await waitOut(1, 1, scene)
@@ -108,7 +108,7 @@ struct InsistenceTests {
     func connect(accepts: Bool) async throws {
         let scene = try Scene()
         let asked = Mailbox<DisconnectReason>()
-        scene.transport.addConnectionSetup(answering(true, asked))
+        scene.transport.use(connectionSetup: answering(true, asked))
         async let connecting = scene.failure {
             try await scene.transport.connect()
             return .null
@@ -130,8 +130,8 @@ struct InsistenceTests {
     func stopped() async throws {
         let scene = try Scene()
         let asked = Promise<Void>()
-        scene.transport.addConnectionSetup(
-            ConnectionSetup(reconnects: { _ in
+        scene.transport.use(
+            connectionSetup: ConnectionSetup(reconnects: { _ in
                 asked.resolve(())
                 try? await Promise<Void>().value()
                 return true

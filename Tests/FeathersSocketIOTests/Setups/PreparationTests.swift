@@ -30,8 +30,8 @@ struct PreparationTests {
     func order() async throws {
         let scene = try Scene()
         let results = Mailbox<Result<JSONValue, FeathersError>>()
-        scene.transport.addConnectionSetup(loggingIn(results))
-        scene.transport.addConnectionSetup(loggingIn(results))
+        scene.transport.use(connectionSetup: loggingIn(results))
+        scene.transport.use(connectionSetup: loggingIn(results))
         let first = await queue(1, scene)
         async let connecting: Void = scene.transport.connect()
         let socket = try await scene.sockets.opened.next()
@@ -57,7 +57,7 @@ struct PreparationTests {
     @Test("fails calls meanwhile that are worth nothing late")
     func volatile() async throws {
         let scene = try Scene()
-        scene.transport.addConnectionSetup(loggingIn(Mailbox()))
+        scene.transport.use(connectionSetup: loggingIn(Mailbox()))
         async let connecting: Void = scene.transport.connect()
         let socket = try await scene.sockets.opened.next()
         try await socket.accept()
@@ -73,7 +73,7 @@ struct PreparationTests {
     @Test("is done again on the next connection, recovered or not, and events need not wait for it", arguments: [true, false])
     func again(recovers: Bool) async throws {
         let scene = try Scene { $0.recoversState = recovers }
-        scene.transport.addConnectionSetup(loggingIn(Mailbox()))
+        scene.transport.use(connectionSetup: loggingIn(Mailbox()))
         async let connecting: Void = scene.transport.connect()
         let socket = try await scene.sockets.opened.next()
         try await socket.accept(pid: "p")
@@ -104,7 +104,7 @@ struct PreparationTests {
     func lost() async throws {
         let scene = try Scene()
         let results = Mailbox<Result<JSONValue, FeathersError>>()
-        scene.transport.addConnectionSetup(loggingIn(results))
+        scene.transport.use(connectionSetup: loggingIn(results))
         let call = await queue(1, scene)
         let running = Task { try await scene.transport.run() }
         let socket = try await scene.sockets.opened.next()
@@ -131,7 +131,7 @@ struct PreparationTests {
     func neverLater() async throws {
         let scene = try Scene()
         let results = Mailbox<Result<JSONValue, FeathersError>>()
-        scene.transport.addConnectionSetup(loggingIn(results))
+        scene.transport.use(connectionSetup: loggingIn(results))
         let running = await scene.start { try await scene.transport.run() }
         let socket = try await scene.sockets.opened.next()
         socket.open()
@@ -151,8 +151,8 @@ struct PreparationTests {
     @Test("takes no longer than its calls may, while the deadlines of those that wait go on counting")
     func deadlines() async throws {
         let scene = try Scene { $0.callTimeout = .seconds(60) }
-        scene.transport.addConnectionSetup(
-            ConnectionSetup(prepare: { send in
+        scene.transport.use(
+            connectionSetup: ConnectionSetup(prepare: { send in
                 var login = Self.login
                 login.params.timeout = .seconds(10)
                 _ = try? await send(login)
@@ -179,8 +179,8 @@ struct PreparationTests {
         let scene = try Scene()
         let begun = Promise<Void>()
         let ended = Promise<Bool>()
-        scene.transport.addConnectionSetup(
-            ConnectionSetup(prepare: { _ in
+        scene.transport.use(
+            connectionSetup: ConnectionSetup(prepare: { _ in
                 begun.resolve(())
                 try? await Promise<Void>().value()
                 ended.resolve(Task.isCancelled)

@@ -15,8 +15,8 @@ struct SessionLaneTests {
     ) throws -> (scene: Scene, begun: Promise<Void>) {
         let scene = try Scene(configure)
         let begun = Promise<Void>()
-        scene.transport.addConnectionSetup(
-            ConnectionSetup(prepare: { _ in
+        scene.transport.use(
+            connectionSetup: ConnectionSetup(prepare: { _ in
                 begun.resolve(())
                 try? await release.value()
             }))
@@ -60,8 +60,8 @@ struct SessionLaneTests {
     func awaitedByPreparation() async throws {
         let scene = try Scene()
         let results = Mailbox<JSONValue?>()
-        scene.transport.addConnectionSetup(
-            ConnectionSetup(prepare: { [weak scene] _ in
+        scene.transport.use(
+            connectionSetup: ConnectionSetup(prepare: { [weak scene] _ in
                 guard let scene else { return }
                 results.put(try? await signIn("x", scene))
             }))

@@ -23,15 +23,15 @@ struct SetupHeaderTests {
     func attempts() async throws {
         let attempts = Locked(0)
         let scene = try Scene { $0.headers = { ["Authorization": "own"] } }
-        scene.transport.addConnectionSetup(
-            ConnectionSetup(headers: {
+        scene.transport.use(
+            connectionSetup: ConnectionSetup(headers: {
                 let attempt = attempts.withLock { count in
                     count += 1
                     return count
                 }
                 return ["authorization": "plugin", "X-Attempt": "\(attempt)", "X-Plugin": "first"]
             }))
-        scene.transport.addConnectionSetup(ConnectionSetup(headers: { ["x-plugin": "second", "X-Other": "other"] }))
+        scene.transport.use(connectionSetup: ConnectionSetup(headers: { ["x-plugin": "second", "X-Other": "other"] }))
         try await scene.connected { scene, socket async throws in
             let headers = socket.request.headers
             #expect(headers["Authorization"] == "own" && headers["X-Attempt"] == "1")
@@ -53,7 +53,7 @@ struct SetupHeaderTests {
             $0.transports = [.polling]
             $0.httpClient = client
         }
-        scene.transport.addConnectionSetup(ConnectionSetup(headers: { ["Authorization": "plugin"] }))
+        scene.transport.use(connectionSetup: ConnectionSetup(headers: { ["Authorization": "plugin"] }))
         await #expect(throws: FeathersError.self) { try await scene.transport.connect() }
         #expect(try await client.requests.next().headers["Authorization"] == "plugin")
     }
@@ -62,11 +62,11 @@ struct SetupHeaderTests {
     func failing() async throws {
         struct Secret: Error { let token = "secret" }
         let scene = try Scene()
-        scene.transport.addConnectionSetup(ConnectionSetup(headers: { throw Secret() }))
+        scene.transport.use(connectionSetup: ConnectionSetup(headers: { throw Secret() }))
         let error = try await #require(throws: FeathersError.self) { try await scene.transport.connect() }
         #expect(error.code == .unavailable && error.message.contains("Secret") && !error.message.contains("token"))
         let other = try Scene()
-        other.transport.addConnectionSetup(ConnectionSetup(headers: { ["X": "secret\n"] }))
+        other.transport.use(connectionSetup: ConnectionSetup(headers: { ["X": "secret\n"] }))
         let invalid = try await #require(throws: FeathersError.self) { try await other.transport.connect() }
         #expect(invalid.code == .badRequest && invalid.message.contains("X") && !invalid.message.contains("secret"))
     }

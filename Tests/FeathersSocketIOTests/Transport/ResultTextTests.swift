@@ -23,8 +23,8 @@ struct ResultTextTests {
         let result = try await Scene().connected { scene, socket async throws in
             let app = FeathersApp(transport: scene.transport)
             let messages = app.service("messages", of: Message.self)
-            await messages.addHooks(
-                Hooks(around: [
+            await messages.use(
+                hooks: Hooks(around: [
                     { context, next in
                         try await next(&context)
                         try await hook(&context)

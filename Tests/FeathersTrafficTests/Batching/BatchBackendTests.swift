@@ -10,13 +10,13 @@ struct BatchBackendTests {
         let url = try await TestBackend.url()
         let app = FeathersApp(transport: isRealTime ? .socketIO(url) : .rest(url))
         // The window is long, the limit ends it.
-        app.addHooks(.batching(over: "batch", methods: [.find, .get, .create, .patch, .remove], window: .seconds(60), limit: 5))
+        app.use(hooks: .batching(over: "batch", methods: [.find, .get, .create, .patch, .remove], window: .seconds(60), limit: 5))
         if isRealTime { try await app.connect() }
         let text = JSONValue.string(UUID().uuidString)
         let outcomes = await withTaskGroup(of: (Int, Result<JSONValue, any Error>).self) { group in
             let calls: [@Sendable () async throws -> JSONValue] = [
                 { try await app.service("echo").find(.where("a", .isIn([1, 2]))) },
-                { try await app.service("echo").get(7, .selecting("id")) },
+                { try await app.service("echo").get(7, query: .selecting("id")) },
                 { try await app.service("errors").get("Conflict") },
                 { try await app.service("messages").create(["text": text]) },
                 { try await app.service("teams/:teamId/members").find(params: Params(route: ["teamId": "a b"])) },

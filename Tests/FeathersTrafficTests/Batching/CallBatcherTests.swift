@@ -20,8 +20,8 @@ struct CallBatcherTests {
                 })
         }
         let app = FeathersApp(transport: transport)
-        app.addHooks(
-            .batching(
+        app.use(
+            hooks: .batching(
                 over: "batch", services: services, methods: methods, window: .seconds(1), limit: limit, clock: clock,
                 onJoining: waiters.report))
         return (app, transport)
@@ -32,7 +32,7 @@ struct CallBatcherTests {
         let (app, transport) = app()
         async let first = app.service("messages").find(.where("a", 1))
         try await clock.waitForSleepers(1)
-        async let second = app.service("users").get(7, .selecting("name"))
+        async let second = app.service("users").get(7, query: .selecting("name"))
         await waiters.wait(for: 1)
         async let third = app.service("messages").create(["text": "Hi"])
         await waiters.wait(for: 2)
@@ -176,8 +176,8 @@ struct CallBatcherTests {
     @Test("A batch is one call of those that are limited, and what is shared is in it once")
     func together() async throws {
         let (app, transport) = app()
-        app.addHooks(.limiting(to: 1, waiting: 0))
-        app.addHooks(.coalescingReads())
+        app.use(hooks: .limiting(to: 1, waiting: 0))
+        app.use(hooks: .coalescingReads())
         let results = try await withThrowingTaskGroup(of: JSONValue.self) { group in
             for id in [1, 1, 2, 2] { group.addTask { try await app.service("a").get(id) } }
             await waiters.wait(for: 1)

@@ -26,7 +26,7 @@ struct CallLimiterTests {
     @Test("So many calls are made at once, the others after them in their order")
     func order() async throws {
         let (app, transport) = app()
-        app.addHooks(.limiting(to: 1, onWaiting: waiters.report))
+        app.use(hooks: .limiting(to: 1, onWaiting: waiters.report))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await app.service("a").create(0) }
             try await transport.waitForRequest(number: 1)
@@ -48,8 +48,8 @@ struct CallLimiterTests {
     @Test("A service's limit counts its own calls, the app's all of them")
     func levels() async throws {
         let (app, transport) = app()
-        app.addHooks(.limiting(to: 2, onWaiting: waiters.report))
-        await app.service("a").addHooks(.limiting(to: 1, onWaiting: waiters.report))
+        app.use(hooks: .limiting(to: 2, onWaiting: waiters.report))
+        await app.service("a").use(hooks: .limiting(to: 1, onWaiting: waiters.report))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await app.service("a").create(1) }
             try await transport.waitForRequest(number: 1)
@@ -65,7 +65,7 @@ struct CallLimiterTests {
     @Test("A call that waits can be cancelled, and the others keep their turns")
     func cancellation() async throws {
         let (app, transport) = app()
-        app.addHooks(.limiting(to: 1, onWaiting: waiters.report))
+        app.use(hooks: .limiting(to: 1, onWaiting: waiters.report))
         async let first = app.service("a").create(1)
         try await transport.waitForRequest(number: 1)
         let second = Task { try await app.service("a").create(2) }
@@ -85,7 +85,7 @@ struct CallLimiterTests {
     @Test("A cancelled call, or one that fails, gives its turn back")
     func turnGivenBack() async throws {
         let (app, transport) = app()
-        app.addHooks(.limiting(to: 1))
+        app.use(hooks: .limiting(to: 1))
         for number in 1...3 {
             let call = Task { try await app.service("a").create(1) }
             try await transport.waitForRequest(number: number)
@@ -99,7 +99,7 @@ struct CallLimiterTests {
     @Test("A call that finds the queue full fails at once, names itself and was never sent")
     func full() async throws {
         let (app, transport) = app()
-        app.addHooks(.limiting(to: 1, waiting: 0))
+        app.use(hooks: .limiting(to: 1, waiting: 0))
         let first = Task { try await app.service("a").create(1) }
         try await transport.waitForRequest(number: 1)
         await #expect {
@@ -114,8 +114,8 @@ struct CallLimiterTests {
     @Test("A full queue is worth another try")
     func fullThenRetried() async throws {
         let (app, transport) = app()
-        app.addHooks(.retrying(attempts: 2, pause: .seconds(3), clock: clock))
-        app.addHooks(.limiting(to: 1, waiting: 0))
+        app.use(hooks: .retrying(attempts: 2, pause: .seconds(3), clock: clock))
+        app.use(hooks: .limiting(to: 1, waiting: 0))
         async let first = app.service("a").create(1)
         try await transport.waitForRequest(number: 1)
         async let second = app.service("a").create(2)
@@ -131,7 +131,7 @@ struct CallLimiterTests {
     @Test("Waiting counts into a call's time: what is left is the transport's")
     func timeLeft() async throws {
         let (app, transport) = app()
-        app.addHooks(.limiting(to: 1, clock: clock, onWaiting: waiters.report))
+        app.use(hooks: .limiting(to: 1, clock: clock, onWaiting: waiters.report))
         async let first = app.service("a").create(1)
         try await transport.waitForRequest(number: 1)
         async let second = app.service("a").create(2, params: Params(timeout: .seconds(5)))
@@ -152,7 +152,7 @@ struct CallLimiterTests {
             return .null
         }
         let app = FeathersApp(transport: transport)
-        app.addHooks(.limiting(to: 1, longestWait: .seconds(isItsOwn ? 50 : 5), clock: clock) { _ in })
+        app.use(hooks: .limiting(to: 1, longestWait: .seconds(isItsOwn ? 50 : 5), clock: clock) { _ in })
         let first = Task { try await app.service("a").create(1) }
         try await transport.waitForRequest(number: 1)
         let second = Task { try await app.service("a").create(2, params: Params(timeout: isItsOwn ? .seconds(5) : nil)) }
@@ -173,11 +173,11 @@ struct CallLimiterTests {
         transport.stub("authentication", .create, with: .value(["accessToken": "token"]))
         transport.stub("messages", .find, with: .value([]))
         let app = FeathersApp(transport: transport)
-        if isLimitedFirst { app.addHooks(.limiting(to: 1, waiting: 0)) }
+        if isLimitedFirst { app.use(hooks: .limiting(to: 1, waiting: 0)) }
         let storage = InMemoryTokenStorage()
         try await storage.store("stored", for: "feathers-jwt")
         try app.use(authentication: AuthenticationOptions(storage: storage))
-        if !isLimitedFirst { app.addHooks(.limiting(to: 1, waiting: 0)) }
+        if !isLimitedFirst { app.use(hooks: .limiting(to: 1, waiting: 0)) }
         let found = try await withFeathersApp(app) { try await $0.service("messages").find() }
         #expect(found == [])
         #expect(transport.requests.map(\.path) == ["authentication", "messages"])
@@ -187,9 +187,9 @@ struct CallLimiterTests {
     func released() async throws {
         func used() async throws -> FeathersApp {
             let app = FeathersApp(transport: StubTransport { _ in [] })
-            app.addHooks(.limiting(to: 1))
-            app.addHooks(.coalescingReads())
-            app.addHooks(.batching(limit: 1))
+            app.use(hooks: .limiting(to: 1))
+            app.use(hooks: .coalescingReads())
+            app.use(hooks: .batching(limit: 1))
             _ = try await app.service("a").find()
             return app
         }
@@ -208,7 +208,7 @@ struct CallLimiterTests {
         let app = FeathersApp()
         try await app.use(MemoryService(), at: "inner")
         try await app.use(Outer(app: app), at: "outer")
-        app.addHooks(.limiting(to: 1, waiting: 0))
+        app.use(hooks: .limiting(to: 1, waiting: 0))
         try await app.service("inner").create(["id": 7])
         #expect(try await app.service("outer").get(7)["id"] == 7)
         try await app.unuse("outer")

@@ -42,7 +42,7 @@ struct MixedAuthenticationTests {
         let ways = StubbedWays()
         ways.signsIn()
         let opened = Promise<Void>()
-        ways.socket.addConnectionSetup(ConnectionSetup(prepare: { _ in opened.resolve(()) }))
+        ways.socket.use(connectionSetup: ConnectionSetup(prepare: { _ in opened.resolve(()) }))
         try ways.app.use(authentication: AuthenticationOptions())
         let clock = ManualClock()
         ways.rest.stub("authentication", .create, with: .value(["accessToken": "token"]).delayed(by: .seconds(1), on: clock))

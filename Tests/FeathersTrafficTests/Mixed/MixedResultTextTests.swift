@@ -32,8 +32,8 @@ struct MixedResultTextTests {
     private func isText(over transport: any Transport) async throws -> Bool {
         let app = FeathersApp(transport: transport)
         let wasText = Locked(false)
-        app.addHooks(
-            Hooks(around: [
+        app.use(
+            hooks: Hooks(around: [
                 { context, next in
                     try await next(&context)
                     if context.response?.isText == true { wasText.withLock { $0 = true } }
@@ -55,7 +55,7 @@ struct MixedResultTextTests {
     @Test("are not shared: of identical reads everybody gets the result")
     func shared() async throws {
         let app = FeathersApp(transport: try rest())
-        app.addHooks(.coalescingReads())
+        app.use(hooks: .coalescingReads())
         let messages = app.service("messages", of: Message.self)
         let found = try await withThrowingTaskGroup(of: Message.self) { group in
             for _ in 0..<20 { group.addTask { try await messages.get(1) } }

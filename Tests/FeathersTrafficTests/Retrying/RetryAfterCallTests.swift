@@ -33,7 +33,7 @@ struct RetryAfterCallTests {
         let script = try await ServerScript(Self.refusal(status, retryAfter: "7", body: ""), Self.success)
         let clock = ManualClock()
         let app = FeathersApp(transport: .rest(script.url))
-        app.addHooks(.retrying(attempts: 2, pause: .milliseconds(100), clock: clock))
+        app.use(hooks: .retrying(attempts: 2, pause: .milliseconds(100), clock: clock))
         async let found = app.service("messages").get(1)
         try await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(6999))
@@ -47,7 +47,7 @@ struct RetryAfterCallTests {
     func writes(isAskedFor: Bool) async throws {
         let script = try await ServerScript(Self.refusal(retryAfter: "0"), Self.success)
         let app = FeathersApp(transport: .rest(script.url))
-        app.addHooks(.retrying(pause: .milliseconds(1), refusedWrites: isAskedFor))
+        app.use(hooks: .retrying(pause: .milliseconds(1), refusedWrites: isAskedFor))
         let outcome = await Result { try await app.service("messages").create(["text": "Hi"]) }
         #expect((try? outcome.get()) == (isAskedFor ? ["id": 1] : nil))
         #expect(try await script.requests().count == (isAskedFor ? 2 : 1))
@@ -57,7 +57,7 @@ struct RetryAfterCallTests {
     func bounded(retryAfter: String, timeout: Int?) async throws {
         let script = try await ServerScript(Self.refusal(retryAfter: retryAfter), Self.success)
         let app = FeathersApp(transport: .rest(script.url))
-        app.addHooks(.retrying(clock: ManualClock()))
+        app.use(hooks: .retrying(clock: ManualClock()))
         await #expect {
             try await app.service("messages").find(params: Params(timeout: timeout.map { .seconds($0) }))
         } throws: { ($0 as? FeathersError)?.retryAfter == .seconds(Int(retryAfter) ?? 0) }
@@ -70,7 +70,7 @@ struct RetryAfterCallTests {
         transport.stub(
             .find, with: .cycle([.error(FeathersError(.unavailable, "Busy")), .value("there")]))
         let app = FeathersApp(transport: transport)
-        app.addHooks(.retrying(pause: .seconds(4), clock: clock))
+        app.use(hooks: .retrying(pause: .seconds(4), clock: clock))
         async let found = app.service("messages").find(params: Params(timeout: .seconds(10)))
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(4))

@@ -21,7 +21,7 @@ struct ReadSharingTests {
             return .integer(Int64(number))
         }
         let app = FeathersApp(transport: transport)
-        app.addHooks(.coalescingReads(onWaiting: waiters.report))
+        app.use(hooks: .coalescingReads(onWaiting: waiters.report))
         return (app, transport)
     }
 
@@ -29,7 +29,7 @@ struct ReadSharingTests {
     func shared() async throws {
         let (app, transport) = app()
         let seen = Locked(0)
-        app.addHooks(Hooks(after: [{ _ in seen.withLock { $0 += 1 } }]))
+        app.use(hooks: Hooks(after: [{ _ in seen.withLock { $0 += 1 } }]))
         let values = try await withThrowingTaskGroup(of: JSONValue.self) { group in
             for _ in 0..<10 { group.addTask { try await app.service("messages").find(.where("a", 1)) } }
             await waiters.wait(for: 9)

@@ -27,7 +27,7 @@ enum HookGrowth {
 
     private static func service(_ count: Int, _ hooks: Hooks) async throws -> UntypedService {
         let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
-        for _ in 0..<count { await service.addHooks(hooks) }
+        for _ in 0..<count { await service.use(hooks: hooks) }
         return service
     }
 }

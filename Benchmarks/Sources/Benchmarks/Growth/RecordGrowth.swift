@@ -42,7 +42,7 @@ enum RecordGrowth {
         group.add("patch of all", from: 1_000, unit: "record", note: caches) { count in
             let service = try await service(count)
             return GrowthRun(units: 100_000) {
-                for number in 0..<100_000 / count { try await service.patchAll(matching: Query(), with: ["n": .integer(Int64(number))]) }
+                for number in 0..<100_000 / count { try await service.patchAll(query: Query(), with: ["n": .integer(Int64(number))]) }
             }
         }
         group.add("remove, one by one", from: 100, unit: "record") { count in

@@ -16,7 +16,7 @@ struct LiveReconnectionTests {
     func settles(way: [SocketIOTransport.EngineTransport], seed: UInt64) async throws {
         try await LiveRoom.with(way, on: Self.backend) { room in
             var random = SeededGenerator(seed: seed)
-            let query = room.query.where(\.rank, .greaterThan(1)).sorted(by: \.rank, .descending).limit(6)
+            let query = room.query.where(.rank, .greaterThan(1)).sorted(by: .rank, .descending).limit(6)
             for _ in 0..<6 { try await room.change(&random, over: room.others) }
             try await room.following(room.own.live(query)) { results in
                 for _ in 0..<8 {
@@ -51,7 +51,7 @@ struct LiveReconnectionTests {
     func rootKeys(way: [SocketIOTransport.EngineTransport]) async throws {
         // What the server answers with is a page, whose records stand at `data`.
         try await LiveRoom.with(way, on: Self.backend, rootKeys: ["data"]) { room in
-            let query = room.query.sorted(by: \.rank, .descending).limit(3)
+            let query = room.query.sorted(by: .rank, .descending).limit(3)
             var live = room.own.live(query).makeAsyncIterator()
             #expect(try await live.next() == [])
             for rank in 1...5 {
@@ -60,7 +60,7 @@ struct LiveReconnectionTests {
             }
             try await room.proxy.refuse()
             try await room.proxy.cut()
-            try await room.others.removeAll(matching: room.query.where(\.rank, .isAtLeast(4)))
+            try await room.others.removeAll(query: room.query.where(.rank, .isAtLeast(4)))
             try await room.proxy.accept()
             // A poll that began after all this has missed nothing: then one goes after the other.
             while let records = try await live.next(), records.map(\.rank) != [3, 2, 1] {}
@@ -72,7 +72,7 @@ struct LiveReconnectionTests {
     @MainActor
     func model(way: [SocketIOTransport.EngineTransport]) async throws {
         try await LiveRoom.with(way, on: Self.backend) { room in
-            let model = LiveQueryModel(room.own.live(room.query.sorted(by: \.rank)))
+            let model = LiveQueryModel(room.own.live(room.query.sorted(by: .rank)))
             async let _ = model.run()
             try await model.wait { $0.isLoaded }
             #expect(model.records.isEmpty && model.error == nil)

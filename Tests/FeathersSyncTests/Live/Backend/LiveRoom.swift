@@ -6,11 +6,13 @@ import TestBackend
 /// The records of one test on the backend: somebody else changes them over a connection of their own, and they are followed over one that leads
 /// through a proxy.
 struct LiveRoom: Sendable {
-    struct Item: Codable, Sendable, Equatable {
+    struct Item: Codable, Queryable, Equatable {
         var id: Int?
         var room: String
         var text: String
         var rank: Int
+
+        enum CodingKeys: String, CodingKey { case id, room, text, rank }
     }
 
     /// The results that a live query has given, in their order.
@@ -55,7 +57,7 @@ struct LiveRoom: Sendable {
         try await proxy.close()
     }
 
-    var query: TypedQuery<Item> { .where(\.room, room) }
+    var query: TypedQuery<Item> { .where(.room, room) }
 
     func item(_ text: String, rank: Int) -> Item { Item(room: room, text: text, rank: rank) }
 

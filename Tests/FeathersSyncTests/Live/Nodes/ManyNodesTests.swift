@@ -9,10 +9,12 @@ import Testing
     "Several nodes of one application", .serialized, .inTurn, .timeLimit(.minutes(10)),
     .enabled(if: !TestBackend.isSkipped && RedisServer.isInstalled, "needs redis-server (Debian: apt-get install redis-server)"))
 struct ManyNodesTests {
-    struct Item: Codable, Sendable, Equatable {
+    struct Item: Codable, Queryable, Equatable {
         var id: Int?
         var room: String
         var rank: Int
+
+        enum CodingKeys: String, CodingKey { case id, room, rank }
     }
 
     @Test("A change on one node reaches who listens on another, and is found there")
@@ -35,7 +37,7 @@ struct ManyNodesTests {
         let app = nodes.app()
         try app.use(authentication: AuthenticationOptions())
         let room = UUID().uuidString
-        let query = TypedQuery<Item>.where(\.room, room).sorted(by: \.rank, .descending).limit(8)
+        let query = TypedQuery<Item>.where(.room, room).sorted(by: .rank, .descending).limit(8)
         let survivor = try await nodes.app(on: 0)
         try await withFeathersApp(survivor) { survivor in
             let others = survivor.service("messages", of: Item.self)

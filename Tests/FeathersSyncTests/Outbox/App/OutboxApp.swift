@@ -31,7 +31,7 @@ struct OutboxApp: Sendable {
         }
         transport = StubTransport { request in try await server.answer(request) }
         app = FeathersApp(transport: transport)
-        try app.useOutbox(outbox)
+        try app.use(outbox: outbox)
     }
 
     /// Lets the app live while `body` runs, and closes the outbox.

@@ -30,7 +30,7 @@ struct OutboxSendingTests {
         let scene = try await OutboxApp(server: AnsweringServer(.held(gate)))
         for number in 0..<5 { try await scene.messages.outbox.patch(7, with: ["n": .integer(Int64(number))]) }
         // The same record, whatever its id is written as.
-        let last = try await scene.messages.outbox.remove("7", ["reason": "done"])
+        let last = try await scene.messages.outbox.remove("7", query: ["reason": "done"])
         try await scene.live { _ in
             try await scene.transport.waitForRequest(number: 1)
             #expect(scene.outbox.state.entries.map(\.status) == [.sending] + Array(repeating: .waiting, count: 5))
@@ -50,7 +50,7 @@ struct OutboxSendingTests {
         try await first.live { _ in _ = try await done.result() }
         let second = try await OutboxApp(in: folder)
         #expect(second.outbox.state.entries.isEmpty)
-        let left = try await second.messages.outbox.patch(2, with: ["n": 2], ["$select": ["id"]], route: ["room": "1"])
+        let left = try await second.messages.outbox.patch(2, with: ["n": 2], query: ["$select": ["id"]], route: ["room": "1"])
         await second.outbox.close()
 
         let third = try await OutboxApp(in: folder)
@@ -151,9 +151,9 @@ struct OutboxSendingTests {
 
     @Test("Without an outbox, or with a second one, the app says so")
     func installation() async throws {
-        await #expect { try await FeathersApp().service("messages").outbox.create([:]) } throws: { "\($0)".contains("useOutbox") }
+        await #expect { try await FeathersApp().service("messages").outbox.create([:]) } throws: { "\($0)".contains("use(outbox:)") }
         let scene = try await OutboxApp()
-        #expect(throws: FeathersError.self) { try scene.app.useOutbox(scene.outbox) }
+        #expect(throws: FeathersError.self) { try scene.app.use(outbox: scene.outbox) }
         #expect(scene.app.outbox === scene.outbox)
     }
 }

@@ -23,7 +23,7 @@ struct OutboxWaitingTests {
         let app = FeathersApp(transport: transport)
         try app.use(authentication: AuthenticationOptions())
         let outbox = try await Outbox(file: folder.file)
-        try app.useOutbox(outbox)
+        try app.use(outbox: outbox)
         let first = try await app.service("messages").outbox.create(["n": 1])
         let second = try await app.service("messages").outbox.create(["n": 2])
         try await withFeathersApp(app) { app in
@@ -58,7 +58,7 @@ struct OutboxWaitingTests {
         transport.refuse(with: FeathersError(.unavailable, "down"), attempts: 1)
         let app = FeathersApp(transport: transport)
         let outbox = try await Outbox(file: folder.file) { $0.clock = clock }
-        try app.useOutbox(outbox)
+        try app.use(outbox: outbox)
         let queued = try await app.service("messages").outbox.create(["n": 1])
         try await withFeathersApp(app) { _ in
             try await outbox.wait { $0.activity == .offline }
@@ -123,7 +123,7 @@ struct OutboxWaitingTests {
         let server = AnsweringServer()
         let outbox = try await Outbox(on: disk, name: "outbox", path: "/outbox", OutboxOptions())
         let app = FeathersApp(transport: StubTransport { request in try await server.answer(request) })
-        try app.useOutbox(outbox)
+        try app.use(outbox: outbox)
         try await app.service("messages").outbox.create(["n": 1])
         let life = Locked<Task<Void, any Error>?>(nil)
         // The first thing that is written from here on is that an attempt begins.
@@ -146,7 +146,7 @@ struct OutboxWaitingTests {
         let server = AnsweringServer()
         let outbox = try await Outbox(on: disk, name: "outbox", path: "/outbox", OutboxOptions { $0.clock = clock })
         let app = FeathersApp(transport: StubTransport { request in try await server.answer(request) })
-        try app.useOutbox(outbox)
+        try app.use(outbox: outbox)
         let queued = try await app.service("messages").outbox.create(["n": 1])
         disk.state.withLock { $0.room = 0 }
         await #expect { try await app.service("messages").outbox.create(["n": 2]) } throws: { "\($0)".contains("No space left on device") }
@@ -170,7 +170,7 @@ struct OutboxWaitingTests {
         }
         let outbox = try await Outbox(on: disk, name: "outbox", path: "/outbox", OutboxOptions())
         let app = FeathersApp(transport: transport)
-        try app.useOutbox(outbox)
+        try app.use(outbox: outbox)
         let first = try await app.service("messages").outbox.create(["n": 1])
         try await withFeathersApp(app) { _ in
             try await transport.waitForRequest(number: 1)

@@ -23,7 +23,7 @@ struct OutboxFileTests {
         let folder = try OutboxFolder()
         let file = folder.url.appending(path: "deep/writes.outbox")
         let app = FeathersApp()
-        try app.useOutbox(try await Outbox(file: file))
+        try app.use(outbox: try await Outbox(file: file))
         try await app.service("messages").outbox.create(["text": "Hi"])
         func mode(_ url: URL) throws -> Int? {
             try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
@@ -38,7 +38,7 @@ struct OutboxFileTests {
         let folder = try OutboxFolder()
         let outbox = try await Outbox(file: folder.file)
         let app = FeathersApp()
-        try app.useOutbox(outbox)
+        try app.use(outbox: outbox)
         await outbox.close()
         await #expect { try await app.service("messages").outbox.create([:]) } throws: { "\($0)".contains("is closed") }
         #expect(outbox.state.entries.isEmpty)
@@ -85,7 +85,7 @@ struct OutboxFileTests {
         let (folder, other) = (try OutboxFolder(), try OutboxFolder())
         let outbox = try await Outbox(file: folder.file)
         let app = FeathersApp()
-        try app.useOutbox(outbox)
+        try app.use(outbox: outbox)
         try await app.service("messages").outbox.create(["n": 1])
         try FileManager.default.linkItem(at: folder.file, to: other.file)
         await #expect { try await Outbox(file: other.file) } throws: { "\($0)".contains("second name") }

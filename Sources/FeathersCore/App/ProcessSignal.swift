@@ -1,0 +1,111 @@
+import FeathersSupport
+import Foundation
+import Synchronization
+
+/// A signal that asks a process to end.
+public enum ProcessSignal: Sendable, Hashable, CaseIterable {
+    /// SIGINT, which Ctrl-C in a terminal sends.
+    case interrupt
+    /// SIGTERM, which supervisors and container runtimes send.
+    case terminate
+
+    /// The signals the process receives from now on.
+    ///
+    /// While the stream exists, these signals no longer end the process. Afterward they do again.
+    /// - Parameter signals: the signals to listen for; by default, both.
+    public static func received(_ signals: Set<ProcessSignal> = Set(allCases)) -> AsyncStream<ProcessSignal> {
+        let (stream, continuation) = AsyncStream.makeStream(of: ProcessSignal.self, bufferingPolicy: .bufferingNewest(8))
+        let id = SignalRelay.shared.add(continuation, for: signals)
+        continuation.onTermination = { _ in SignalRelay.shared.remove(id) }
+        return stream
+    }
+
+    fileprivate var number: Int32 {
+        switch self {
+        case .interrupt: SIGINT
+        case .terminate: SIGTERM
+        }
+    }
+}
+
+/// Carries signals out of their handler, which may do next to nothing, to the streams.
+///
+/// The handler writes the signal's number into a pipe. Dispatch's signal sources are no help on Linux: an ignored signal is lost there unless the main thread blocks it.
+private final class SignalRelay: Sendable {
+    static let shared = SignalRelay()
+    /// Where the handler writes; -1 until there is a pipe.
+    private static let descriptor = Atomic<Int32>(-1)
+
+    private struct Listener {
+        let signals: Set<ProcessSignal>
+        let continuation: AsyncStream<ProcessSignal>.Continuation
+    }
+
+    private let listeners = Locked<(next: Int, all: [Int: Listener])>((0, [:]))
+    private let pipe = Pipe()
+
+    private init() {
+        let descriptor = pipe.fileHandleForWriting.fileDescriptor
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        Self.descriptor.store(descriptor, ordering: .releasing)
+        pipe.fileHandleForReading.readabilityHandler = { [listeners] handle in
+            for number in handle.availableData {
+                let current = listeners.withLock { $0.all.values }
+                for signal in ProcessSignal.allCases where signal.number == Int32(number) {
+                    for listener in current where listener.signals.contains(signal) { listener.continuation.yield(signal) }
+                }
+            }
+        }
+    }
+
+    func add(_ continuation: AsyncStream<ProcessSignal>.Continuation, for signals: Set<ProcessSignal>) -> Int {
+        listeners.withLock { listeners in
+            listeners.next += 1
+            listeners.all[listeners.next] = Listener(signals: signals, continuation: continuation)
+            for each in signals {
+                _ = signal(each.number) { number in
+                    var byte = UInt8(truncatingIfNeeded: number)
+                    let before = errno
+                    _ = write(SignalRelay.descriptor.load(ordering: .acquiring), &byte, 1)
+                    errno = before
+                }
+            }
+            return listeners.next
+        }
+    }
+
+    /// Gives the signals that no stream listens for any more their default back, which ends the process.
+    func remove(_ id: Int) {
+        listeners.withLock { listeners in
+            guard let removed = listeners.all.removeValue(forKey: id) else { return }
+            for each in removed.signals where !listeners.all.values.contains(where: { $0.signals.contains(each) }) {
+                _ = signal(each.number, SIG_DFL)
+            }
+        }
+    }
+}
+
+extension FeathersApp {
+    /// Runs the app until the process receives a signal, then shuts it down in order: the main function of a server's program.
+    ///
+    /// ```swift
+    /// try await app.run(until: [.terminate, .interrupt], shutDownWithin: .seconds(20))
+    /// ```
+    /// - Parameters:
+    ///   - signals: the signals that end the app.
+    ///   - limit: how long the calls in flight may take to finish.
+    /// - Throws: what ``run()`` throws.
+    public func run(until signals: Set<ProcessSignal>, shutDownWithin limit: Duration = .seconds(20)) async throws {
+        let received = ProcessSignal.received(signals)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in received {
+                    self.beginShutdown(within: limit)
+                    break
+                }
+            }
+            defer { group.cancelAll() }
+            try await run()
+        }
+    }
+}

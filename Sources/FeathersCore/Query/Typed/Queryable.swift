@@ -1,0 +1,24 @@
+/// A model whose properties queries can name by its coding keys.
+///
+/// Declare the keys where the compiler can see them. A typo in a query then doesn't compile:
+///
+/// ```swift
+/// struct Message: Codable, Queryable {
+///     var id: Int
+///     var text: String
+///     var createdAt: Date
+///
+///     enum CodingKeys: String, CodingKey { case id, text, createdAt }
+/// }
+///
+/// let recent = try await messages.find(.where(.text, .isNot("")).sorted(by: .createdAt, .descending))
+/// ```
+///
+/// The keys that the compiler makes up for a model without an enumeration of its own are private, and cannot be used.
+public protocol Queryable: Decodable, Sendable {
+    /// The keys the model is decoded by.
+    associatedtype CodingKeys: CodingKey
+
+    /// The keys that queries may name: all coding keys, unless the model declares fewer.
+    associatedtype QueryKeys: CodingKey = CodingKeys
+}

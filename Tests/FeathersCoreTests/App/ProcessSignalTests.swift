@@ -1,0 +1,44 @@
+import FeathersCore
+import FeathersTesting
+import Foundation
+import Testing
+
+// Signals belong to the whole process: SIGINT alone is sent here, while a stream listens for it.
+@Suite("Signals of the process", .serialized)
+struct ProcessSignalTests {
+    @Test("A stream tells of each signal, beside another one")
+    func received() async {
+        let first = ProcessSignal.received([.interrupt])
+        let second = ProcessSignal.received()
+        kill(getpid(), SIGINT)
+        #expect(await first.first { _ in true } == .interrupt)
+        #expect(await second.first { _ in true } == .interrupt)
+    }
+
+    @Test("An app runs until a signal, and shuts down in order: the call in flight finishes", .timeLimit(.minutes(1)))
+    func run() async throws {
+        let clock = ManualClock()
+        let app = FeathersApp(
+            transport: StubTransport { _ in
+                try await clock.sleep(for: .seconds(1))
+                return "finished"
+            })
+        async let running: Void = app.run(until: [.interrupt])
+        for await health in app.healthUpdates() where health.isReady { break }
+        async let answer = app.service("slow").find()
+        try await clock.waitForSleepers(1)
+        kill(getpid(), SIGINT)
+        for await health in app.healthUpdates() where health.state == .shuttingDown { break }
+        await #expect { try await app.service("slow").find() } throws: { FeathersError.Code.unavailable ~= $0 }
+        clock.advance(by: .seconds(1))
+        #expect(try await answer == "finished")
+        try await running
+    }
+
+    @Test("A failure of the app ends the waiting for signals")
+    func failure() async {
+        let app = FeathersApp()
+        app.use(setUp: [{ _, _ in throw FeathersError(.unavailable, "no") }])
+        await #expect(throws: FeathersError.self) { try await app.run(until: [.interrupt]) }
+    }
+}
