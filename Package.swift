@@ -144,6 +144,10 @@ let package = Package(
         // Does one thing that a hostile server can make large, and says how much memory that took.
         .executableTarget(
             name: "MemoryProbe", dependencies: ["Feathers", "FeathersJSON"], path: "Tests/MemoryProbe", swiftSettings: settings),
+        // Makes beginners' mistakes, and prints the table of them in the documentation.
+        .executableTarget(
+            name: "MistakeTable", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], path: "Tests/MistakeTable",
+            swiftSettings: settings),
         // Every transport against a server that attacks it.
         .testTarget(name: "AdversaryTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
@@ -157,7 +161,8 @@ let package = Package(
         .testTarget(name: "ChatViewsTests", dependencies: ["ChatViews", "Feathers", "FeathersTesting"], swiftSettings: settings),
         // Compiles what the documentation shows.
         .testTarget(
-            name: "DocumentationTests", dependencies: ["FeathersSupport", "Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend"],
+            name: "DocumentationTests",
+            dependencies: ["FeathersSupport", "Feathers", "FeathersJSONAPI", "FeathersTesting", "MistakeTable", "TestBackend"],
             swiftSettings: settings),
     ]
 )

@@ -1,7 +1,7 @@
-"""Lets a client be driven by lines on standard input, one measurement a line.
+"""Runs measurements of a client as requested by lines on standard input.
 
-Each line is `WHAT COUNT`; the answer is `NANOSECONDS CPU_NANOSECONDS` for the whole of it. The first line printed is `READY`, or `MISSING` and what
-is not installed.
+Each line is `WHAT COUNT`. The output is `NANOSECONDS CPU_NANOSECONDS` for all operations together. The first line printed is `READY`, or `MISSING`
+followed by what isn't installed.
 """
 import asyncio
 import sys

@@ -1,9 +1,9 @@
 "use strict";
-// Node's own fetch.
+// Node's fetch.
 const assert = require("assert");
 const { lanes, missing, serve } = require("./lines");
 
-if (typeof fetch === "undefined") missing("fetch, which Node has from version 18");
+if (typeof fetch === "undefined") missing("fetch, which is part of Node 18 and later");
 
 const url = `${process.argv[2]}/messages/1`;
 

@@ -1,5 +1,5 @@
 "use strict";
-// ws, and the least of Socket.IO above it: what a call and an event need, no reconnection, no heartbeat, no deadlines.
+// ws with a minimal Socket.IO layer for calls and events, without reconnection, heartbeat or deadlines.
 const assert = require("assert");
 const { lanes, missing, serve } = require("./lines");
 

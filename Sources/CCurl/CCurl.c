@@ -1,2 +1,2 @@
-// The target is headers only; a C target needs one source.
+// This target has only headers, but a C target needs at least one source file.
 #include "CCurl.h"

@@ -1,4 +1,4 @@
-// The umbrella: one import for everything an app needs.
+// The umbrella module: one import for everything an app needs.
 @_exported public import FeathersAuthentication
 @_exported public import FeathersCaching
 @_exported public import FeathersCore

@@ -2,7 +2,7 @@ public import FeathersCore
 public import FeathersSocketIO
 
 extension DiagnosticEvent {
-    /// What a Socket.IO connection received and could not use, as an event of the connection.
+    /// Creates a connection event from input that a Socket.IO connection could not use.
     ///
     /// ```swift
     /// options.onDiagnostic = { sink.receive(DiagnosticEvent($0)) }

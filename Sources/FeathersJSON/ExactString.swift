@@ -1,8 +1,8 @@
 extension String {
-    /// Whether both strings are the same sequence of UTF-8 bytes.
+    /// Returns whether both strings have the same sequence of UTF-8 bytes.
     ///
-    /// Swift's own `==` treats a composed and a decomposed "é" as equal. JavaScript compares code units, and so do JSON keys
-    /// and strings here.
+    /// Swift's own `==` treats a composed and a decomposed "é" as equal. JavaScript compares code units, and so does this library for JSON
+    /// keys and strings.
     @inlinable @inline(__always)
     package func isExactly(_ other: String) -> Bool {
         let count = utf8.count
@@ -21,12 +21,12 @@ extension String {
     func hashExactly(into hasher: inout Hasher) {
         let hashed: Void? = utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         if hashed == nil { Array(utf8).withUnsafeBytes { hasher.combine(bytes: $0) } }
-        // A terminator, so that ["ab", "c"] and ["a", "bc"] hash differently.
+        // A terminator makes ["ab", "c"] and ["a", "bc"] hash differently.
         hasher.combine(0xFF as UInt8)
     }
 }
 
-/// A string that is compared by its bytes, for use as a dictionary key.
+/// A string compared by its bytes, for use as a dictionary key.
 package struct ExactString: Hashable, Sendable {
     package let string: String
 

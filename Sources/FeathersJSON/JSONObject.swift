@@ -1,18 +1,18 @@
 /// A JSON object, with its keys in the order they were written, as in JavaScript.
 ///
-/// The order matters to Feathers (`$sort`), but not to equality. Keys are compared by code units, as in JavaScript: a composed
-/// and a decomposed "é" are two keys.
+/// The order matters to Feathers (`$sort`) but not to equality. Keys are compared by code units, as in JavaScript, so a composed and a
+/// decomposed "é" are different keys.
 public struct JSONObject: Sendable {
     public typealias Element = (key: String, value: JSONValue)
 
-    /// A key and its value. One allocation holds a whole object.
+    /// A key and its value. A single allocation holds a whole object.
     struct Entry: Sendable {
         var key: String
         var value: JSONValue
     }
 
     private(set) var entries: [Entry]
-    /// The position of each key. Nil up to `indexingThreshold` keys: a linear search of a small object is faster than hashing.
+    /// The position of each key; nil up to `indexingThreshold` keys, because searching a small object is faster than hashing.
     private var positions: [ExactString: Int]?
 
     static let indexingThreshold = 32
@@ -29,14 +29,14 @@ public struct JSONObject: Sendable {
         entries.reserveCapacity(capacity)
     }
 
-    /// Creates an object from entries whose keys are known to differ.
+    /// Creates an object from entries whose keys are known to be unique.
     init(uniqueEntries: [Entry]) {
         entries = uniqueEntries
         positions = nil
         indexIfLarge()
     }
 
-    /// Creates an object from entries. The last value of a repeated key wins, at the position of the first.
+    /// Creates an object from entries. For a repeated key, the last value wins, at the position of the first.
     init(mergingEntries source: [Entry]) {
         self.init(minimumCapacity: source.count)
         guard source.count > Self.indexingThreshold else {
@@ -45,7 +45,7 @@ public struct JSONObject: Sendable {
         }
         var positions = [ExactString: Int](minimumCapacity: source.count)
         for entry in source {
-            // Finds or inserts with a single hash.
+            // Finds or inserts with a single hash computation.
             let next = entries.count
             let position = { (position: inout Int) in position }(&positions[ExactString(entry.key), default: next])
             if position == next { entries.append(entry) } else { entries[position].value = entry.value }
@@ -53,13 +53,13 @@ public struct JSONObject: Sendable {
         self.positions = entries.count > Self.indexingThreshold ? positions : nil
     }
 
-    /// Creates an object from keys and values. The last value of a repeated key wins, at the position of the first.
+    /// Creates an object from keys and values. For a repeated key, the last value wins, at the position of the first.
     public init(_ elements: some Sequence<(String, JSONValue)>) { self.init(mergingEntries: elements.map(Entry.init)) }
 
-    /// The keys, in their order.
+    /// The keys, in order.
     public var keys: [String] { entries.map(\.key) }
 
-    /// The value of a key. Setting nil removes the key; setting JSON null keeps it.
+    /// The value for a key. Setting nil removes the key; setting JSON null keeps it.
     public subscript(key: String) -> JSONValue? {
         get {
             guard let position = position(of: key) else { return nil }
@@ -78,7 +78,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// The value of a key, or `default` if the key is missing. Use it to change values in place.
+    /// The value for a key, or `default` if the key is missing. Use it to change values in place.
     package subscript(key: String, default defaultValue: @autoclosure () -> JSONValue) -> JSONValue {
         get {
             self[key] ?? defaultValue()
@@ -104,7 +104,7 @@ public struct JSONObject: Sendable {
         return removed.value
     }
 
-    /// Replaces the value at a position. The encoder fills in nested containers this way.
+    /// Replaces the value at a position. The encoder uses this to fill in nested containers.
     mutating func setValue(_ value: JSONValue, at position: Int) { entries[position].value = value }
 
     private mutating func append(_ value: JSONValue, forNewKey key: String) {
@@ -144,7 +144,7 @@ extension JSONObject: RandomAccessCollection {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// Creates an object from a literal. The last value of a repeated key wins, as in JavaScript.
+    /// Creates an object from a literal. For a repeated key, the last value wins, as in JavaScript.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self.init(mergingEntries: elements.map(Entry.init))
     }
@@ -154,7 +154,7 @@ extension JSONObject: Hashable {
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         guard left.count == right.count else { return false }
         for (position, entry) in left.entries.enumerated() {
-            // Both sides usually have the same order, which needs no lookup.
+            // Both sides usually have the same order, which avoids a lookup.
             let other = right.entries[position]
             if other.key.isExactly(entry.key) {
                 guard other.value == entry.value else { return false }
@@ -167,7 +167,7 @@ extension JSONObject: Hashable {
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(count)
-        // Independent of the order, like equality.
+        // Independent of order, like equality.
         var combined = 0
         for entry in entries {
             var element = Hasher()
@@ -180,7 +180,7 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: Codable {
-    /// Decodes an object from any decoder, with its keys in the order the decoder lists them.
+    /// Decodes an object from any decoder, with the keys in the decoder's order.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: JSONKey.self)
         let keys = container.allKeys

@@ -1,6 +1,6 @@
 /// Any JSON value.
 ///
-/// Integers stay integers: what fits `Int64` is never rounded through a `Double`.
+/// Integers stay integers: a value that fits `Int64` is never rounded through a `Double`.
 public enum JSONValue: Sendable {
     case null
     case bool(Bool)
@@ -15,12 +15,12 @@ public enum JSONValue: Sendable {
         if case .null = self { true } else { false }
     }
 
-    /// The boolean, or nil for any other kind of value.
+    /// The Boolean; nil for any other kind of value.
     public var bool: Bool? {
         if case .bool(let bool) = self { bool } else { nil }
     }
 
-    /// The integer, also when written as `1.0`; nil for any other kind of value.
+    /// The integer, including one written as `1.0`; nil for any other kind of value.
     public var integer: Int64? {
         switch self {
         case .integer(let integer): integer
@@ -38,25 +38,25 @@ public enum JSONValue: Sendable {
         }
     }
 
-    /// The string, or nil for any other kind of value.
+    /// The string; nil for any other kind of value.
     public var string: String? {
         if case .string(let string) = self { string } else { nil }
     }
 
-    /// The array, or nil for any other kind of value.
+    /// The array; nil for any other kind of value.
     public var array: [JSONValue]? {
         if case .array(let array) = self { array } else { nil }
     }
 
-    /// The object, or nil for any other kind of value.
+    /// The object; nil for any other kind of value.
     public var object: JSONObject? {
         if case .object(let object) = self { object } else { nil }
     }
 
-    /// The value of an object's key.
+    /// The value for an object's key.
     ///
-    /// Reading from anything but an object returns nil. Setting nil removes the key; setting on a value that is not an
-    /// object replaces the value with one.
+    /// Reading from a value that is not an object returns nil. Setting nil removes the key; setting any other value on a value that is not an
+    /// object replaces it with an object.
     public subscript(key: String) -> JSONValue? {
         get { object?[key] }
         set {
@@ -67,7 +67,7 @@ public enum JSONValue: Sendable {
         }
     }
 
-    /// The element of an array; nil if this is not an array or the index is out of bounds.
+    /// The element at an index; nil if this is not an array or the index is out of bounds.
     public subscript(index: Int) -> JSONValue? {
         guard case .array(let array) = self, array.indices.contains(index) else { return nil }
         return array[index]
@@ -90,8 +90,8 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 }
 
 extension JSONValue: Hashable {
-    /// Compares as JavaScript compares parsed values: `1` equals `1.0`, the order of an object's keys does not matter, and
-    /// strings are compared by code units (a composed and a decomposed "é" differ).
+    /// Compares values as JavaScript does after parsing: `1` equals `1.0`, the order of an object's keys does not matter, and
+    /// strings are compared by code units, so a composed and a decomposed "é" differ.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -123,7 +123,7 @@ extension JSONValue: Hashable {
 }
 
 extension JSONValue: Codable {
-    /// Decodes any JSON value from any decoder. `JSONValueDecoder` returns its value without calling this.
+    /// Decodes any JSON value from any decoder. `JSONValueDecoder` returns its value without calling this initializer.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -139,7 +139,7 @@ extension JSONValue: Codable {
         } else if let object = try? container.decode(JSONObject.self) {
             self = .object(object)
         } else {
-            // The error of the last attempt has the coding path of a value that is none of these.
+            // The error from the last attempt has the coding path of a value that is not JSON.
             self = .array(try container.decode([JSONValue].self))
         }
     }

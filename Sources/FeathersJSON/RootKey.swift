@@ -19,9 +19,9 @@ extension RootKey: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
 }
 
 extension JSONValue {
-    /// The value that root keys lead to; the value itself if there are none.
-    /// - Throws: ``MissingRootKey``, which names the missing key, the path to it, and what is there: an object's keys or an array's count, never
-    ///   values.
+    /// Returns the value that the root keys lead to; the value itself if there are no root keys.
+    /// - Throws: ``MissingRootKey``, which names the missing key, the path to it, and what was found: an object's keys or an array's count,
+    ///   never values.
     package func unwrapped(by rootKeys: [RootKey]) throws(MissingRootKey) -> JSONValue {
         var value = self
         for (position, step) in rootKeys.enumerated() {
@@ -41,23 +41,23 @@ package struct MissingRootKey: Error, CustomStringConvertible {
     package let description: String
 
     init(_ step: RootKey, after path: ArraySlice<RootKey>, in value: JSONValue) {
-        let place = path.isEmpty ? "at the top" : "at '\(path.map(\.text).joined(separator: "."))'"
+        let place = path.isEmpty ? "at the top level" : "at '\(path.map(\.text).joined(separator: "."))'"
         let what =
             switch step {
             case .key(let key): "the root key '\(key)'"
             case .index(let index): "the root index \(index)"
             }
-        description = "\(what) is missing \(place), where there is \(Self.outline(of: value))"
+        description = "\(what) is missing \(place); found \(Self.outline(of: value))"
     }
 
     private static func outline(of value: JSONValue) -> String {
         switch value {
         case .object(let object) where object.isEmpty: return "an empty object"
         case .object(let object):
-            // Long or many keys are data rather than structure.
+            // Long or numerous keys are data rather than structure.
             let keys = object.keys.prefix(10).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
             return "an object with the keys \(keys)\(object.count > 10 ? " and \(object.count - 10) more" : "")"
-        case .array(let array): return "an array of \(array.count)"
+        case .array(let array): return "an array of length \(array.count)"
         default: return value.kindName
         }
     }

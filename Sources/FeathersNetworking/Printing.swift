@@ -1,7 +1,7 @@
 public import FeathersSupport
 import Foundation
 
-// What requests, responses and clients show when printed or dumped: where they go, and the names of header fields.
+// The printed and dumped forms of requests, responses, and clients show only addresses and the names of header fields.
 
 extension HTTPHeaders: SecretHiding {}
 
@@ -26,13 +26,13 @@ extension NetworkProxy: SecretHiding, Summarized {
         switch self {
         case .environment: "NetworkProxy.environment"
         case .none: "NetworkProxy.none"
-        // libcurl also takes what is no URL, as `user:password@host:1080`: only what follows the last @ is shown.
+        // libcurl also accepts forms that aren't URLs, such as `user:password@host:1080`. Only the part after the last @ is shown.
         case .url(let text, _): "NetworkProxy.url(\((text.split(separator: "@").last ?? "").prefix { $0 != "?" && $0 != "#" }))"
         }
     }
 }
 
-// Their sessions and connections hold header fields and proxies' passwords, and are other threads' to read.
+// The sessions and connections of these types hold header fields and proxy passwords, and belong to other threads.
 extension URLSessionHTTPClient: SecretHiding {}
 extension URLSessionWebSocketConnection: SecretHiding {}
 

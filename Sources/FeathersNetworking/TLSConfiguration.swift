@@ -1,44 +1,44 @@
 public import Foundation
 
-/// How secure connections are made where libcurl makes them: ``CurlHTTPClient`` and the WebSocket on Linux.
+/// The settings for secure connections that libcurl makes: ``CurlHTTPClient`` and the WebSocket on Linux.
 ///
-/// The default trusts what the system trusts, and checks that the certificate is for the host that was asked for. The minimum is TLS 1.2.
+/// The default trusts the system's certificate authorities and verifies that the certificate matches the host. The minimum is TLS 1.2.
 public struct TLSConfiguration: Hashable, Sendable {
-    /// Which certificate authorities are trusted.
+    /// The certificate authorities to trust.
     public enum Trust: Hashable, Sendable {
-        /// Those of the system.
+        /// The system's certificate authorities.
         case system
-        /// Those in a PEM file, and no others.
+        /// Only the certificate authorities in a PEM file.
         case certificates(in: URL)
     }
 
-    /// What is checked before a connection is used.
+    /// The checks made before a connection is used.
     public enum Verification: Hashable, Sendable {
-        /// The certificate and that it is for this host.
+        /// Verifies the certificate, and that it was issued for this host.
         case full
-        /// The certificate only: any server with a trusted certificate can pose as this one.
+        /// Verifies the certificate only. Any server with a trusted certificate can pose as this one.
         case dangerouslyIgnoringHostName
-        /// Nothing: anyone on the network path can read and change everything, tokens included.
+        /// Verifies nothing. Anyone on the network path can read and change all data, including tokens.
         case dangerouslyOff
     }
 
     let trust: Trust
     let verification: Verification
 
-    /// Creates a configuration; every setting has a default.
+    /// Creates a configuration. Every setting has a default.
     public init(trust: Trust = .system, verification: Verification = .full) {
         self.trust = trust
         self.verification = verification
     }
 }
 
-/// Which proxy connections go through where libcurl makes them.
+/// The proxy for connections that libcurl makes.
 public enum NetworkProxy: Hashable, Sendable {
-    /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` in the environment say, as libcurl reads them.
+    /// The proxy set by `http_proxy`, `https_proxy`, `all_proxy`, and `no_proxy` in the environment, as libcurl interprets them.
     case environment
-    /// No proxy, whatever the environment says.
+    /// No proxy, regardless of the environment.
     case none
-    /// This one, whatever the environment says: `http://host:port`, also `https`, `socks5` or `socks5h`, credentials included.
-    /// `exceptions` are hosts or domains that are reached directly.
+    /// A specific proxy, regardless of the environment: `http://host:port`, or `https`, `socks5`, or `socks5h`, which may include credentials.
+    /// `exceptions` lists the hosts or domains to reach directly.
     case url(String, exceptions: [String] = [])
 }

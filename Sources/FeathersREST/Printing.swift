@@ -2,7 +2,7 @@ import FeathersNetworking
 public import FeathersSupport
 import Foundation
 
-// What transports, endpoints and answers show when printed or dumped: where they go, and the names of header fields.
+// The text of printed or dumped transports, endpoints, and responses: the server they use and the names of header fields.
 
 extension RESTTransport: SecretHiding, Summarized {
     package var summary: String { "RESTTransport(\(builder.base))" }

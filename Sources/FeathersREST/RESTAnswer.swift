@@ -4,9 +4,9 @@ public import Foundation
 
 /// Reads an HTTP response as the result of a service call, or as its error.
 enum RESTAnswer {
-    /// The response of a service: JSON null for an empty HTTP response, which is how FeathersJS sends `null`, `false` and `0` (204).
-    /// - Parameter request: what was asked. If its caller holds the answer already, a 304 means that one (RFC 9110, section 15.4.5).
-    /// - Throws: the server's ``FeathersError``; one that keeps the HTTP response if the body is not JSON.
+    /// Returns a service's response. An empty HTTP response is JSON null, because FeathersJS sends `null`, `false`, and `0` that way (204).
+    /// If the caller holds a cached response, a 304 means that it is still valid (RFC 9110, section 15.4.5).
+    /// - Throws: The server's ``FeathersError``, or one that includes the HTTP response if the body is not JSON.
     static func response(of response: HTTPResponse, to request: ServiceRequest) throws(FeathersError) -> ServiceResponse {
         var answer: ServiceResponse
         if response.status == 304, let held = request.params.heldAnswer {
@@ -26,7 +26,7 @@ enum RESTAnswer {
         do {
             return try ServiceResponse(parsing: response.jsonText, keepsText: keepsText)
         } catch {
-            var failure = FeathersError(.generalError, "The server answered \(response.status) with a body that is not JSON", cause: error)
+            var failure = FeathersError(.generalError, "The server returned status \(response.status) with a non-JSON body", cause: error)
             failure.answer = FeathersError.Answer(status: response.status, body: response.body)
             failure.hint = "from \(response.url.withoutCredentials)"
             throw failure
@@ -40,13 +40,13 @@ enum RESTAnswer {
             error = FeathersError(wire: json, status: response.status)
             isForeign = object["name"] == nil && object["className"] == nil && object["code"] == nil
         } else {
-            let what = response.body.isEmpty ? "without a body" : "with a body that is no Feathers error"
-            error = FeathersError(FeathersError.Code(rawValue: response.status), "The server answered \(response.status) \(what)")
+            let what = response.body.isEmpty ? "without a body" : "with a body that is not a Feathers error"
+            error = FeathersError(FeathersError.Code(rawValue: response.status), "The server returned status \(response.status) \(what)")
         }
-        // Of another error format, all is kept.
+        // An error in another format is stored in full.
         if isForeign { error.answer = FeathersError.Answer(status: response.status, body: response.body) }
         if response.status == 404, isForeign || error.isAboutPage {
-            error.hint = "no service answers at \(response.url.withoutCredentials)"
+            error.hint = "no service found at \(response.url.withoutCredentials)"
         } else if isForeign {
             error.hint = "from \(response.url.withoutCredentials)"
         }
@@ -55,7 +55,7 @@ enum RESTAnswer {
     }
 }
 
-/// The head of an HTTP response, which calls over HTTP carry beside their result: `context.response?[HTTPHead.self]`.
+/// The head of an HTTP response, available for calls over HTTP as `context.response?[HTTPHead.self]`.
 public struct HTTPHead: ResponseKey, Sendable {
     public typealias Value = HTTPHead
 
@@ -63,20 +63,20 @@ public struct HTTPHead: ResponseKey, Sendable {
     public let status: Int
     /// The header fields.
     public let headers: HTTPHeaders
-    /// The URL that answered, after redirects.
+    /// The URL of the response, after redirects.
     public let url: URL
 
     package init(_ response: HTTPResponse) { (status, headers, url) = (response.status, response.headers, response.url) }
 }
 
 extension HTTPResponse {
-    /// The body without a byte order mark, which a JSON text must not begin with and readers may ignore (RFC 8259, section 8.1).
+    /// The body without a byte order mark. JSON text must not begin with one, and readers may ignore it (RFC 8259, section 8.1).
     package var jsonText: [UInt8] {
         body.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(body.dropFirst(3)) : body
     }
 }
 
 extension FeathersError {
-    /// Whether FeathersJS' `notFound` middleware sent the error: the path belongs to no service, or the base URL is wrong.
+    /// Whether FeathersJS' `notFound` middleware sent the error: the path does not belong to a service, or the base URL is wrong.
     fileprivate var isAboutPage: Bool { data?["url"]?.string != nil }
 }

@@ -3,9 +3,9 @@ import FeathersNetworking
 package import FeathersSupport
 package import Foundation
 
-/// The base URL, checked once and kept as text without trailing slashes.
+/// The base URL, validated once and stored as text without trailing slashes.
 package struct RESTBaseURL: Sendable {
-    /// The server; nil where the URL leads to none.
+    /// The server; nil if the URL does not have one.
     package let origin: Origin?
     private let checked: Result<String, FeathersError>
 
@@ -13,11 +13,16 @@ package struct RESTBaseURL: Sendable {
         let absolute = url.absoluteURL
         origin = Origin(absolute)
         guard absolute.isRequestable else {
-            checked = .failure(.refused("The base URL must be an http or https URL with a host, not '\(url.withoutCredentials)'"))
+            checked = .failure(
+                .refused(
+                    """
+                    The base URL must be an http or https URL with a host, such as 'http://localhost:3030', not \
+                    '\(url.withoutCredentials)'
+                    """))
             return
         }
         guard absolute.query == nil, absolute.fragment == nil else {
-            checked = .failure(.refused("The base URL of \(absolute.hostAndPort ?? "") must have neither query nor fragment"))
+            checked = .failure(.refused("The base URL of \(absolute.hostAndPort ?? "") must not have a query or a fragment"))
             return
         }
         var text = absolute.absoluteString
@@ -25,22 +30,22 @@ package struct RESTBaseURL: Sendable {
         checked = .success(text)
     }
 
-    /// - Throws: ``FeathersError/Code/badRequest`` where the base URL cannot be requested. Each call throws it, since the `init` of an app does not throw.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the base URL is invalid. Each call throws it, because an app's `init` does not throw.
     package func text() throws(FeathersError) -> String { try checked.get() }
 }
 
-/// Writes paths: every part stays inside its segment. `.`, `..` and empty segments are refused rather than encoded: RFC 3986 (6.2.2.2)
-/// reads `%2E` as `.`, so that any client, proxy or server on the way may still turn `users/%2E%2E` into another resource.
+/// Writes paths in which every part stays within its segment. Empty segments, `.`, and `..` are refused rather than encoded: under RFC 3986
+/// (6.2.2.2), `%2E` means `.`, so any client, proxy, or server along the route may still turn `users/%2E%2E` into another resource.
 package enum RESTPath {
-    /// Appends a service's path, its `:placeholders` filled from `route`.
+    /// Appends a service's path, with its `:placeholders` filled from `route`.
     package static func append(_ path: String, route: [String: String], to text: inout String) throws(FeathersError) {
         var wasEmpty = true
-        // By bytes, as servers read it: a mark that follows a slash makes one character of both for Swift.
+        // Splits by bytes, as servers do. To Swift, a slash and a following combining mark are a single character.
         for bytes in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true) {
             wasEmpty = false
             if bytes.first == UInt8(ascii: ":"), bytes.count > 1 {
                 let name = String(Substring(bytes.dropFirst()))
-                guard let value = route[name] else { throw .refused("The path '\(path)' needs a value for ':\(name)' in params.route") }
+                guard let value = route[name] else { throw .refused("The path '\(path)' requires a value for ':\(name)' in params.route") }
                 try append(segment: value, as: "The value of ':\(name)' in params.route", to: &text)
             } else {
                 let segment = String(Substring(bytes))
@@ -53,7 +58,7 @@ package enum RESTPath {
     }
 
     package static func append(_ id: ServiceID, to text: inout String) throws(FeathersError) {
-        if case .number(let number) = id, !number.isFinite { throw .refused("The id is no finite number") }
+        if case .number(let number) = id, !number.isFinite { throw .refused("The id is not a finite number") }
         try append(segment: id.description, as: "The id", to: &text)
     }
 
@@ -65,20 +70,20 @@ package enum RESTPath {
 
     private static func refuseIfItMovesThePath(_ segment: String, _ what: @autoclosure () -> String) throws(FeathersError) {
         switch segment {
-        case "": throw .refused("\(what()) is empty, which a URL cannot carry")
-        case ".", "..": throw .refused("\(what()) is '\(segment)', which a URL cannot carry: it means another path")
+        case "": throw .refused("\(what()) is empty, which a URL cannot contain")
+        case ".", "..": throw .refused("\(what()) is '\(segment)', which a URL cannot contain: it refers to another path")
         default: return
         }
     }
 }
 
 extension String {
-    /// The text with its dots as dots: `%2E` is the same to whoever decodes a path before reading it.
+    /// The text with `%2E` decoded to dots, because servers that decode a path before reading it treat both alike.
     fileprivate var withPlainDots: String {
         utf8.contains(UInt8(ascii: "%")) ? replacing("%2e", with: ".").replacing("%2E", with: ".") : self
     }
 
-    /// A path segment with what may not stand in a path percent-encoded; what is encoded already stays.
+    /// Returns a path segment with invalid characters percent-encoded. Existing escapes are kept.
     fileprivate func addingEncodingWhereNeeded() -> String {
         if utf8.allSatisfy(\.standsInPath) { return self }
         let scalars = Array(unicodeScalars)
@@ -93,7 +98,7 @@ extension String {
 }
 
 extension UInt8 {
-    /// `pchar` of RFC 3986, without escapes.
+    /// Whether the byte may appear in a path: `pchar` of RFC 3986, without escapes.
     fileprivate var standsInPath: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

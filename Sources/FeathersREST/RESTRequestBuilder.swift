@@ -2,8 +2,8 @@ import FeathersCore
 import FeathersNetworking
 import Foundation
 
-/// Translates a service request to an HTTP request: verb, URL, headers and body as FeathersJS' REST client makes them. Everything here
-/// fails before anything is sent, as ``FeathersError/Code/badRequest`` or as the query's own refusal.
+/// Converts a service request to an HTTP request, with verb, URL, headers, and body as in FeathersJS' REST client. All errors are thrown
+/// before anything is sent, as ``FeathersError/Code/badRequest`` or as the query's own error.
 struct RESTRequestBuilder: Sendable {
     let base: RESTBaseURL
     let headers: [String: String]
@@ -21,11 +21,11 @@ struct RESTRequestBuilder: Sendable {
             maximumResponseBytes: maximumResponseBytes
         )
         if verb.carriesData, let data = request.data, !data.isNull {
-            // Null is sent as no body at all, which a Feathers server reads as {}.
+            // Null is sent as an empty body, which a Feathers server reads as {}.
             do {
                 httpRequest.body = try data.serialized()
             } catch {
-                throw FeathersError.refused("The data cannot be written as JSON: \(error)")
+                throw FeathersError.refused("The data cannot be encoded as JSON: \(error)")
             }
         }
         return httpRequest
@@ -39,9 +39,9 @@ struct RESTRequestBuilder: Sendable {
             let query = try request.params.query.queryString(queryOptions)
             if !query.isEmpty { text += "?" + query }
         }
-        // Nothing may be re-encoded: what is sent is what was built. (Comparing is much faster than asking URL not to encode.)
+        // Sends exactly the text built above, never re-encoded. (A comparison is much faster than telling URL not to encode.)
         guard let url = URL(string: text), url.absoluteString == text else {
-            throw FeathersError.refused("The path '\(request.path)' does not make a valid URL")
+            throw FeathersError.refused("The path '\(request.path)' does not form a valid URL")
         }
         return url
     }
@@ -56,7 +56,7 @@ struct RESTRequestBuilder: Sendable {
         }
     }
 
-    /// Accept, then the app's fields, then what the body needs, then the call's own: later ones win, whatever their case.
+    /// Returns Accept, then the app's fields, those for the body, and the call's. Later fields win, regardless of case.
     private func fields(for request: ServiceRequest, _ verb: HTTPMethod) throws(FeathersError) -> HTTPHeaders {
         var fields = HTTPHeaders()
         do {
@@ -74,7 +74,7 @@ struct RESTRequestBuilder: Sendable {
 }
 
 extension HTTPMethod {
-    /// What a service method travels as. Custom methods name themselves in X-Service-Method.
+    /// Creates the HTTP method for a service method. A custom method is named in X-Service-Method.
     fileprivate init(_ method: ServiceMethod) {
         self =
             switch method {
@@ -86,6 +86,6 @@ extension HTTPMethod {
             }
     }
 
-    /// Whether requests have a body, or could.
+    /// Whether requests with this method have, or may have, a body.
     fileprivate var carriesData: Bool { [.post, .put, .patch].contains(self) }
 }

@@ -3,16 +3,16 @@ public import FeathersNetworking
 package import FeathersSupport
 public import Foundation
 
-/// Carries service requests over HTTP, as FeathersJS' REST client does.
+/// A transport that carries service requests over HTTP, as FeathersJS' REST client does.
 ///
 /// One transport serves every service of an app, and its endpoints.
 ///
-/// A query string carries text only. Unless the server parses it, as query schemas do, conditions on numbers, booleans and null match nothing. The first such
-/// query of each service is reported as a warning, unless ``QueryStringOptions`` say that the server parses types.
+/// A query string carries only text. Unless the server parses it, for example with query schemas, conditions on numbers, Booleans, and null match
+/// nothing. A warning reports the first such query of each service, unless ``QueryStringOptions`` specify that the server parses types.
 public struct RESTTransport: Transport {
     let builder: RESTRequestBuilder
     let httpClient: any HTTPClient
-    /// Nil if the server parses the types in query strings.
+    /// Reports queries whose values lose their types; nil if the server parses the types in query strings.
     private let typedConditions: TypedConditionReporter?
 
     package init(
@@ -47,14 +47,14 @@ extension RESTTransport: AddressedTransport {
 }
 
 extension Transport where Self == RESTTransport {
-    /// A transport over HTTP: `FeathersApp(transport: .rest(url))`.
+    /// Creates a transport over HTTP: `FeathersApp(transport: .rest(url))`.
     /// - Parameters:
-    ///   - baseURL: where the app lives, for example `https://api.example.com/v1`; a trailing slash does not count.
-    ///   - headers: header fields of every request; a call's own win.
-    ///   - timeout: how long a call may take, redirects included, unless it says otherwise; nil for as long as it takes.
-    ///   - queryOptions: how queries become query strings, and whether the server parses the types in them.
-    ///   - maximumResponseBytes: how many bytes an answer may have, decompressed; 16 MiB unless set. Downloads into files have no limit.
-    ///   - httpClient: what executes the requests; nil for one of this transport's own, ``PlatformHTTPClient/make()``.
+    ///   - baseURL: The URL of the server, for example `https://api.example.com/v1`, with or without a trailing slash.
+    ///   - headers: The header fields of every request; those of a call take precedence.
+    ///   - timeout: The maximum duration of a call, including redirects, unless the call sets its own; nil for no limit.
+    ///   - queryOptions: How queries become query strings, and whether the server parses the types in them.
+    ///   - maximumResponseBytes: The maximum size of a response in bytes after decompression; 16 MiB by default. File downloads have no limit.
+    ///   - httpClient: The client that sends the requests; nil for a new one, ``PlatformHTTPClient/make()``.
     public static func rest(
         _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
         queryOptions: QueryStringOptions = QueryStringOptions(),

@@ -2,24 +2,24 @@ public import FeathersCore
 public import FeathersNetworking
 import Foundation
 
-/// An HTTP client that reports every exchange of another one, as ``DiagnosticDomain/http``.
+/// An HTTP client that reports every exchange of another client as ``DiagnosticDomain/http``.
 ///
 /// ```swift
 /// let app = FeathersApp(transport: .rest(url, httpClient: ReportingHTTPClient()))
 /// app.use(diagnostics: .standardError, levels: DiagnosticLevels(.info, [.http: .debug]))
 /// ```
 ///
-/// An exchange belongs to the call it is made in and is reported to its app's sinks. Answers below 400 are ``DiagnosticLevel/debug``,
-/// others, and failures, ``DiagnosticLevel/notice``: what becomes of the call is reported with the call. Where no sink wants to hear
-/// of it, nothing is measured.
+/// An exchange belongs to the call that makes it, and is reported to the sinks of that call's app. Responses with a status below 400 are reported
+/// as ``DiagnosticLevel/debug``; other responses and failures as ``DiagnosticLevel/notice``, because the call reports its own outcome. If no sink
+/// wants these events, nothing is measured.
 public struct ReportingHTTPClient: StreamingHTTPClient {
     private let client: any HTTPClient
     private let diagnostics: Diagnostics?
 
-    /// A client that reports what another one does.
+    /// Creates a client that reports the exchanges of another one.
     /// - Parameters:
-    ///   - client: what executes the requests; nil for one of its own, ``PlatformHTTPClient/make()``.
-    ///   - diagnostics: where exchanges are reported that belong to no call; nil for nowhere.
+    ///   - client: The client that sends the requests; nil for a new one, ``PlatformHTTPClient/make()``.
+    ///   - diagnostics: The destination for exchanges that do not belong to a call; nil to discard them.
     public init(_ client: (any HTTPClient)? = nil, diagnostics: Diagnostics? = nil) {
         self.client = client ?? PlatformHTTPClient.make()
         self.diagnostics = diagnostics
@@ -29,7 +29,7 @@ public struct ReportingHTTPClient: StreamingHTTPClient {
         try await report(request) { try await client.execute(request) }
     }
 
-    /// Executes a transfer, in memory where the client cannot stream. Bodies that stream are not told.
+    /// Performs a transfer, in memory if the client cannot stream. Streamed bodies are not reported.
     public func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
         try await report(transfer.request) { try await client.transfer(transfer) }
     }
@@ -39,7 +39,7 @@ public struct ReportingHTTPClient: StreamingHTTPClient {
     private func report(_ request: HTTPRequest, _ exchange: () async throws -> HTTPResponse) async throws -> HTTPResponse {
         let current = Diagnostics.current
         let diagnostics = current.callID == nil ? self.diagnostics ?? current : current
-        // Failures are reported at this level: a sink that does not want it wants nothing.
+        // Failures are reported at this level, so a sink that does not want it wants nothing.
         guard diagnostics.wants(.notice, .http) else { return try await exchange() }
         let start = ContinuousClock.now
         do {
@@ -90,7 +90,7 @@ extension HTTPHeaders {
 }
 
 extension URL {
-    /// The URL without user and password, and without the values of secret names in its query.
+    /// Returns the URL without user and password, and without the values of secret names in its query.
     fileprivate func text(redactedBy redaction: Redaction) -> String {
         let origin = "\(scheme ?? "")://\(hostAndPort ?? "")"
         let query = query(percentEncoded: true).map { "?\(redaction.redact(form: $0))" } ?? ""

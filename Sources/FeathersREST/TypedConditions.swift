@@ -1,27 +1,27 @@
 import FeathersCore
 import FeathersSupport
 
-/// Reports, once for each service, a query whose values lose their types in a query string.
+/// Reports, once per service, a query whose values lose their types in a query string.
 final class TypedConditionReporter: Sendable {
     private let reported = Locked<Set<String>>([])
 
     func check(_ request: ServiceRequest) {
         let diagnostics = Diagnostics.current
-        // What is not heard is reported later, when there is a sink.
+        // Without a sink, the report waits until there is one.
         guard diagnostics.wants(.warning, .http), let property = request.params.query.json.firstTypedCondition else { return }
         guard reported.withLock({ $0.insert(request.path).inserted }) else { return }
         diagnostics.log(
             .warning, .http,
             """
-            The query of '\(request.method)' on service '\(request.path)' compares '\(property)' with a number, a boolean or null. Over REST it \
-            arrives as text, which matches nothing unless the server has query schemas. If it has, set \
-            QueryStringOptions(serverParsesTypes: true); if not, use Socket.IO.
+            The query of '\(request.method)' on service '\(request.path)' compares '\(property)' with a number, a Boolean, or null. REST sends \
+            the value as text, which matches nothing unless the server has query schemas. If it does, set \
+            QueryStringOptions(serverParsesTypes: true); otherwise, use Socket.IO.
             """, [.path: .string(request.path), .method: .string(request.method.rawValue)])
     }
 }
 
 extension JSONObject {
-    /// The first property that is compared with a number, a boolean or null. FeathersJS itself parses `$limit`, `$skip` and `$sort`.
+    /// The first property that is compared with a number, a Boolean, or null. FeathersJS itself parses `$limit`, `$skip`, and `$sort`.
     fileprivate var firstTypedCondition: String? {
         for (name, value) in self where !["$limit", "$skip", "$sort", "$select"].contains(name) {
             if let property = value.typedCondition(on: name) { return property }
@@ -42,7 +42,7 @@ extension JSONValue {
             return nil
         case .object(let object):
             for (name, value) in object {
-                // Operators belong to the property in front of them; `$or` and `$and` have none.
+                // Operators apply to the property before them; `$or` and `$and` stand alone.
                 let inner = property.hasPrefix("$") ? name : name.hasPrefix("$") ? property : "\(property).\(name)"
                 if let found = value.typedCondition(on: inner) { return found }
             }

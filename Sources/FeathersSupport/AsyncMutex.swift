@@ -1,7 +1,7 @@
-/// Lets one task at a time through code that suspends, in the order of their arrival.
+/// A mutex for code that suspends. Tasks acquire it in the order of their arrival.
 ///
-/// Waiting ignores cancellation, because what was decided must be done: a token that is to be removed must not stay behind because its caller left.
-/// Use it only where what is protected is bounded, as reading and writing a storage is.
+/// Waiting ignores cancellation, because operations must complete: for example, a token must be removed even if the caller is cancelled.
+/// Use it only to protect bounded operations, such as reading and writing a storage.
 package final class AsyncMutex: Sendable {
     private struct State {
         var isLocked = false

@@ -1,7 +1,7 @@
-/// A value that changes, and everybody who wants to know of its changes.
+/// A value that changes, and the subscribers to its changes.
 ///
-/// A change is put in line wherever the order of changes is decided, also with a lock held, and told to the readers by ``deliver()``
-/// outside of it: so they all see the same order.
+/// A change is enqueued where the order of changes is determined, even with a lock held. ``deliver()`` then passes it to the subscribers
+/// outside of the lock, so that all subscribers see the same order.
 package final class CurrentValue<Value: Sendable>: Sendable {
     private struct State {
         var current: Value
@@ -9,7 +9,7 @@ package final class CurrentValue<Value: Sendable>: Sendable {
         var isDelivering = false
     }
 
-    /// A reader that reads nothing costs so many entries, then loses the oldest.
+    /// The buffer of each subscriber. A slow subscriber loses the oldest entries.
     private static var buffer: Int { 64 }
 
     private let state: Locked<State>
@@ -19,16 +19,16 @@ package final class CurrentValue<Value: Sendable>: Sendable {
 
     package var current: Value { state.withLock { $0.line.last ?? $0.current } }
 
-    /// Changes the value and tells the readers.
+    /// Changes the value and notifies the subscribers.
     package func set(_ value: Value) {
         enqueue(value)
         deliver()
     }
 
-    /// Changes the value; the readers learn of it with the next ``deliver()``.
+    /// Changes the value. The subscribers receive it with the next ``deliver()``.
     package func enqueue(_ value: Value) { state.withLock { $0.line.append(value) } }
 
-    /// Tells the readers what is in line, unless somebody is about it already.
+    /// Delivers the enqueued values to the subscribers, unless another thread is already delivering.
     package func deliver() {
         var isOurs = false
         while true {
@@ -45,9 +45,9 @@ package final class CurrentValue<Value: Sendable>: Sendable {
         }
     }
 
-    /// The value as it is, and then every change.
+    /// Returns the current value, followed by every change.
     package func updates() -> AsyncStream<Value> {
-        // What is still in line comes after it.
+        // Values that are still enqueued follow later.
         state.withLock { state in subscribers.stream(buffering: Self.buffer, first: state.current) }
     }
 }

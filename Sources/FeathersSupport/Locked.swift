@@ -1,15 +1,15 @@
 package import Foundation
 
-/// A value that is reached only with its lock held.
+/// A value that can be accessed only while its lock is held.
 ///
-/// For what threads of our own share with everybody else. `Mutex` is a bare futex on Linux, which Thread Sanitizer does not see: it would report races
-/// where there are none. This lock is a pthread mutex.
+/// Use it for state that our own threads share with others. `Mutex` is a bare futex on Linux, which Thread Sanitizer does not recognize, so that it
+/// reports false races. This lock is a pthread mutex.
 ///
-/// Unchecked: `value` is touched in `withLock` alone, between `lock` and `unlock`; as both the value and what leaves the closure are `Sendable`, no
-/// reference to unprotected state can escape. Other rooms see into `withLock`, so that it costs them no generics, and have no other way to the value.
+/// Unchecked: `value` is accessed only in `withLock`, between `lock` and `unlock`. Both the value and the closure's result are `Sendable`, so no
+/// reference to unprotected state can escape. `withLock` is inlinable, so that other modules specialize it, but it is their only access to the value.
 package final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, CustomReflectable {
     @usableFromInline let lock = NSLock()
-    /// Nobody has it beside the one who holds the lock, who would wait for himself for ever: what the runtime checks on every access cannot happen.
+    /// The lock guarantees exclusive access, and recursive locking would deadlock, so the runtime's exclusivity checks are unnecessary.
     @exclusivity(unchecked) @usableFromInline var value: Value
 
     package init(_ value: consuming Value) { self.value = value }
@@ -21,6 +21,6 @@ package final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, Cu
         return try body(&value)
     }
 
-    /// Shows nothing of the value. Reflection reads properties without the lock, and copies them: a value that cannot be copied ends the process.
+    /// Hides the value. Reflection would read properties without the lock and copy them, and copying a noncopyable value crashes the process.
     package var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .class) }
 }

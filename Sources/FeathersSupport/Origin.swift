@@ -1,15 +1,15 @@
 package import Foundation
 
-/// A server, as secrets know it: scheme, host and port.
+/// The origin of a server for decisions about secrets: scheme, host and port.
 ///
-/// What belongs to one origin goes to no other. Scheme and host compare without regard to case, a missing port is the scheme's own, and
-/// `ws` is `http`, `wss` is `https`: a WebSocket leads to the server that answers HTTP there.
+/// Secrets of one origin are never sent to another. Scheme and host are case-insensitive, and a missing port is the scheme's default. `ws` equals
+/// `http`, and `wss` equals `https`, because a WebSocket connects to the server that handles HTTP there.
 package struct Origin: Hashable, Sendable {
     private let scheme: String
     private let host: String
     private let port: Int
 
-    /// Nil where the URL leads to no server: it has no host, or another scheme.
+    /// Returns nil if the URL does not identify a server: it has no host, or another scheme.
     package init?(_ url: URL) {
         let url = url.absoluteURL
         guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty else {

@@ -1,4 +1,4 @@
-/// A value that comes once, for any number of tasks that wait for it.
+/// A value that is set once. Any number of tasks can wait for it.
 package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
@@ -10,26 +10,26 @@ package final class Promise<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// The value; nil while it has not come.
+    /// The value; nil until the promise is resolved.
     package var current: Value? { state.withLock { try? $0.result?.get() } }
 
-    /// Whether it has come, as a value or a failure.
+    /// Whether the promise is settled, with a value or an error.
     package var isSettled: Bool { state.withLock { $0.result != nil } }
 
-    /// - Returns: whether this settled the promise; false where it was settled before.
+    /// - Returns: whether this call settled the promise; false if it was already settled.
     @discardableResult
     package func resolve(_ value: Value) -> Bool { settle(.success(value)) }
 
     @discardableResult
     package func fail(_ error: any Error) -> Bool { settle(.failure(error)) }
 
-    /// - Throws: what the promise failed with, `CancellationError` when the task is cancelled.
+    /// - Throws: the error that the promise failed with, `CancellationError` if the task is cancelled.
     package func value() async throws -> Value {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
         }
-        // As a value: resumed with an error, a generic continuation may box it once more, and its type is not to be told any more.
+        // Passed as a value: resumed with an error, a generic continuation may box it again, and its type is then no longer recognizable.
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let result: Result<Value, any Error>? = state.withLock { state in
@@ -37,7 +37,7 @@ package final class Promise<Value: Sendable>: Sendable {
                     return state.result
                 }
                 if let result { return continuation.resume(returning: result) }
-                // A cancellation before the registration found nobody to wake.
+                // A cancellation before the registration found no continuation to resume.
                 if Task.isCancelled { cancel(id) }
             }
         } onCancel: {

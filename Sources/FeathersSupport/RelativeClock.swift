@@ -1,4 +1,4 @@
-/// A clock as durations since the transport was made: what state machines can count with.
+/// A clock that measures durations from its creation, for use by state machines.
 package struct RelativeClock: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let sleeping: @Sendable (Duration) async throws -> Void
@@ -11,11 +11,11 @@ package struct RelativeClock: Sendable {
 
     package var now: Duration { elapsed() }
 
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled.
     package func sleep(until moment: Duration) async throws { try await sleeping(moment) }
     package func sleep(for duration: Duration) async throws { try await sleeping(now + duration) }
 
-    /// Sleeps until a moment, or until a promise is settled if that comes first.
+    /// Sleeps until a moment or until a promise is settled, whichever comes first.
     package func sleep(until moment: Duration, or promise: Promise<Void>) async throws {
         try await racing(promise.value) {
             try await sleep(until: moment)
@@ -23,8 +23,8 @@ package struct RelativeClock: Sendable {
         }
     }
 
-    /// Runs `body` for at most `limit`; nil is as long as it takes.
-    /// - Throws: what `body` throws, or what `timeout` makes when it takes longer.
+    /// Runs `body` for at most `limit`; nil for no limit.
+    /// - Throws: the error of `body`, or `timeout` if `body` exceeds the limit.
     package func run<Value: Sendable>(
         atMost limit: Duration?, orThrow timeout: @autoclosure @escaping @Sendable () -> any Error,
         _ body: @escaping @Sendable () async throws -> Value
@@ -37,9 +37,9 @@ package struct RelativeClock: Sendable {
     }
 }
 
-/// Runs `body` and gives it up when `end` comes first, with its result.
+/// Runs `body`, but cancels it and returns the result of `end` if that finishes first.
 ///
-/// `body` runs in a child task, which is cancelled and awaited: one that ignores cancellation is waited for.
+/// `body` runs in a child task, which is cancelled and awaited, so a task that ignores cancellation is still awaited.
 package func racing<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value, against end: @escaping @Sendable () async throws -> Result<Value, any Error>
 ) async throws -> Value {
@@ -47,7 +47,7 @@ package func racing<Value: Sendable>(
         group.addTask { .success(try await body()) }
         group.addTask { try await end() }
         defer { group.cancelAll() }
-        // Two children were added, so that there is a first.
+        // Two children were added, so there is always a first result.
         guard let first = try await group.next() else { throw CancellationError() }
         return try first.get()
     }

@@ -1,8 +1,8 @@
-/// SHA-256 (FIPS 180-4), for file names that a server cannot make collide, and digests of credentials.
+/// SHA-256 (FIPS 180-4), for file names that a server cannot make collide, and for digests of credentials.
 ///
-/// Foundation has none on Linux, and a dependency for 70 lines is not worth it.
+/// Foundation has no implementation on Linux, and 70 lines do not justify a dependency.
 package enum SHA256 {
-    /// The digest of bytes in hexadecimal digits.
+    /// Returns the digest of bytes in hexadecimal digits.
     @inlinable
     package static func hex(_ bytes: some Collection<UInt8>) -> String { hex(message: Array(bytes)) }
 

@@ -1,25 +1,25 @@
-/// Lets identical requests that happen at the same time share one.
+/// A coordinator that lets identical concurrent requests share one.
 ///
-/// The first caller makes the request in its own task, the others wait. Where the first is cancelled, the next one takes over: nobody's cancellation
-/// is anybody else's failure, and no task is needed that belongs to nobody.
+/// The first caller makes the request in its own task, and the others wait. If the first caller is cancelled, the next one takes over, so a
+/// cancellation never fails other callers, and no unstructured task is needed.
 package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// What a caller has to do.
+    /// The action for a caller.
     private enum Turn: Sendable {
         /// Make the request.
         case lead
-        /// Nothing: the request has come to an end.
+        /// Return the result of the finished request.
         case landed(Result<Value, any Error>)
     }
 
-    /// Those who wait for the requests under way, in their order.
+    /// The callers that wait for requests in flight, in order.
     private let waiters = Locked<[Key: [Promise<Turn>]]>([:])
     private let onWaiting: @Sendable (Int) -> Void
 
-    /// - Parameter onWaiting: hears how many callers wait for one request, whenever one more does.
+    /// - Parameter onWaiting: receives the number of callers that wait for a request, whenever it increases.
     package init(onWaiting: @escaping @Sendable (Int) -> Void = { _ in }) { self.onWaiting = onWaiting }
 
-    /// The value of a request of one's own, or of the identical one that is under way.
-    /// - Throws: what the request throws, and `CancellationError` where the calling task is cancelled.
+    /// Returns the value of a new request, or of the identical one in flight.
+    /// - Throws: the error of the request, and `CancellationError` if the calling task is cancelled.
     package func value(of key: Key, _ request: () async throws -> Value) async throws -> Value {
         if Leading.isLeading { return try await request() }
         if case .landed(let result) = try await turn(for: key) { return try result.get() }
@@ -49,7 +49,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
             return try await own.value()
         } catch {
             waiters.withLock { $0[key]?.removeAll { $0 === own } }
-            // The lead may have come at the last moment.
+            // This caller may have become the leader at the last moment.
             if !own.fail(error), case .lead? = own.current { handOver(key) }
             throw error
         }
@@ -60,7 +60,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
         for waiter in waiters { waiter.resolve(.landed(result)) }
     }
 
-    /// Lets the next one lead that still waits.
+    /// Makes the next waiting caller the leader.
     private func handOver(_ key: Key) {
         while let next = waiters.withLock({ waiters -> Promise<Turn>? in
             if waiters[key]?.isEmpty == false { return waiters[key]?.removeFirst() }
@@ -72,7 +72,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
     }
 }
 
-/// Whether the current task makes a request that others may wait for. Such a one never waits itself: what it waited for might wait for it.
+/// Whether the current task makes a request that others may wait for. Such a task never waits itself, to avoid deadlocks.
 private enum Leading {
     @TaskLocal static var isLeading = false
 }

@@ -1,4 +1,4 @@
-/// Everybody who reads what happens, each from a stream of their own.
+/// The readers of a sequence of elements, each with its own stream.
 package final class Subscribers<Element: Sendable>: Sendable {
     private struct State {
         var readers: [Int: AsyncStream<Element>.Continuation] = [:]
@@ -9,17 +9,17 @@ package final class Subscribers<Element: Sendable>: Sendable {
 
     package init() {}
 
-    /// Who reads now: to be told outside of every lock.
+    /// The current readers. Yield to them outside of all locks.
     package var readers: [AsyncStream<Element>.Continuation] { state.withLock { Array($0.readers.values) } }
 
     package func yield(_ element: Element) {
         for reader in readers { reader.yield(element) }
     }
 
-    /// What happens from now on, for one reader, until it stops reading.
+    /// Returns a stream of future elements for one reader, until it stops reading.
     /// - Parameters:
-    ///   - limit: how many elements wait for a reader that is slow, at least 1; the oldest go first.
-    ///   - first: what the reader finds at once. Nobody reads yet, so that it may be given with a lock held.
+    ///   - limit: the number of elements to buffer for a slow reader, at least 1. The oldest are dropped first.
+    ///   - first: the first element of the stream. The stream has no reader yet, so it may be passed with a lock held.
     package func stream(buffering limit: Int, first: Element? = nil) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(max(limit, 1)))
         if let first { continuation.yield(first) }

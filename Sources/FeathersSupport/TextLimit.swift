@@ -1,8 +1,8 @@
-/// How much text a server may have kept in memory at one place, unless a setting says otherwise.
+/// The default limits on the text from a server that is held in memory in one place.
 package enum TextLimit {
-    /// The bytes of one answer or message, of the events that wait for one reader, and of the calls that wait for a connection.
+    /// The limit in bytes for a response or message, for the buffered events of one reader, and for the calls that wait for a connection.
     ///
-    /// Far above what services answer with, since pages are hundreds of records. What is made of a text can be twenty times its size, so that a
-    /// device survives this one and not much more.
+    /// It is far above the size of usual responses, since pages have hundreds of records. Objects parsed from a text can need twenty times its size,
+    /// which a device can handle at this limit, but not much above it.
     package static let standard = 16 << 20
 }

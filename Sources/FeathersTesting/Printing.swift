@@ -1,6 +1,6 @@
 public import FeathersSupport
 
-// The calls that have come, and their header fields, are not printed or dumped with whom they came to.
+// Printing or dumping these types omits the received calls and their header fields.
 
 extension StubTransport: SecretHiding {}
 extension StubRealTimeTransport: SecretHiding {}

@@ -1,4 +1,4 @@
-/// Who the quickstart signs in as. Printing and dumping it show the e-mail address alone.
+/// The account that the quickstart signs in with. Printing and dumping it show only the email address.
 struct Account: Equatable {
     var email: String
     var password: String

@@ -1,11 +1,11 @@
 import Feathers
 import Foundation
 
-/// The tour: hooks, events, the methods, and two errors caught.
+/// A tour of hooks, events, the methods, and two caught errors.
 struct Chat {
     let app: FeathersApp
     let screen: Screen
-    /// Tells this run's messages from those of others on the same server.
+    /// Distinguishes this run's messages from those of other runs on the same server.
     private let room = "quickstart-\(UUID().uuidString.prefix(8).lowercased())"
 
     init(app: FeathersApp, screen: Screen) { (self.app, self.screen) = (app, screen) }
@@ -15,7 +15,7 @@ struct Chat {
         let durations = Durations()
         await addHooks(to: messages, durations)
 
-        // Listens from here on; the events are read while the calls below run.
+        // Listens from here on. The events are read while the calls below run.
         let events = messages.untyped.events()
         async let heard = read(events, count: 6)
 
@@ -38,7 +38,7 @@ struct Chat {
 
         screen.line("")
         for event in await heard { screen.step("event", "\(event.name) #\(event.data["id"] ?? .null)") }
-        // Leaves a server as it was found.
+        // Leaves the server as it was before.
         try await messages.remove(id(of: second))
         screen.line("")
         screen.step("took", durations.summary)
@@ -79,7 +79,7 @@ struct Chat {
     }
 
     private func id(of message: Message) throws -> ServiceID {
-        guard let id = message.id else { throw FeathersError(.generalError, "The service gave a message no id") }
+        guard let id = message.id else { throw FeathersError(.generalError, "The service returned a message without an id") }
         return id
     }
 }

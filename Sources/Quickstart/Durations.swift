@@ -1,7 +1,7 @@
 import Feathers
 import Synchronization
 
-/// Collects what the logging hook reports.
+/// Collects the events that the logging hook reports.
 final class Durations: Sendable {
     private let calls = Mutex<[DiagnosticEvent]>([])
 

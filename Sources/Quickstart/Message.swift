@@ -6,7 +6,7 @@ struct Message: Codable, Sendable {
     var room: String
     var author: String
     var text: String
-    /// When it was sent; a hook writes it.
+    /// The date on which the message was sent, set by a hook.
     var sentAt: String?
     var edited: Bool?
 }

@@ -1,7 +1,7 @@
 import Feathers
 import Foundation
 
-/// A small chat in one program: the same code on a service in memory and on a FeathersJS server.
+/// A small chat in one program: the same code runs on a service in memory and on a FeathersJS server.
 @main
 struct Quickstart {
     static func main() async {
@@ -15,7 +15,7 @@ struct Quickstart {
             screen.problem("\(mistake)\n\n\(Arguments.usage)")
             exit(ExitCode.usage)
         } catch let error as FeathersError where error.code == .unavailable {
-            screen.problem("The server cannot be reached: \(error)\nIs it running, and is the address right?")
+            screen.problem("The server cannot be reached: \(error)\nIs it running, and is the URL correct?")
             exit(ExitCode.unavailable)
         } catch let refusal as SignInRefusal {
             screen.problem("\(refusal)")
@@ -38,7 +38,7 @@ struct Quickstart {
         }
         if account != nil { try app.use(authentication: AuthenticationOptions()) }
         try await withFeathersApp(app) { app in
-            // Says at once what is wrong where the transport keeps a connection; REST finds out with the first call.
+            // Reports connection problems immediately if the transport keeps a connection. Over REST, the first call reports them.
             if app.connectionStatus != nil { try await app.connect() }
             if let account { try await signIn(account, to: app, screen) }
             try await Chat(app: app, screen: screen).run()
@@ -50,17 +50,17 @@ struct Quickstart {
             let result = try await app.authenticate(.local(email: account.email, password: account.password))
             screen.step("signed in", "as \(account.email)" + (result.payload?.expiresAt.map { ", until \($0.formatted(.iso8601))" } ?? ""))
         } catch let error as FeathersError where (401...407).contains(error.code.rawValue) {
-            throw SignInRefusal(description: "The server refuses the sign-in as \(account.email): \(error)")
+            throw SignInRefusal(description: "The server refused the sign-in as '\(account.email)': \(error)")
         }
     }
 }
 
-/// The server knows no such user, or no such password.
+/// The server has no such user, or the password is wrong.
 struct SignInRefusal: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Exit codes as `sysexits.h` numbers them.
+/// Exit codes from `sysexits.h`.
 enum ExitCode {
     static let failure: Int32 = 1
     static let usage: Int32 = 64

@@ -1,14 +1,14 @@
 import Feathers
 import Foundation
 
-/// How the quickstart reaches a server.
+/// The transport to a server.
 enum ServerTransport: String, CaseIterable {
     case rest, socketio
 
-    /// All of them, as a sentence names them.
+    /// All transports, as words for a sentence.
     static let names = allCases.map { "'\($0.rawValue)'" }.joined(separator: " and ")
 
-    /// An app that reaches the server this way.
+    /// Returns an app that uses this transport.
     func app(for server: URL) -> FeathersApp {
         switch self {
         case .rest: FeathersApp(transport: .rest(server, timeout: .seconds(10)))

@@ -61,9 +61,9 @@ struct BehaviorTests {
             let outcome =
                 switch behavior.outcome {
                 case .fails: "fails"
-                case .answers: "is answered rightly"
-                case .null: "is null"
-                case .either: "fails or is answered rightly"
+                case .answers: "succeeds"
+                case .null: "returns null"
+                case .either: "fails or succeeds"
                 }
             return "| \(behavior.protocol) | \(behavior.name) | \(outcome) |"
         }.filter { !lines.contains($0) }

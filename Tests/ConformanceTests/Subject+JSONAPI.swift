@@ -25,7 +25,7 @@ extension Subject {
             // The server's own words.
             "an unknown operator": OtherRefusal(code: .badRequest, message: "No operator 'regex'", execution: .answered),
             "an unknown filter": OtherRefusal(
-                code: .badRequest, message: "Query not sent: this filter strategy has no form for '$populate'", execution: .neverSent),
+                code: .badRequest, message: "Query not sent: this filter strategy does not support '$populate'", execution: .neverSent),
         ]
     ) {
         let space = try await JSONAPISpace(
@@ -41,12 +41,12 @@ extension Subject {
     }
 
     private static let noUpdate = OtherRefusal(
-        code: .methodNotAllowed, message: "JSON:API has no method that replaces a resource as a whole: use 'patch'", execution: .neverSent)
+        code: .methodNotAllowed, message: "JSON:API cannot replace an entire resource; use 'patch'", execution: .neverSent)
 
     private static func noCondition(_ method: String) -> OtherRefusal {
         OtherRefusal(
             code: .methodNotAllowed,
-            message: "JSON:API has no '\(method)' by a condition: name the records, '.where(\"id\", .isIn(ids))', and nothing else",
+            message: "JSON:API does not support '\(method)' by condition; select records only by id, with '.where(\"id\", .isIn(ids))'",
             execution: .neverSent)
     }
 }

@@ -66,14 +66,14 @@ struct ChatTests {
             try await away.waitFor(["Alice: Before"])
             try await proxy.refuse()
             try await proxy.cut()
-            try await away.seen.wait { $0.contains("* The connection was lost and is being made again") }
+            try await away.seen.wait { $0.contains("* The connection was lost. Reconnecting…") }
             try await sitting(in: room, at: url) { there in
                 there.type("Meanwhile")
                 try await there.waitFor(["Alice: Before", "Alice: Meanwhile"])
             }
             try await proxy.accept()
             try await away.waitFor(["Alice: Before", "Alice: Meanwhile"])
-            try await away.seen.wait { $0.contains("* connected again") }
+            try await away.seen.wait { $0.contains("* Connected again") }
         }
         try await proxy.close()
     }
@@ -116,7 +116,7 @@ struct ChatTests {
             (process.standardInput, process.standardOutput) = (input, output)
             try process.run()
             try input.fileHandleForWriting.write(contentsOf: Data("p4ssw0rd\n".utf8))
-            var text = try output.fileHandleForReading.text { $0.hasSuffix("leaves.\n") }
+            var text = try output.fileHandleForReading.text { $0.hasSuffix("leave.\n") }
             try input.fileHandleForWriting.write(contentsOf: Data("Hi\n".utf8))
             text += try output.fileHandleForReading.text { $0.hasSuffix("Hi\n") }
             try input.fileHandleForWriting.close()
@@ -124,7 +124,7 @@ struct ChatTests {
             #expect(process.terminationStatus == 0)
             return text
         }
-        #expect(output == "Password: \nYou are Alice, in '\(room)'. An end of input (^D) leaves.\nAlice: Hi\n")
+        #expect(output == "Password: \nYou are Alice, in '\(room)'. Press ^D to leave.\nAlice: Hi\n")
     }
 }
 

@@ -77,7 +77,7 @@ struct JSONSerializingTests {
         let error = #expect(throws: JSONSerializationError.self) { try value.serialized() }
         #expect(error?.path == path)
         #expect(error?.number == number)
-        #expect(error?.description == "JSON has no \(number)\(path.isEmpty ? "" : " (at \(path))")")
+        #expect(error?.description == "JSON cannot represent \(number)\(path.isEmpty ? "" : " (at \(path))")")
     }
 
     @Test("A refused value leaves the bytes as they were, a good one is appended")

@@ -26,7 +26,8 @@ struct JSONValueLimitTests {
         #expect(offset("[0,1,2]", 3) == 4)
         #expect(offset("[ [7] ]", 2) == 3)
         #expect(offset("  1", 0) == 2)
-        #expect("\(JSONParsingError(reason: .tooManyValues(limit: 3), offset: 4))" == "Invalid JSON at byte 4: more than 3 values")
+        #expect(
+            "\(JSONParsingError(reason: .tooManyValues(limit: 3), offset: 4))" == "Invalid JSON at byte 4: the text has more than 3 values")
     }
 
     @Test("Unless told otherwise it is 4 Mi, or one for each four bytes, for trees and tapes alike")

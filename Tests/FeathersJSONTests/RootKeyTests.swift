@@ -18,15 +18,15 @@ struct RootKeyTests {
     @Test(
         "that lead nowhere say where the way ends and what is there, never values",
         arguments: [
-            (["people"], "the root key 'people' is missing at the top, where there is an object with the keys 'data'"),
-            (["data", "user"], "the root key 'user' is missing at 'data', where there is an object with the keys 'people', '5', 'none'"),
-            (["data", "people", 2], "the root index 2 is missing at 'data.people', where there is an array of 2"),
-            (["data", "people", -1], "the root index -1 is missing at 'data.people', where there is an array of 2"),
-            (["data", "people", "name"], "the root key 'name' is missing at 'data.people', where there is an array of 2"),
-            (["data", 0], "the root index 0 is missing at 'data', where there is an object with the keys 'people', '5', 'none'"),
-            (["data", "5", "x"], "the root key 'x' is missing at 'data.5', where there is a string"),
-            (["data", "none", "x"], "the root key 'x' is missing at 'data.none', where there is null"),
-            (["data", "people", 0, "name", 0], "the root index 0 is missing at 'data.people.0.name', where there is a string"),
+            (["people"], "the root key 'people' is missing at the top level; found an object with the keys 'data'"),
+            (["data", "user"], "the root key 'user' is missing at 'data'; found an object with the keys 'people', '5', 'none'"),
+            (["data", "people", 2], "the root index 2 is missing at 'data.people'; found an array of length 2"),
+            (["data", "people", -1], "the root index -1 is missing at 'data.people'; found an array of length 2"),
+            (["data", "people", "name"], "the root key 'name' is missing at 'data.people'; found an array of length 2"),
+            (["data", 0], "the root index 0 is missing at 'data'; found an object with the keys 'people', '5', 'none'"),
+            (["data", "5", "x"], "the root key 'x' is missing at 'data.5'; found a string"),
+            (["data", "none", "x"], "the root key 'x' is missing at 'data.none'; found null"),
+            (["data", "people", 0, "name", 0], "the root index 0 is missing at 'data.people.0.name'; found a string"),
         ] as [([RootKey], String)])
     func missing(keys: [RootKey], text: String) throws {
         let error = try #require(throws: MissingRootKey.self) { try Self.json.unwrapped(by: keys) }

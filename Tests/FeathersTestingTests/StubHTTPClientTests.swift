@@ -36,7 +36,7 @@ struct StubHTTPClientTests {
         #expect(gateway.code == .badGateway && gateway.answer?.body == Array("<html>".utf8))
         let unreachable = try await #require(throws: FeathersError.self) { try await messages.get(3) }
         #expect(unreachable.code == .unavailable && unreachable.execution == .neverSent)
-        await #expect { try await messages.get(4) } throws: { "\($0)".contains("not JSON") }
+        await #expect { try await messages.get(4) } throws: { "\($0)".contains("non-JSON") }
         #expect(try await messages.untyped.remove(5) == .null)
 
         let created = try #require(client.calls(to: "/v1/messages", "POST").first)
@@ -78,7 +78,7 @@ struct StubHTTPClientTests {
         let error = try await #require(throws: FeathersError.self) {
             try await app.service("messages").find(Query(["token": "s3cret"]))
         }
-        #expect("\(error)".contains("No stub answers GET /v1/messages (api.test)"))
+        #expect("\(error)".contains("No stub for GET /v1/messages (api.test)"))
         #expect(!"\(error)".contains("s3cret"))
     }
 

@@ -63,7 +63,7 @@ struct StubTests {
         let url = try file("{")
         defer { try? FileManager.default.removeItem(at: url) }
         let broken = try await #require(throws: FeathersError.self) { try await get(with: .file(url)) }
-        #expect(broken.message.contains("\(url.path)' is no JSON"))
+        #expect(broken.message.contains("\(url.path)' is not JSON"))
     }
 
     @Test("fails with any error, Feathers' own untouched")
@@ -140,7 +140,7 @@ struct StubTests {
     @Test("without anything to choose from says so", arguments: [ServiceStub.cycle([]), .random([]), .random([], seed: 1)])
     func empty(_ stub: ServiceStub) async throws {
         let error = try await #require(throws: FeathersError.self) { try await get(with: stub) }
-        #expect(error.message.contains("has no stubs to answer with"))
+        #expect(error.message.contains("has no stubs to respond with"))
     }
 
     @Test("chooses at random from the first call on, the same in every run of a seed")

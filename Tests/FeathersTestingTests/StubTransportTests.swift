@@ -51,7 +51,7 @@ struct StubTransportTests {
         let error = try await #require(throws: FeathersError.self) {
             try await FeathersApp(transport: transport).service("rooms").call("open", with: ["password": "s3cret"])
         }
-        #expect("\(error)" == "NotImplemented 501: No stub answers 'open' of service 'rooms' (never sent)")
+        #expect("\(error)" == "NotImplemented 501: No stub for 'open' of service 'rooms' (never sent)")
     }
 
     @Test("hands on to another transport what it has no stub for")

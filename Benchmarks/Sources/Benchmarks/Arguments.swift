@@ -1,20 +1,20 @@
 import Foundation
 
-/// What the program was asked to do.
+/// The parsed command line.
 struct Arguments {
     enum Task: Equatable {
-        /// Measures; `isKept` writes what was measured into the results, with the tables and charts of it.
+        /// Measures. If `isKept`, stores the result and generates its tables and charts.
         case measure(isKept: Bool)
-        /// Measures only what other clients are measured at too.
+        /// Measures only the tasks that other clients are measured with.
         case comparePeers
-        /// Makes the tables and charts of the kept result anew.
+        /// Regenerates the tables and charts of the stored result.
         case report
-        /// Finds whether the tables and charts are those of the kept result.
+        /// Checks that the tables and charts match the stored result.
         case check
         case help
-        /// Does one thing so many times, for a profiler.
+        /// Repeats one operation, for a profiler.
         case profile(Profile, times: Int, server: URL?)
-        /// How the program runs its own servers; nothing for people.
+        /// Runs a server. For internal use: the program starts its own servers this way.
         case serve(ServerProcess.Kind)
     }
 
@@ -22,28 +22,28 @@ struct Arguments {
     private(set) var rounds = 7
     private(set) var isJSON = false
     private(set) var only: String?
-    /// The result to compare with.
+    /// The result file to compare with.
     private(set) var earlier: URL?
 
     static let usage = """
         Usage: swift run -c release --package-path Benchmarks Benchmarks [--json] [--rounds N] [--only TEXT] [--compare-with [FILE]] [--save]
 
-          --json                 print JSON in place of the table
-          --rounds N             how many rounds are measured, 7 if not said; the median counts
-          --only TEXT            only the groups whose names contain the text
-          --compare-with [FILE]  print what has changed since a result that was kept, the one in Benchmarks/results if not said
-          --save                 keep the result in Benchmarks/results, and make the tables and charts of it
-          --peers                only what other clients are measured at too; `Benchmarks/compare` sets them up
-          --report               measure nothing: make the tables and charts of the kept result anew
-          --check                measure nothing: fail where the tables or charts are not those of the kept result
-          --profile WHAT N [URL] measure nothing: do one of \(Profile.names) N times, for a profiler
+          --json                 print JSON instead of the table
+          --rounds N             the number of rounds (default: 7); results are their median
+          --only TEXT            run only the groups whose names contain the text
+          --compare-with [FILE]  print the changes since a stored result (default: the one in Benchmarks/results)
+          --save                 store the result in Benchmarks/results, and generate its tables and charts
+          --peers                run only the comparison with other clients; `Benchmarks/compare` installs them
+          --report               regenerate the tables and charts of the stored result, without measuring
+          --check                fail if the tables or charts don't match the stored result, without measuring
+          --profile WHAT N [URL] run one of \(Profile.names) N times, for a profiler
         """
 
     init(_ words: [String]) throws(ArgumentError) {
         var words = words[...]
         var seen: [String] = []
         while let word = words.popFirst() {
-            guard !seen.contains(word) else { throw ArgumentError("'\(word)' is given twice") }
+            guard !seen.contains(word) else { throw ArgumentError("'\(word)' is specified twice") }
             seen.append(word)
             switch word {
             case "--json": isJSON = true
@@ -59,13 +59,13 @@ struct Arguments {
             case "--help", "-h": try become(.help, word)
             case "--profile":
                 let name = try Self.text(words.popFirst(), of: word)
-                guard let what = Profile(rawValue: name) else { throw ArgumentError("'\(name)' is none of \(Profile.names)") }
+                guard let what = Profile(rawValue: name) else { throw ArgumentError("'\(name)' is not one of \(Profile.names)") }
                 let times = try Self.count(words.popFirst(), of: "\(word) \(name)")
                 let isNamed = words.first.map { !$0.hasPrefix("--") } ?? false
                 try become(.profile(what, times: times, server: isNamed ? words.popFirst().flatMap { URL(string: $0) } : nil), word)
             case "--serve":
                 let name = try Self.text(words.popFirst(), of: word)
-                guard let kind = ServerProcess.Kind(rawValue: name) else { throw ArgumentError("There is no server '\(name)'") }
+                guard let kind = ServerProcess.Kind(rawValue: name) else { throw ArgumentError("Unknown server '\(name)'") }
                 try become(.serve(kind), word)
             default: throw ArgumentError("Unknown argument '\(word)'")
             }
@@ -74,39 +74,39 @@ struct Arguments {
     }
 
     private mutating func become(_ task: Task, _ word: String) throws(ArgumentError) {
-        guard self.task == .measure(isKept: false) else { throw ArgumentError("'\(word)' does not go with another task") }
+        guard self.task == .measure(isKept: false) else { throw ArgumentError("'\(word)' cannot be combined with another task") }
         self.task = task
     }
 
     private func checkCombination(_ seen: [String]) throws(ArgumentError) {
         switch task {
         case .measure(isKept: true) where only != nil:
-            throw ArgumentError("'--save' keeps all groups: leave out '--only'")
+            throw ArgumentError("'--save' stores all groups: remove '--only'")
         case .report, .check:
             if let word = seen.first(where: { $0 != "--report" && $0 != "--check" }) {
-                throw ArgumentError("'\(word)' does not go with '\(task == .report ? "--report" : "--check")', which measures nothing")
+                throw ArgumentError("'\(word)' cannot be used with '\(task == .report ? "--report" : "--check")', which measures nothing")
             }
         case .comparePeers where only != nil || earlier != nil:
-            throw ArgumentError("'--peers' goes with '--rounds' and '--json' only")
+            throw ArgumentError("'--peers' can only be combined with '--rounds' and '--json'")
         default: break
         }
-        if isJSON, earlier != nil { throw ArgumentError("'--json' does not go with '--compare-with', which prints a table") }
+        if isJSON, earlier != nil { throw ArgumentError("'--json' cannot be combined with '--compare-with', which prints a table") }
     }
 
     private static func count(_ word: String?, of option: String) throws(ArgumentError) -> Int {
         guard let word, let count = Int(word), count > 0 else {
-            throw ArgumentError("'\(option)' needs a whole number, 1 or more\(word.map { ", not '\($0)'" } ?? "")")
+            throw ArgumentError("'\(option)' requires a whole number of at least 1\(word.map { ", not '\($0)'" } ?? "")")
         }
         return count
     }
 
     private static func text(_ word: String?, of option: String) throws(ArgumentError) -> String {
-        guard let word, !word.isEmpty, !word.hasPrefix("--") else { throw ArgumentError("'\(option)' needs a text after it") }
+        guard let word, !word.isEmpty, !word.hasPrefix("--") else { throw ArgumentError("'\(option)' requires a text after it") }
         return word
     }
 }
 
-/// What cannot be understood, or not done, in words for whoever typed it.
+/// An error in the command line.
 struct ArgumentError: Error, CustomStringConvertible {
     let description: String
 

@@ -2,7 +2,7 @@ import Feathers
 import Foundation
 import Synchronization
 
-/// Calls over the bare WebSocket connection: the frames of Socket.IO's calls, and the least that matches answers to them.
+/// Calls over a bare WebSocket connection, with the frames of Socket.IO and minimal matching of acknowledgements.
 final class BareCaller: Sendable {
     private struct State {
         var nextID = 0

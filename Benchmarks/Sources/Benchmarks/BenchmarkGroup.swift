@@ -1,4 +1,4 @@
-/// Benchmarks that are run in turns because they are compared.
+/// Benchmarks that run in alternation, because they are compared with each other.
 struct BenchmarkGroup: Sendable {
     let name: String
     var benchmarks: [Benchmark] = []
@@ -7,10 +7,9 @@ struct BenchmarkGroup: Sendable {
         self.name = name
     }
 
-    /// Adds a benchmark.
-    /// - Parameters:
-    ///   - operations: how many operations one run of `body` does.
-    ///   - reference: the benchmark of this group it is compared with.
+    /// Adds a benchmark that is compared with the benchmark `reference` of this group.
+    ///
+    /// One run of `body` performs `operations` operations.
     mutating func add(
         _ name: String, operations: Int = 1, comparedWith reference: String? = nil, _ body: @escaping @Sendable () async throws -> Void
     ) {
@@ -33,6 +32,6 @@ struct Benchmark: Sendable {
     let name: String
     let operations: Int
     let reference: String?
-    /// Does the operations; returns what they cost where it knows better than whoever calls it.
+    /// Runs the operations. Returns their cost if it measures that itself; otherwise nil.
     let body: @Sendable () async throws -> Cost?
 }

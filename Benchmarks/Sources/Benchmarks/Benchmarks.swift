@@ -2,10 +2,10 @@ import Dispatch
 import Feathers
 import Foundation
 
-/// Measures what the README claims.
+/// The program that measures the numbers in the README.
 @main
 struct Benchmarks {
-    /// Waits here for all that is done elsewhere: the first thread of an asynchronous `main` ends, which valgrind does not survive.
+    /// Blocks the main thread until the work is done. With an asynchronous `main`, that thread ends, which crashes valgrind.
     static func main() {
         Task.detached { exit(await status()) }
         DispatchSemaphore(value: 0).wait()
@@ -37,14 +37,14 @@ struct Benchmarks {
             results.notes = peers.skipped.map { "Skipped: \($0)" }
             print(arguments.isJSON ? try results.json : PeerTable(results).text)
         case .measure(let isKept):
-            // Read first, so that a wrong file is known before all the measuring, and an old result before it is replaced.
+            // Read before measuring, to report an invalid file early, and before '--save' replaces the result.
             let earlier = try arguments.earlier.map { try Results(contentsOf: $0) }
             let results = try await measureAll(arguments)
             print(arguments.isJSON ? try results.json : Report(results: results).table)
             if let earlier { print("\n\(Comparison(earlier, results).table)") }
             if isKept {
                 try results.write(to: ResultFiles.result)
-                // Of what was kept, whose numbers are rounded.
+                // Read back, because stored numbers are rounded.
                 try ResultFiles.write(try Results(contentsOf: ResultFiles.result))
             }
         }

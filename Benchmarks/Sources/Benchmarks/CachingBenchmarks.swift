@@ -1,7 +1,7 @@
 import Feathers
 import Foundation
 
-/// What a cache saves where it has the answer, against the REST call, and what it costs where it has none.
+/// What a cache hit saves compared with a REST call, and what a cache miss costs.
 enum CachingBenchmarks {
     static func groups() async throws -> [BenchmarkGroup] {
         [try await hits(), try await misses()]
@@ -35,7 +35,7 @@ enum CachingBenchmarks {
         return group
     }
 
-    /// Answers at once: what is measured is the cache.
+    /// Returns immediately, so that only the cache is measured.
     private struct TrivialService: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { ["id": id.json, "text": "Hello"] }
     }
@@ -46,9 +46,9 @@ enum CachingBenchmarks {
         try? FileManager.default.removeItem(at: directory)
         let caches: [(String, Int, ServiceCache?)] = [
             ("no cache", 20_000, nil),
-            ("miss, nothing kept", 20_000, ServiceCache(policy: .networkOnlyNoCache)),
-            ("miss, kept in memory", 20_000, ServiceCache(policy: .networkOnlyUpdateCache)),
-            ("miss, kept on disk", 500, ServiceCache(DiskCacheStorage(directory: directory), policy: .networkOnlyUpdateCache)),
+            ("miss, not stored", 20_000, ServiceCache(policy: .networkOnlyNoCache)),
+            ("miss, stored in memory", 20_000, ServiceCache(policy: .networkOnlyUpdateCache)),
+            ("miss, stored on disk", 500, ServiceCache(DiskCacheStorage(directory: directory), policy: .networkOnlyUpdateCache)),
         ]
         for (name, operations, cache) in caches {
             let app = FeathersApp()

@@ -1,8 +1,8 @@
 import Feathers
 
-/// Calls in the process: what a hook costs, what the memory service costs.
+/// In-process calls: the cost of hooks and of the memory service.
 enum CallBenchmarks {
-    /// Answers at once: what is measured is the way there.
+    /// Returns immediately, so that only the call itself is measured.
     private struct TrivialService: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { ["id": id.json] }
     }
@@ -46,7 +46,7 @@ enum CallBenchmarks {
         let service = try await FeathersApp().use(MemoryService(multi: .all, pagination: Pagination(default: 10, max: 50)), at: "messages")
         try await service.create(contentsOf: (0..<1000).map { ["text": .string("message \($0)"), "n": .integer(Int64($0))] })
         let query = Query.where("n", .greaterThan(500)).sorted(by: "text", .descending).limit(10)
-        group.add("find of 10 among 1000, sorted", operations: 100) {
+        group.add("find 10 of 1000, sorted", operations: 100) {
             for _ in 0..<100 { _ = try await service.find(query) }
         }
         let growing = try await FeathersApp().use(MemoryService(), at: "messages")

@@ -1,4 +1,4 @@
-/// Runs `body` so many times in each of so many tasks at once.
+/// Runs `body` a number of times in each of several concurrent tasks.
 func concurrently(_ tasks: Int, each: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<tasks {

@@ -1,19 +1,19 @@
 import Feathers
 
-/// What it costs to be able to report calls, and to report them.
+/// The cost of diagnostics: with and without sinks that receive the events.
 enum DiagnosticBenchmarks {
     private struct TrivialService: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { ["id": id.json] }
     }
 
     static func group() async throws -> BenchmarkGroup {
-        var group = BenchmarkGroup("diagnostics of a get")
+        var group = BenchmarkGroup("get with diagnostics")
         let around: AroundHook = { context, next in try await next(&context) }
         let sets: [(String, @Sendable (FeathersApp) -> Void)] = [
             ("none", { _ in }),
-            ("off (a sink that wants nothing)", { $0.use(diagnostics: .text { _ in }, levels: DiagnosticLevels(nil)) }),
+            ("off (a sink for no events)", { $0.use(diagnostics: .text { _ in }, levels: DiagnosticLevels(nil)) }),
             ("1 around hook, for comparison", { $0.use(hooks: Hooks(around: [around])) }),
-            ("unwanted (a sink that wants errors)", { $0.use(diagnostics: .text { _ in }, levels: DiagnosticLevels(.error)) }),
+            ("filtered out (a sink for errors)", { $0.use(diagnostics: .text { _ in }, levels: DiagnosticLevels(.error)) }),
             ("on, events to a closure", { $0.use(diagnostics: .closure { _ in }) }),
             ("on, lines of text", { $0.use(diagnostics: .text { _ in }) }),
         ]

@@ -6,14 +6,14 @@ import Foundation
     import Darwin
 #endif
 
-/// Runs benchmarks in interleaved rounds, so that whatever else the machine does hits all of them alike.
+/// Runs benchmarks in interleaved rounds, so that other load on the machine affects all of them equally.
 struct Harness {
     let rounds: Int
 
-    /// Measures a group of benchmarks that are compared with each other: the median over the rounds for each.
+    /// Measures a group of benchmarks, and returns each one's median over the rounds.
     func measure(_ group: BenchmarkGroup) async throws -> [Measurement] {
         var samples = [[Cost]](repeating: [], count: group.benchmarks.count)
-        // Round 0 warms up and does not count.
+        // Round 0 is a warm-up.
         for round in 0...rounds {
             for (index, benchmark) in group.benchmarks.enumerated() {
                 Self.show("\(group.name), round \(round) of \(rounds): \(benchmark.name)")
@@ -37,7 +37,7 @@ struct Harness {
         }
     }
 
-    /// Tells people who watch what is being done, apart from the report; a log has no use for it.
+    /// Shows progress on standard error if it is a terminal.
     private static func show(_ progress: String) {
         guard isatty(STDERR_FILENO) == 1 else { return }
         FileHandle.standardError.write(Data("\r\u{1B}[K\(progress)".utf8))
@@ -54,7 +54,7 @@ struct Harness {
         durations.sorted()[durations.count / 2] / .nanoseconds(1)
     }
 
-    /// The processor time this process has used.
+    /// Returns the processor time this process has used.
     private static func processTime() -> Duration {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -62,7 +62,7 @@ struct Harness {
     }
 }
 
-/// What something took: time on the clock, and time of the processors.
+/// The elapsed time and the processor time of an operation.
 struct Cost: Sendable {
     let elapsed: Duration
     let cpu: Duration

@@ -3,10 +3,10 @@ import FeathersJSONAPI
 import Foundation
 import Synchronization
 
-/// Compound documents as models, against `JSONDecoder` on the same models in plain JSON.
+/// Decoding compound documents into models, compared with `JSONDecoder` on the same models in plain JSON.
 ///
-/// A resource takes as many instructions in 100 MB as in 1 MB. It takes longer all the same, once the document's tree and the models have outgrown
-/// the processor's caches: in the decoding and the freeing, which go where the parser has been long ago, and not in the parsing.
+/// A resource takes as many instructions in 100 MB as in 1 MB. It takes longer, though, when the document's tree and the models outgrow the
+/// processor's caches. This affects decoding and freeing, which access memory long after the parser wrote it, but not parsing.
 enum JSONAPIBenchmarks {
     struct Author: JSONAPIModel {
         static let type = "people"
@@ -50,7 +50,7 @@ enum JSONAPIBenchmarks {
     private static func group(_ name: String, count: Int, repetitions: Int) -> BenchmarkGroup {
         var group = BenchmarkGroup("JSON:API, \(name)")
         let input = Input(count)
-        // An operation is a resource, so that sizes can be compared.
+        // One resource counts as one operation, which makes sizes comparable.
         let operations = count * repetitions
         group.add("JSONDecoder, plain JSON", operations: operations) {
             let data = try input.get().plain
@@ -60,14 +60,14 @@ enum JSONAPIBenchmarks {
             let bytes = try input.get().document
             for _ in 0..<repetitions { _ = try JSONAPICodec().decodeList(Article.self, from: JSONAPIDocument(parsing: bytes)) }
         }
-        group.add("parsing alone", operations: operations) {
+        group.add("parsing only", operations: operations) {
             let bytes = try input.get().document
             for _ in 0..<repetitions { _ = try JSONAPIDocument(parsing: bytes) }
         }
         return group
     }
 
-    /// The same articles as plain JSON and as a document, made in the round that warms up: the large ones are not for every run to pay for.
+    /// The same articles as plain JSON and as a document. Created in the warm-up round, so that runs of other groups don't pay for large ones.
     private final class Input: Sendable {
         private let count: Int
         private let made = Mutex<(plain: Data, document: [UInt8])?>(nil)

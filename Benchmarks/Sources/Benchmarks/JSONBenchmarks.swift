@@ -1,7 +1,7 @@
 import Feathers
 import Foundation
 
-/// Our JSON against Foundation's, on what Feathers sends: a page of ten messages, and a megabyte of records.
+/// This package's JSON against Foundation's, on typical data: a page of ten messages, and a megabyte of records.
 enum JSONBenchmarks {
     struct Message: Codable, Sendable {
         let id: Int
@@ -25,7 +25,7 @@ enum JSONBenchmarks {
         try [group("page of 10", count: 10, repetitions: 500), group("1 MB", count: 5_400, repetitions: 1)]
     }
 
-    /// The text of a page, for a profiler.
+    /// Returns the JSON text of a page, for a profiler.
     static func pageOfTen() throws -> [UInt8] {
         try [UInt8](JSONEncoder().encode(page(of: 10)))
     }
@@ -47,7 +47,7 @@ enum JSONBenchmarks {
         let data = try JSONEncoder().encode(model)
         let bytes = [UInt8](data)
         let value = try JSONValue(parsing: bytes)
-        // Foundation's own tree, typed as what it is so that it may cross into the benchmark.
+        // Foundation's tree isn't Sendable, but the benchmark only reads it.
         nonisolated(unsafe) let foundation = try JSONSerialization.jsonObject(with: data)
 
         func add(_ name: String, comparedWith reference: String? = nil, _ body: @escaping @Sendable () throws -> Void) {
@@ -63,7 +63,7 @@ enum JSONBenchmarks {
         add("serialize", comparedWith: "serialize, JSONSerialization") { _ = try value.serialized() }
         add("to a model, JSONDecoder") { _ = try JSONDecoder().decode(Page.self, from: data) }
         add("to a model", comparedWith: "to a model, JSONDecoder") { _ = try CodingOptions().decode(Page.self, parsing: bytes) }
-        add("to a model, over a tree", comparedWith: "to a model") {
+        add("to a model, via a JSON tree", comparedWith: "to a model") {
             _ = try CodingOptions().decode(Page.self, from: JSONValue(parsing: bytes))
         }
         add("from a model, JSONEncoder") { _ = try JSONEncoder().encode(model) }

@@ -6,11 +6,11 @@ import Foundation
     import Darwin
 #endif
 
-/// A listening socket on a free port of this machine, a thread per connection.
+/// A listening socket on a free local port, with one thread per connection.
 struct LoopbackListener {
     let port: UInt16
 
-    /// - Parameter serve: speaks with one peer until it goes; the connection is closed afterwards.
+    /// - Parameter serve: serves one peer until it disconnects; the connection is closed afterwards.
     init(_ serve: @escaping @Sendable (LoopbackPeer) -> Void) throws {
         let listener = socket(AF_INET, Self.stream, 0)
         var address = sockaddr_in()
@@ -51,12 +51,12 @@ struct LoopbackListener {
 struct LoopbackPeer: Sendable {
     let connection: Int32
 
-    /// What has come, at most as much as fits `buffer`; 0 at the end.
+    /// Reads available bytes into `buffer`, and returns their number; 0 at the end.
     func receive(into buffer: inout [UInt8]) -> Int {
         max(0, read(connection, &buffer, buffer.count))
     }
 
-    /// Whether all of it could be written.
+    /// Writes all bytes, and returns whether that succeeded.
     func send(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var sent = 0

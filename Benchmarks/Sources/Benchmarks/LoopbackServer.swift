@@ -1,6 +1,6 @@
-/// The least of an HTTP server: answers every request on a kept-alive connection with the same bytes.
+/// A minimal HTTP server that sends the same response to every request on a keep-alive connection.
 ///
-/// It does next to nothing, so that what is measured is the client.
+/// It does almost nothing, so that only the client is measured.
 struct LoopbackServer {
     let port: UInt16
 
@@ -10,7 +10,7 @@ struct LoopbackServer {
         port = try LoopbackListener { peer in
             var buffer = [UInt8](repeating: 0, count: 16_384)
             var last: [UInt8] = []
-            // Answers whenever a head has come; the benchmarks send no bodies.
+            // Responds after each head, because the benchmarks send no bodies.
             while case let count = peer.receive(into: &buffer), count > 0 {
                 last = (last + buffer[..<count]).suffix(4)
                 if last == [13, 10, 13, 10], !peer.send(answer) { return }

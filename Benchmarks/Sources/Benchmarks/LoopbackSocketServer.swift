@@ -1,9 +1,9 @@
 import Foundation
 
-/// The least of a Socket.IO server over WebSocket: acknowledges calls, sends bursts of events, echoes what `echo` is sent.
+/// A minimal Socket.IO server over WebSocket.
 ///
-/// Calls `["create","echo",DATA,{}]` are answered with DATA, `["create","burst",N,{}]` with N events and then null, any other with a
-/// small record.
+/// It acknowledges `["create","echo",DATA,{}]` with DATA, `["create","burst",N,{}]` with null after sending N events, and all other calls with
+/// a small record.
 struct LoopbackSocketServer {
     let port: UInt16
 
@@ -34,7 +34,7 @@ struct LoopbackSocketServer {
             }
         }
 
-        /// Answers one Engine.IO packet.
+        /// Handles one Engine.IO packet.
         private mutating func answer(_ packet: [UInt8]) -> Bool {
             guard packet.count >= 2, packet[0] == UInt8(ascii: "4") else { return true }
             if packet[1] == UInt8(ascii: "0") { return send(#"40{"sid":"s"}"#) }
@@ -53,7 +53,7 @@ struct LoopbackSocketServer {
             return send(#"43\#(id)[null,{"id":1,"text":"Hello","author":"Ada","likes":3,"tags":["a","b"]}]"#)
         }
 
-        /// The data argument of a call that begins like this and ends in an empty query.
+        /// Returns the data argument of a call with this beginning and an empty query.
         private static func data(of arguments: ArraySlice<UInt8>, to prefix: String) -> ArraySlice<UInt8>? {
             guard arguments.starts(with: prefix.utf8) else { return nil }
             return arguments.dropFirst(prefix.utf8.count).dropLast(",{}]".utf8.count)
@@ -90,7 +90,7 @@ struct LoopbackSocketServer {
             return peer.send(frame + payload)
         }
 
-        /// The next frame, unmasked; nil at the end.
+        /// Returns the next frame, unmasked; nil at the end.
         private mutating func nextFrame() -> (opcode: UInt8, payload: [UInt8])? {
             guard let head = take(2) else { return nil }
             var count = Int(head[1] & 0x7F)

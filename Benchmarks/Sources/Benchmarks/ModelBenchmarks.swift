@@ -1,7 +1,7 @@
 import Feathers
 import Foundation
 
-/// A typed `find` whose server answers at once with a page of ten: what becomes of the text is what is measured.
+/// A typed `find` that receives a page of ten immediately, so that only processing the response is measured.
 enum ModelBenchmarks {
     private struct InstantClient: HTTPClient {
         let body: [UInt8]
@@ -24,17 +24,17 @@ enum ModelBenchmarks {
         let passing = try messages()
         await passing.use(hooks: Hooks(around: [{ context, next in try await next(&context) }]))
         let bare = try messages()
-        group.add("the tree, then models", operations: 500) {
+        group.add("a JSON tree, then models", operations: 500) {
             for _ in 0..<500 {
                 let page = try await Paginated(json: bare.untyped.find())
                 _ = try page.map { try CodingOptions().decode(JSONBenchmarks.Message.self, from: $0) }
             }
         }
         for (name, service) in [
-            ("an after hook looks", looking), ("an around hook looks", watching), ("an around hook does not look", passing),
+            ("after hook, result read", looking), ("around hook, result read", watching), ("around hook, result not read", passing),
             ("no hook", bare),
         ] {
-            group.add(name, operations: 500, comparedWith: "the tree, then models") {
+            group.add(name, operations: 500, comparedWith: "a JSON tree, then models") {
                 for _ in 0..<500 { _ = try await service.find() }
             }
         }

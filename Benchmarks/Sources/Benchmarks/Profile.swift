@@ -1,19 +1,19 @@
 import Feathers
 import Foundation
 
-/// One thing done many times and nothing else, for a profiler:
+/// A single operation repeated many times, for a profiler:
 ///
 ///     Benchmarks/.build/release/Benchmarks --serve http
 ///     valgrind --tool=callgrind Benchmarks/.build/release/Benchmarks --profile rest 1000 http://127.0.0.1:PORT
 ///
-/// The server prints its port, and serves (`http`, or `socket` for `socketio` and `events`) until its input ends; valgrind cannot start it. The
-/// difference between two runs of N and 2 N times is what N cost, without what is done once.
+/// The server (`http`, or `socket` for `socketio` and `events`) prints its port, and serves until its input ends. Start it separately, because
+/// valgrind cannot. To exclude fixed costs, subtract a run of N operations from a run of 2 N.
 enum Profile: String, CaseIterable {
     case rest, socketio, events, hooks, live, memory, readers, atOnce, decoding, typed
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// - Parameter server: who is asked; nil for what needs nobody.
+    /// Repeats the operation. Operations that make requests require a server.
     func run(times: Int, server: URL?) async throws {
         switch self {
         case .rest:

@@ -1,6 +1,6 @@
 import Feathers
 
-/// Building a query and writing it as a query string.
+/// The cost of building a query and of writing it as a query string.
 enum QueryBenchmarks {
     static func group() -> BenchmarkGroup {
         var group = BenchmarkGroup("query")

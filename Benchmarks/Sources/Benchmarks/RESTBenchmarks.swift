@@ -5,7 +5,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A `get` over REST, on URLSession and on the platform's default client, against the bare URLSession doing the same requests.
+/// `get` over REST with URLSession and with the platform's default client, compared with the same requests on a bare URLSession.
 enum RESTBenchmarks {
     static func group() throws -> BenchmarkGroup {
         var group = BenchmarkGroup("REST get")
@@ -39,7 +39,7 @@ enum RESTBenchmarks {
         return group
     }
 
-    /// The least that gives the same value: the request as our transport sends it, the body parsed by Foundation.
+    /// The minimum for the same value: the request that the transport sends, with the body parsed by Foundation.
     private static func fetch(_ url: URL, _ session: URLSession) async throws {
         var request = URLRequest(url: url)
         request.setValue("application/json", forHTTPHeaderField: "Accept")

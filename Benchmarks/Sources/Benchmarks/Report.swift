@@ -1,4 +1,4 @@
-/// The measurements as a table for people.
+/// The measurements as a human-readable table.
 struct Report {
     let results: Results
 
@@ -21,10 +21,10 @@ struct Report {
         return table
     }
 
-    /// What a unit costs at 1, 10 and 100 times as many.
+    /// The cost per unit at 1, 10 and 100 times the count.
     static func growth(of results: Results) -> TextTable {
         var table = TextTable(
-            ("growth", .left), ("how many", .left), ("a unit", .left), ("CPU at 1×", .right), ("at 10×", .right), ("at 100×", .right),
+            ("growth", .left), ("count", .left), ("unit", .left), ("CPU at 1×", .right), ("at 10×", .right), ("at 100×", .right),
             ("per decade", .right), ("", .left))
         table.rows = results.growth.map { growth in
             ["\(growth.group): \(growth.name)", growth.sizesInWords, growth.unit] + growth.points.map(\.cpuNanoseconds.nanosecondsInWords)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One of the loopback servers in a process of its own, so that its processor time is not counted as the client's.
+/// A loopback server in its own process, so that its processor time isn't counted as the client's.
 final class ServerProcess: Sendable {
     let port: UInt16
     private let input: FileHandle
@@ -16,7 +16,7 @@ final class ServerProcess: Sendable {
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         guard let port = UInt16(line.trimmingCharacters(in: .whitespacesAndNewlines)) else { throw CocoaError(.fileReadUnknown) }
         self.port = port
-        // The server ends when this end of the pipe is closed, at the latest with this process.
+        // The server ends when this end of the pipe is closed, at the latest when this process ends.
         self.input = input.fileHandleForWriting
     }
 
@@ -34,7 +34,7 @@ final class ServerProcess: Sendable {
     enum Kind: String {
         case http, socket
 
-        /// Serves until standard input ends; prints the port first.
+        /// Prints the port, and serves until standard input ends.
         func serve() throws {
             let port =
                 switch self {

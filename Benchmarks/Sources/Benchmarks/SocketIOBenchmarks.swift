@@ -2,7 +2,7 @@ import Feathers
 import Foundation
 import Synchronization
 
-/// Calls over Socket.IO against the bare WebSocket connection, on the same server.
+/// Calls over Socket.IO, compared with a bare WebSocket connection to the same server.
 enum SocketIOBenchmarks {
     static let name = "Socket.IO get"
 
@@ -16,7 +16,7 @@ enum SocketIOBenchmarks {
         let call = #"["get","messages",1,{}]"#
         group.add("bare WebSocket, one at a time", operations: 2_000) {
             for _ in 0..<2_000 { try await bare.call(call) }
-            // Held by whoever uses it: a server ends with its last mention.
+            // Keeps the server alive: it ends with its last reference.
             withExtendedLifetime(server) {}
         }
         group.add("one at a time", operations: 2_000, comparedWith: "bare WebSocket, one at a time") {
@@ -31,7 +31,7 @@ enum SocketIOBenchmarks {
         return group
     }
 
-    /// What is no benchmark: percentiles, and the memory of idle connections.
+    /// Returns results that aren't benchmarks: percentiles, and the memory of idle connections.
     static func notes() async throws -> [String] {
         let server = try ServerProcess(.socket)
         let url = try server.url

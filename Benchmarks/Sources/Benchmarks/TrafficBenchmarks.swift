@@ -1,9 +1,9 @@
 import Feathers
 import Foundation
 
-/// What it costs to limit and share calls of which nobody waits, and to choose between two transports.
+/// The cost of limiting and sharing calls without contention, and of choosing between two transports.
 enum TrafficBenchmarks {
-    /// Answers at once: what is measured is the way there.
+    /// Returns immediately, so that only the call itself is measured.
     private struct TrivialTransport: Transport {
         func send(_ request: ServiceRequest) async throws -> ServiceResponse { ServiceResponse(["id": request.id?.json ?? .null]) }
     }
@@ -17,14 +17,14 @@ enum TrafficBenchmarks {
     static func group() throws -> BenchmarkGroup {
         var group = BenchmarkGroup("traffic: get over a transport")
         guard let url = URL(string: "http://localhost:3030") else { throw URLError(.badURL) }
-        // Nobody connects.
+        // Never connected, so that calls use REST.
         let mixed = MixedTransport.mixed(realTime: .socketIO(url), rest: TrivialTransport())
         let services: [(String, UntypedService)] = [
             ("nothing", service()),
-            ("a limit nobody waits for", service(hooks: .limiting(to: 8))),
+            ("a limit that isn't reached", service(hooks: .limiting(to: 8))),
             ("shared reads", service(hooks: .coalescingReads())),
             ("retries", service(hooks: .retrying())),
-            ("a mixed transport, beside the connection", service(mixed)),
+            ("a mixed transport, over REST", service(mixed)),
         ]
         for (name, service) in services {
             group.add(name, operations: 100_000, comparedWith: name == "nothing" ? nil : "nothing") {

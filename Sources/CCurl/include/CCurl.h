@@ -1,8 +1,8 @@
 // The part of libcurl that FeathersNetworking uses, declared here so that neither curl's headers nor -lcurl are needed.
 //
-// FoundationNetworking on Linux is built on libcurl: whoever imports it has libcurl.so.4 in the process, or, in a statically linked
-// program, the archive's members. Declared weak, the entry points bind to that copy; where there is none they are null, which
-// ccurl_is_complete() tells. On other platforms this module is empty.
+// FoundationNetworking on Linux is built on libcurl. A process that imports it contains libcurl.so.4 or, if statically linked, the archive's members.
+// The entry points are declared weak, so they bind to that copy. If there is none, they are null, and ccurl_is_complete() returns false. On other
+// platforms, this module is empty.
 #pragma once
 
 #if defined(__linux__)

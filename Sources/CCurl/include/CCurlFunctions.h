@@ -1,4 +1,4 @@
-// Entry points of libcurl, all weak. Call them only where ccurl_is_complete() is true.
+// Entry points of libcurl, all weak. Call them only if ccurl_is_complete() returns true.
 #pragma once
 
 #include <stddef.h>
@@ -12,30 +12,30 @@ typedef void CURL;
 typedef void CURLM;
 typedef struct curl_slist curl_slist;
 
-/// Receives `size * count` bytes; anything else than their number returned ends the transfer with CURLE_WRITE_ERROR.
+/// Receives `size * count` bytes. Any other return value ends the transfer with CURLE_WRITE_ERROR.
 typedef size_t (*curl_write_callback)(char *bytes, size_t size, size_t count, void *_Nullable context);
 
-/// Fills up to `size * count` bytes; 0 ends the body, CURL_READFUNC_ABORT the transfer.
+/// Writes up to `size * count` bytes to the buffer. 0 ends the body; CURL_READFUNC_ABORT ends the transfer.
 typedef size_t (*curl_read_callback)(char *bytes, size_t size, size_t count, void *_Nullable context);
 
-/// Moves the body's reading place, which curl does to send it once more; 0 when done.
+/// Moves the body's read position, so that curl can resend the body. Returns 0 on success.
 typedef int (*curl_seek_callback)(void *_Nullable context, int64_t offset, int origin);
 
-/// Is told of a new socket before it connects; anything else than 0 ends the attempt.
+/// Called with a new socket before it connects. A nonzero return value ends the attempt.
 typedef int (*curl_sockopt_callback)(void *_Nullable context, int descriptor, int purpose);
 
-/// Is asked, once connected, before a request is sent; CURL_PREREQFUNC_ABORT ends the transfer.
+/// Called on an open connection before a request is sent. CURL_PREREQFUNC_ABORT ends the transfer.
 typedef int (*curl_prereq_callback)(
     void *_Nullable context, char *_Nullable remote, char *_Nullable local, int remotePort, int localPort);
 static const int CURL_PREREQFUNC_OK = 0;
 static const int CURL_PREREQFUNC_ABORT = 1;
 
-/// Is told that a name is about to be resolved; anything else than 0 ends the transfer.
+/// Called before a name is resolved. A nonzero return value ends the transfer.
 typedef int (*curl_resolver_start_callback)(void *_Nullable resolver, void *_Nullable reserved, void *_Nullable context);
 
 static const size_t CURL_READFUNC_ABORT = 0x10000000;
 
-/// Extra descriptors for curl_multi_poll; events are those of CURL_WAIT_, not of poll.
+/// Extra descriptors for curl_multi_poll. The events are those of CURL_WAIT_, not of poll.
 struct curl_waitfd {
     int fd;
     short events;
@@ -47,10 +47,10 @@ static const short CURL_WAIT_POLLOUT = 4;
 
 #define CCURL_WEAK extern __attribute__((weak))
 
-/// SSL and sockets on every platform; the default of curl_global_init.
+/// Initializes SSL, and sockets on every platform. This is the default of curl_global_init.
 static const long CURL_GLOBAL_ALL = 3;
 CCURL_WEAK CURLcode curl_global_init(long flags);
-/// `age`: 0, the oldest layout.
+/// Pass 0, the oldest layout, as `age`.
 CCURL_WEAK const curl_version_info_data *curl_version_info(int age);
 
 CCURL_WEAK CURL *_Nullable curl_easy_init(void);
@@ -75,7 +75,7 @@ CCURL_WEAK const CURLMsg *_Nullable curl_multi_info_read(CURLM *multi, int *left
 /// Since 7.66.
 CCURL_WEAK CURLMcode curl_multi_poll(
     CURLM *multi, struct curl_waitfd *_Nullable extra, unsigned int extra_count, int timeout_ms, int *_Nullable ready);
-/// Since 7.68; the one call on a multi handle that other threads may make.
+/// Since 7.68. The only call on a multi handle that other threads may make.
 CCURL_WEAK CURLMcode curl_multi_wakeup(CURLM *multi);
 
 #pragma clang assume_nonnull end

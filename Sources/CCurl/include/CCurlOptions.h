@@ -1,6 +1,6 @@
-// Numbers of libcurl's options under libcurl's own names. They are part of its ABI, stable since SONAME 4.
+// The numbers of libcurl's options, under libcurl's own names. They are part of its ABI, which has been stable since SONAME 4.
 //
-// One enumeration for each kind of argument: an option given the wrong kind does not compile, where C's variadic call would not notice.
+// Each kind of argument has its own enumeration, so passing the wrong kind does not compile. C's variadic call would not detect that.
 #pragma once
 
 /// Options that take a `long`.
@@ -28,7 +28,7 @@ typedef enum {
     CURLOPT_TIMEOUT_MS = 155,
     CURLOPT_CONNECTTIMEOUT_MS = 156,
     CURLOPT_HTTP_CONTENT_DECODING = 158,
-    /// A mask of CURLPROTO_; since 7.85 also a string option, but this one works everywhere.
+    /// A mask of CURLPROTO_. Since 7.85, there is also a string option, but this one works with all versions.
     CURLOPT_PROTOCOLS = 181,
     CURLOPT_TCP_KEEPALIVE = 213,
     CURLOPT_TCP_KEEPIDLE = 214,
@@ -53,14 +53,14 @@ typedef enum {
     CURLOPT_CUSTOMREQUEST = 10036,
     CURLOPT_CAINFO = 10065,
     CURLOPT_CAPATH = 10097,
-    /// "" offers every encoding that libcurl can decode.
+    /// An empty string offers every encoding that libcurl can decode.
     CURLOPT_ACCEPT_ENCODING = 10102,
     CURLOPT_NOPROXY = 10177,
     CURLOPT_PROXY_CAINFO = 10246,
     CURLOPT_PROXY_CAPATH = 10247,
 } CURLStringOption;
 
-/// Options that take a pointer, which libcurl keeps: what it points to must outlive the handle's use.
+/// Options that take a pointer. libcurl stores the pointer, so its target must outlive the handle's use.
 typedef enum {
     CURLOPT_WRITEDATA = 10001,
     CURLOPT_READDATA = 10009,

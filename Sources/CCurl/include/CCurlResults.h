@@ -1,4 +1,4 @@
-// What libcurl gives back: error codes, facts about a transfer, messages.
+// The results that libcurl returns: error codes, transfer information, and messages.
 #pragma once
 
 #include <stddef.h>
@@ -39,7 +39,7 @@ typedef enum {
     CURLE_SEND_FAIL_REWIND = 65,
     CURLE_SSL_CACERT_BADFILE = 77,
     CURLE_SSL_SHUTDOWN_FAILED = 80,
-    /// The socket is not ready: wait for it and call again.
+    /// The socket isn't ready. Wait for it and call again.
     CURLE_AGAIN = 81,
     CURLE_SSL_CRL_BADFILE = 82,
     CURLE_SSL_ISSUER_ERROR = 83,
@@ -67,41 +67,41 @@ typedef enum {
     CURLM_ADDED_ALREADY = 7,
 } CURLMcode;
 
-/// Facts about a transfer of type `long`.
+/// Transfer information of type `long`.
 typedef enum {
     CURLINFO_RESPONSE_CODE = 0x200000 + 2,
-    /// Bytes of request heads that were sent.
+    /// The number of bytes of request heads sent.
     CURLINFO_REQUEST_SIZE = 0x200000 + 12,
     CURLINFO_SSL_VERIFYRESULT = 0x200000 + 13,
-    /// The answer of a proxy to CONNECT.
+    /// A proxy's response to CONNECT.
     CURLINFO_HTTP_CONNECTCODE = 0x200000 + 22,
     CURLINFO_OS_ERRNO = 0x200000 + 25,
-    /// New connections this transfer made: 0 when one was reused.
+    /// The number of new connections made for this transfer, or 0 if one was reused.
     CURLINFO_NUM_CONNECTS = 0x200000 + 26,
     CURLINFO_HTTP_VERSION = 0x200000 + 46,
 } CURLLongInfo;
 
-/// Facts about a transfer that are pointers.
+/// Transfer information of pointer types.
 typedef enum {
     CURLINFO_EFFECTIVE_URL = 0x100000 + 1,
     CURLINFO_PRIVATE = 0x100000 + 21,
 } CURLPointerInfo;
 
-/// Facts about a transfer of type `curl_off_t`.
+/// Transfer information of type `curl_off_t`.
 typedef enum {
     CURLINFO_SIZE_UPLOAD_T = 0x600000 + 7,
     CURLINFO_SIZE_DOWNLOAD_T = 0x600000 + 8,
-    /// Microseconds until the request could be sent; 0 where it never could.
+    /// The microseconds until the request could be sent, or 0 if it never could.
     CURLINFO_PRETRANSFER_TIME_T = 0x600000 + 53,
 } CURLOffsetInfo;
 
 /// The socket of a connection made with CURLOPT_CONNECT_ONLY.
 static const int CURLINFO_ACTIVESOCKET = 0x500000 + 44;
 
-/// What `CURLMsg.msg` says of a finished transfer.
+/// The value of `CURLMsg.msg` for a finished transfer.
 static const int CURLMSG_DONE = 1;
 
-/// What curl_multi_info_read gives; valid until the next call on the multi handle.
+/// The result of curl_multi_info_read, which is valid until the next call on the multi handle.
 typedef struct {
     int msg;
     void *_Nullable easy_handle;
@@ -111,11 +111,11 @@ typedef struct {
     } data;
 } CURLMsg;
 
-/// The beginning of what curl_version_info gives: fields were only ever added after these.
+/// The beginning of the result of curl_version_info. Later versions only added fields after these.
 typedef struct {
     int age;
     const char *_Nullable version;
-    /// 0xXXYYZZ.
+    /// The version as 0xXXYYZZ.
     unsigned int version_num;
     const char *_Nullable host;
     int features;

@@ -1,4 +1,4 @@
-// Doors of fixed arity to libcurl's variadic calls, which Swift cannot call.
+// Fixed-arity wrappers for libcurl's variadic functions, which Swift cannot call.
 #pragma once
 
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 
 #pragma clang assume_nonnull begin
 
-/// Whether this process holds a libcurl with every entry point declared here.
+/// Whether this process has a libcurl with every entry point declared here.
 static inline bool ccurl_is_complete(void) {
     return curl_global_init && curl_version_info && curl_easy_init && curl_easy_reset && curl_easy_cleanup && curl_easy_setopt
         && curl_easy_getinfo && curl_easy_send && curl_easy_recv && curl_easy_strerror && curl_slist_append && curl_slist_free_all
@@ -18,12 +18,12 @@ static inline CURLcode ccurl_set_long(CURL *easy, CURLLongOption option, long va
     return curl_easy_setopt(easy, (int)option, value);
 }
 
-/// The string is copied; NULL takes the option back to its default.
+/// Copies the string. NULL resets the option to its default.
 static inline CURLcode ccurl_set_string(CURL *easy, CURLStringOption option, const char *_Nullable value) {
     return curl_easy_setopt(easy, (int)option, value);
 }
 
-/// The pointer is kept.
+/// Stores the pointer.
 static inline CURLcode ccurl_set_pointer(CURL *easy, CURLPointerOption option, const void *_Nullable value) {
     return curl_easy_setopt(easy, (int)option, value);
 }
@@ -79,7 +79,7 @@ static inline CURLcode ccurl_get_offset(CURL *easy, CURLOffsetInfo info, int64_t
     return curl_easy_getinfo(easy, (int)info, value);
 }
 
-/// The socket of a connection made with CURLOPT_CONNECT_ONLY; -1 where there is none.
+/// The socket of a connection made with CURLOPT_CONNECT_ONLY, or -1 if there is none.
 static inline int ccurl_active_socket(CURL *easy) {
     int descriptor = -1;
     return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &descriptor) == CURLE_OK ? descriptor : -1;

@@ -1,4 +1,4 @@
-// epoll and eventfd, which Swift's module for the C library of Linux lacks. On other platforms this module is empty.
+// epoll and eventfd, which Swift's module for the C library on Linux lacks. On other platforms, this module is empty.
 #pragma once
 
 #if defined(__linux__)
@@ -7,19 +7,19 @@
     #include <sys/eventfd.h>
     #include <sys/prctl.h>
 
-    /// An epoll instance that programs started later do not inherit; -1 and errno where there is none to be had.
+    /// Creates an epoll instance that child programs do not inherit. Returns -1 and sets errno on failure.
     static inline int clinuxio_epoll_create(void) {
         return epoll_create1(EPOLL_CLOEXEC);
     }
 
-    /// A non-blocking event counter, not inherited either.
+    /// Creates a non-blocking event counter that child programs do not inherit.
     static inline int clinuxio_event_create(void) {
         return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     }
 
-    /// Watches a descriptor in both directions, edge-triggered: told once each time something changes.
+    /// Watches a descriptor in both directions, edge-triggered: each change is reported once.
     static inline int clinuxio_watch(int epoll, int descriptor, uint64_t token) {
-        // Set, not initialised: the structure is packed on some architectures and has padding on others.
+        // Assigned rather than initialized: the structure is packed on some architectures and has padding on others.
         struct epoll_event event;
         event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
         event.data.u64 = token;
@@ -31,17 +31,17 @@
         return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &unused);
     }
 
-    /// Names the calling thread, with up to 15 bytes.
+    /// Names the calling thread. Names have at most 15 bytes.
     static inline void clinuxio_name_thread(const char *name) {
         prctl(PR_SET_NAME, name, 0, 0, 0);
     }
 
-    /// Whose event this is.
+    /// The token of the descriptor that the event belongs to.
     static inline uint64_t clinuxio_token(const struct epoll_event *event) {
         return event->data.u64;
     }
 
-    /// Whether the peer will send no more, or the connection is broken.
+    /// Whether the peer will send nothing more, or the connection is broken.
     static inline int clinuxio_is_ending(const struct epoll_event *event) {
         return (event->events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
     }

@@ -1,13 +1,13 @@
 import Feathers
 import Foundation
 
-/// `Chat <url> <room> <e-mail>` chats on a Feathers server: asks for the password, shows what others say, and says what is typed.
+/// `Chat <url> <room> <email>` chats on a Feathers server: asks for the password, shows messages, and sends the lines that are typed.
 @main
 enum Chat {
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         guard arguments.count == 3, let url = URL(string: arguments[0]), url.host() != nil else {
-            Terminal.write("usage: Chat <url of the Feathers server> <room> <e-mail>\n")
+            Terminal.write("usage: Chat <url of the Feathers server> <room> <email>\n")
             exit(64)
         }
         let lines = Lines(from: STDIN_FILENO)
@@ -26,10 +26,10 @@ enum Chat {
         let app = FeathersApp(transport: .socketIO(url))
         try app.use(authentication: AuthenticationOptions())
         try await withFeathersApp(app) { app in
-            // Says at once where there is no server; later a lost connection comes back.
+            // Fails immediately if there is no server. Later, a lost connection is restored.
             try await app.connect()
             let room = try await ChatRoom(name, of: app, email: email, password: password) { Terminal.write("\($0)\n") }
-            Terminal.write("You are \(room.author), in '\(name)'. An end of input (^D) leaves.\n")
+            Terminal.write("You are \(room.author), in '\(name)'. Press ^D to leave.\n")
             try await room.run(saying: lines.values)
         }
     }

@@ -1,6 +1,6 @@
 import Feathers
 
-/// A message, as the server stores it.
+/// A message, as stored on the server.
 struct ChatMessage: Codable, Sendable {
     var id: ServiceID?
     var room: String

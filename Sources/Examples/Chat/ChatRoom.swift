@@ -1,20 +1,20 @@
 import Feathers
 
-/// A chat room that a user has joined: shows what is said there, and sends what is typed.
+/// A chat room that a user has joined. Shows its messages, and sends the lines that are typed.
 struct ChatRoom: Sendable {
     let app: FeathersApp
     let name: String
-    /// The signed-in user, as the others see them.
+    /// The name of the signed-in user, as shown to others.
     let author: String
     /// Shows a line.
     let show: @Sendable (String) -> Void
     private let messages: TypedService<ChatMessage>
 
-    /// How many messages are shown on joining, and again after a lost connection.
+    /// The number of messages to show on joining, and again after a lost connection.
     private static let recent = 20
 
-    /// Signs in and enters a room.
-    /// - Throws: ``FeathersError/Code/notAuthenticated`` where the server knows no such user or password.
+    /// Signs in and joins a room.
+    /// - Throws: ``FeathersError/Code/notAuthenticated`` if the server does not accept the user or the password.
     init(_ name: String, of app: FeathersApp, email: String, password: String, show: @escaping @Sendable (String) -> Void) async throws {
         let result = try await app.authenticate(.local(email: email, password: password))
         self.app = app
@@ -24,14 +24,14 @@ struct ChatRoom: Sendable {
         self.show = show
     }
 
-    /// Shows what is said, and says each line, until there are no more of them.
-    /// - Throws: what makes it impossible to know of messages.
+    /// Shows messages and sends each line, until there are no more lines.
+    /// - Throws: The error if messages cannot be received.
     func run(saying lines: some AsyncSequence<String, Never> & Sendable) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await listen() }
             group.addTask { await watchConnection() }
             group.addTask { for await line in lines where !line.isEmpty { await say(line) } }
-            // Listening and watching end only with the lines, or with a failure.
+            // Listening and watching end only with the lines, or with an error.
             try await group.next()
             group.cancelAll()
         }
@@ -39,15 +39,15 @@ struct ChatRoom: Sendable {
 
     private func say(_ text: String) async {
         do {
-            // It is shown when the server tells everybody of it.
+            // The message is shown when its event arrives, as for everyone else.
             try await messages.create(ChatMessage(room: name, author: author, text: text))
         } catch {
-            show("! not said: \(error)")
+            show("! Not sent: \(error)")
         }
     }
 
     private func listen() async throws {
-        // Listening before asking, so that nothing is missed in between; what is heard and found is shown once.
+        // Listens before fetching, so that nothing is missed in between. A message that arrives both ways is shown once.
         let deliveries = messages.deliveries([.created])
         var shown: [ServiceID] = []
         try await showRecent(except: &shown)
@@ -62,7 +62,7 @@ struct ChatRoom: Sendable {
                 } catch is CancellationError {
                     return
                 } catch {
-                    show("! something may be missing here: \(error)")
+                    show("! Messages may be missing here: \(error)")
                 }
             }
         }
@@ -80,17 +80,17 @@ struct ChatRoom: Sendable {
         show("\(message.author): \(message.text)")
     }
 
-    /// Tells when the connection is lost, and when it is back.
+    /// Reports when the connection is lost and when it is restored.
     private func watchConnection() async {
         var isLost = false
         for await status in app.connectionStatusUpdates() {
             switch status {
             case .waiting where !isLost:
                 isLost = true
-                show("* The connection was lost and is being made again")
+                show("* The connection was lost. Reconnecting…")
             case .connected where isLost:
                 isLost = false
-                show("* connected again")
+                show("* Connected again")
             case .closed(let reason): show("* The connection is closed: \(reason)")
             default: break
             }

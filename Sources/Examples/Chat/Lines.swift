@@ -2,13 +2,13 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The lines of a terminal, a pipe or a file, as they come. No thread waits for them.
+/// The lines of a terminal, a pipe or a file, as they arrive. No thread blocks waiting for them.
 struct Lines: Sendable {
-    /// To be read by one at a time; ends with the input.
+    /// The lines, for one reader at a time. Ends with the input.
     let values: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
 
-    /// - Parameter descriptor: what is read, and stays open; 0 is the standard input.
+    /// - Parameter descriptor: The file descriptor to read, which stays open; 0 for standard input.
     init(from descriptor: Int32) {
         let (values, continuation) = AsyncStream.makeStream(of: String.self)
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
@@ -20,7 +20,7 @@ struct Lines: Sendable {
             let lines = rest.withLock { rest in
                 rest += buffer.prefix(max(count, 0))
                 var lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-                // The last one may go on; at the end there is no more of it.
+                // The last line may be incomplete, unless the input has ended.
                 let last = lines.removeLast()
                 if count <= 0, !last.isEmpty { lines.append(last) }
                 let texts = lines.map { String(decoding: $0, as: UTF8.self) }
@@ -36,12 +36,12 @@ struct Lines: Sendable {
         (self.values, self.continuation) = (values, continuation)
     }
 
-    /// The next line; nil where there is none.
+    /// Returns the next line; nil if there is none.
     func next() async -> String? {
         for await line in values { return line }
         return nil
     }
 
-    /// Ends the lines although there are more of them.
+    /// Ends the lines early.
     func finish() { continuation.finish() }
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The terminal, or whatever stands in its place.
+/// The terminal, or the pipes or files that replace it.
 enum Terminal {
-    /// Shows a text at once, also in a pipe.
+    /// Writes text immediately, even to a pipe.
     static func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
 
-    /// Asks for a line that does not show while it is typed.
-    /// - Parameter next: gives the line; nil where there is none.
+    /// Asks for a line that is not displayed while it is typed.
+    /// `next` returns the line; nil if there is none.
     static func secret(_ question: String, next: () async -> String?) async -> String? {
         write(question)
         var settings = termios()

@@ -1,13 +1,13 @@
 import Feathers
 import Observation
 
-/// What the view of a chat shows and does. It knows no SwiftUI, so that its tests run everywhere.
+/// The state and the actions of a chat view. It does not depend on SwiftUI, so its tests run on every platform.
 @MainActor @Observable
 final class ChatModel {
     let room: String
-    /// What is being written.
+    /// The message being written.
     var draft = ""
-    /// Why the last message was not sent; nil where it was.
+    /// Why the last message was not sent; nil if it was sent.
     private(set) var problem: String?
     private(set) var isSending = false
     private(set) var isOnline = false
@@ -23,10 +23,10 @@ final class ChatModel {
         newest = LiveQueryModel(service.live(.where("room", room).sorted(by: "id", .descending).limit(50)))
     }
 
-    /// The newest messages, the last one last.
+    /// The newest messages, with the latest one last.
     var messages: [ChatMessage] { newest.records.reversed() }
 
-    /// What stands above them.
+    /// The title above the messages.
     var title: String {
         if let error = newest.error { return "\(room) – \(Self.text(of: error))" }
         return isOnline ? room : "\(room) – connecting…"
@@ -34,7 +34,7 @@ final class ChatModel {
 
     var canSend: Bool { !draft.isEmpty && !isSending }
 
-    /// Keeps the connection and everything shown, until the view goes.
+    /// Keeps the connection open and the messages current, until the view disappears.
     func run() async {
         do {
             try await withFeathersApp(app) { app in
@@ -50,7 +50,7 @@ final class ChatModel {
         isOnline = false
     }
 
-    /// Sends what is written; it stays where that fails. The message is shown when the server tells of it.
+    /// Sends the draft, and keeps it if that fails. The message is shown when its event arrives.
     func send() async {
         guard canSend else { return }
         isSending = true
@@ -63,10 +63,10 @@ final class ChatModel {
         }
     }
 
-    /// An error in a user's words.
+    /// Returns a description of an error for users.
     private static func text(of error: any Error) -> String {
         switch error {
-        case let error as FeathersError where error.execution == .mayHaveExecuted: "No answer came; look whether it is there"
+        case let error as FeathersError where error.execution == .mayHaveExecuted: "No response arrived. Check whether the message was sent"
         case FeathersError.Code.notAuthenticated: "Please sign in"
         case FeathersError.Code.unavailable, FeathersError.Code.timeout: "The server cannot be reached"
         case let error as FeathersError: error.message

@@ -1,7 +1,7 @@
 #if canImport(SwiftUI)
     import SwiftUI
 
-    /// A room of a chat: what was said, and a field to say something.
+    /// A chat room: its messages, and a field for a new one.
     ///
     /// ```swift
     /// @State private var lobby = ChatModel(FeathersApp(transport: .socketIO(url)), room: "lobby", author: "Ada")
@@ -9,7 +9,7 @@
     /// ```
     struct ChatView: View {
         @Bindable var model: ChatModel
-        /// How often something was to be sent: each time begins a task of the view, which ends with it.
+        /// The number of times a message was submitted. Each change starts a task that ends with the view.
         @State private var sendings = 0
 
         init(_ model: ChatModel) { self.model = model }

@@ -2,12 +2,12 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// One TCP connection.
+/// A TCP connection.
 final class Client: Sendable {
-    /// What the other side sends, until it goes or this side closes. To be read by one at a time.
+    /// The bytes that the client sends, until either side closes the connection. Only one reader at a time.
     let bytes: AsyncStream<[UInt8]>
 
-    /// The socket while it is open: its number may be another one's afterwards.
+    /// The socket while it is open. Afterward, the system may reuse its descriptor.
     private struct Socket {
         let descriptor: Int32
         let source: any DispatchSourceRead
@@ -18,7 +18,7 @@ final class Client: Sendable {
     init(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         #if canImport(Darwin)
-            // Writing to a peer that is gone is to fail, and no signal; elsewhere each write says so.
+            // Writing to a closed connection must fail without a signal. On other platforms, each write has an option for it.
             var yes: Int32 = 1
             setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
         #endif
@@ -41,8 +41,8 @@ final class Client: Sendable {
 
     deinit { close() }
 
-    /// Sends a text as far as there is room for it at once.
-    /// - Returns: false where the other side is gone, or so slow that it has lost something.
+    /// Sends as much of a text as fits without waiting.
+    /// - Returns: Whether everything was sent; `false` if the client has disconnected, or is too slow and has lost data.
     func send(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         return socket.withLock { socket in
@@ -56,7 +56,7 @@ final class Client: Sendable {
         }
     }
 
-    /// Ends the connection; does nothing where it has ended.
+    /// Closes the connection. Does nothing if it is already closed.
     func close() {
         socket.withLock { socket in
             socket?.source.cancel()
@@ -67,7 +67,7 @@ final class Client: Sendable {
     #if canImport(Darwin)
         private static let quietly: Int32 = 0
     #else
-        // A peer that is gone is no signal.
+        // Prevents a signal if the connection is closed.
         private static let quietly = Int32(MSG_NOSIGNAL)
     #endif
 }

@@ -18,7 +18,7 @@ enum EventStream {
         let listener = try Listener(port: port)
         let server = EventStreamServer(app: app, paths: Set(arguments.dropFirst(2)))
         app.use(backgroundWork: { _ in await server.run(on: listener) })
-        // At once, also into a pipe.
+        // Written immediately, even to a pipe.
         FileHandle.standardOutput.write(Data("http://127.0.0.1:\(listener.port)/health\n".utf8))
         try await app.run(until: [.terminate, .interrupt], shutDownWithin: .seconds(10))
     }

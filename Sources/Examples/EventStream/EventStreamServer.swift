@@ -1,11 +1,11 @@
 import Feathers
 
-/// Forwards the events of services to HTTP clients, as server-sent events, and tells how the app is.
+/// Forwards the events of services to HTTP clients as server-sent events, and reports the app's health.
 ///
-/// `/events/<service>` streams a service's events, `/health` answers 200 or 503, `/metrics` is for Prometheus.
+/// `/events/<service>` streams a service's events, `/health` responds with 200 or 503, and `/metrics` is for Prometheus.
 struct EventStreamServer: Sendable {
     let app: FeathersApp
-    /// The services whose events anybody may have.
+    /// The services whose events are public.
     let paths: Set<String>
 
     /// Serves every client that connects, until the task is cancelled.
@@ -41,9 +41,9 @@ struct EventStreamServer: Sendable {
         _ = client.send("HTTP/1.1 \(status)\r\n\(fields)\r\n\r\n\(body)")
     }
 
-    /// Forwards events until the client goes, or does not keep up: it will come back by itself.
+    /// Forwards events until the client disconnects or falls behind. Clients of event streams reconnect automatically.
     private func forward(_ path: String, to client: Client) async {
-        // Listening before the client is told that it does.
+        // Listens before the client gets a response, so that no event is missed.
         let deliveries = app.service(path).deliveries()
         let fields = "Content-Type: text/event-stream\r\nCache-Control: no-cache\r\nConnection: close"
         guard client.send("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n") else { return }
@@ -64,7 +64,7 @@ struct EventStreamServer: Sendable {
     private static func text(of delivery: EventDelivery<ServiceEvent>) -> String {
         switch delivery {
         case .event(let event): "event: \(event.name)\ndata: \(event.data)\n\n"
-        // A client that must not miss anything fetches again from here on.
+        // A client that must not miss anything fetches again at this point.
         case .gap: "event: gap\ndata: null\n\n"
         }
     }

@@ -2,13 +2,13 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A TCP socket on this machine that others can connect to.
+/// A TCP socket on this machine that accepts connections.
 struct Listener: Sendable {
     let port: UInt16
     private let descriptor: Int32
 
-    /// - Parameter port: 0 takes any free one.
-    /// - Throws: `POSIXError` where the port cannot be had.
+    /// - Parameter port: The port to listen on; 0 for any free port.
+    /// - Throws: `POSIXError` if the port is not available.
     init(port: UInt16) throws {
         let descriptor = try Self.check(socket(AF_INET, Self.streams, 0))
         var yes: Int32 = 1
@@ -32,7 +32,7 @@ struct Listener: Sendable {
         self.port = UInt16(bigEndian: address.sin_port)
     }
 
-    /// The clients that connect, until the reader is cancelled; the port is free again then. Only one reader.
+    /// Returns the clients that connect, until the reader is cancelled, which frees the port. Only one reader is allowed.
     func clients() -> AsyncStream<Client> {
         let (clients, continuation) = AsyncStream.makeStream(of: Client.self)
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
@@ -46,7 +46,7 @@ struct Listener: Sendable {
         return clients
     }
 
-    /// The address of a port on this machine.
+    /// Returns the address of a port on this machine.
     static func address(_ port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -61,7 +61,7 @@ struct Listener: Sendable {
         static let streams = Int32(SOCK_STREAM.rawValue)
     #endif
 
-    /// - Throws: `POSIXError` where a call of the system failed.
+    /// - Throws: `POSIXError` if a system call failed.
     @discardableResult
     static func check(_ result: Int32) throws -> Int32 {
         guard result >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

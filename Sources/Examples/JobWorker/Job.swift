@@ -1,6 +1,6 @@
 import Feathers
 
-/// Something to do, as the server keeps it.
+/// A job, as stored on the server.
 struct Job: Codable, Queryable {
     enum State: String, Codable, Sendable, CaseIterable, QueryValue {
         case open, claimed, done, failed
@@ -10,7 +10,7 @@ struct Job: Codable, Queryable {
     var queue: String
     var text: String
     var state = State.open
-    /// Who has claimed it.
+    /// The name of the worker that has claimed the job.
     var worker: String?
 
     enum CodingKeys: String, CodingKey { case id, queue, text, state, worker }

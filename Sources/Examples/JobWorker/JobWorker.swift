@@ -1,7 +1,7 @@
 import Feathers
 import Foundation
 
-/// `JobWorker <url> <service> <queue>` takes jobs from a Feathers service.
+/// `JobWorker <url> <service> <queue>` processes jobs from a Feathers service.
 @main
 enum JobWorker {
     static func main() async throws {

@@ -1,25 +1,27 @@
 import Feathers
 import Synchronization
 
-/// Takes jobs from a queue that others take from too, one after the other.
+/// Processes jobs from a queue that it shares with other workers, one at a time.
 final class Worker: Sendable {
     private let name: String
     private let jobs: TypedService<Job>
     private let queue: String
     private let work: @Sendable (Job) async throws -> Void
     private let isStopping = Atomic<Bool>(false)
-    /// The open jobs as they were last known; what has been passed over meanwhile is of no interest.
+    /// The latest known open jobs. Older states are irrelevant.
     private let open = AsyncStream.makeStream(of: [Job].self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
-    ///   - name: tells this worker from others.
-    ///   - work: does a job; where it throws the job has failed.
+    ///   - name: The name that distinguishes this worker from others.
+    ///   - jobs: The service that stores the jobs.
+    ///   - queue: The name of the queue.
+    ///   - work: Processes a job. If it throws, the job has failed.
     init(_ name: String, jobs: TypedService<Job>, queue: String, work: @escaping @Sendable (Job) async throws -> Void) {
         (self.name, self.jobs, self.queue, self.work) = (name, jobs, queue, work)
     }
 
-    /// Works until ``stop()``; a job that has begun is brought to its end.
-    /// - Throws: what makes it impossible to know of jobs, or to say what became of one.
+    /// Works until ``stop()`` is called. A job that has begun is finished first.
+    /// - Throws: The error if jobs cannot be fetched, or if an outcome cannot be reported.
     func run() async throws {
         let query = TypedQuery<Job>.where(.queue, queue).where(.state, Job.State.open).sorted(by: .id).limit(20)
         let live = jobs.live(query)
@@ -37,14 +39,14 @@ final class Worker: Sendable {
         }
     }
 
-    /// Begins no job any more.
+    /// Stops the worker from beginning another job.
     func stop() {
         isStopping.store(true, ordering: .releasing)
         open.continuation.finish()
     }
 
-    /// Claims a job: the server changes it only if it is still open, so that one worker gets it.
-    /// - Returns: nil where another one was first.
+    /// Claims a job. The server changes it only if it is still open, so only one worker gets it.
+    /// - Returns: The claimed job; nil if another worker was first.
     private func claim(_ job: Job) async throws -> Job? {
         guard let id = job.id else { return nil }
         do {
@@ -53,7 +55,7 @@ final class Worker: Sendable {
         } catch FeathersError.Code.notFound {
             return nil
         } catch let error as FeathersError where error.execution == .mayHaveExecuted {
-            // The connection was lost before the answer came: whose it is, the server knows.
+            // The connection was lost before the response arrived, so only the server knows which worker has the job.
             let job = try await jobs.get(id)
             return job.state == .claimed && job.worker == name ? job : nil
         }
@@ -68,7 +70,7 @@ final class Worker: Sendable {
                 try await jobs.patch(id, with: ["state": state.rawValue])
                 return
             } catch let error as FeathersError where error.execution != .answered && attempt < 5 {
-                // To say it twice changes nothing.
+                // Reporting the outcome again has no further effect.
                 continue
             }
         }

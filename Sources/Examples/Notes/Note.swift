@@ -1,6 +1,6 @@
 import Feathers
 
-/// Something worth writing down, as the server keeps it.
+/// A note, as stored on the server.
 struct Note: Codable, Queryable {
     var id: Int?
     var text: String

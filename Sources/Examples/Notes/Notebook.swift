@@ -1,9 +1,9 @@
 import Feathers
 import Foundation
 
-/// Notes that are taken wherever one is, and are on the server once there is a connection.
+/// Notes that can be taken offline. They are sent to the server once there is a connection.
 ///
-/// Calls go over the connection while it stands and reads over REST while it does not; at most four are made at a time, identical ones once.
+/// Calls use the connection while it is open. Without one, reads use REST. At most four calls are in flight, and identical reads are coalesced.
 struct Notebook: Sendable {
     let app: FeathersApp
     let outbox: Outbox
@@ -11,9 +11,10 @@ struct Notebook: Sendable {
     private let book: String
 
     /// - Parameters:
-    ///   - transport: the way to the server; see ``transport(to:)``.
-    ///   - file: the file that keeps what the server does not have yet.
-    ///   - book: tells these notes from others of the service.
+    ///   - transport: The transport to the server; see ``transport(to:)``.
+    ///   - service: The path of the service that stores the notes.
+    ///   - file: The file for the notes that have not been sent yet.
+    ///   - book: The name that distinguishes these notes from others in the service.
     init(_ transport: any Transport, service: String = "messages", outbox file: URL, book: String) async throws {
         app = FeathersApp(transport: transport)
         app.use(hooks: .limiting(to: 4))
@@ -24,17 +25,17 @@ struct Notebook: Sendable {
         self.book = book
     }
 
-    /// The connection, and REST where there is none.
+    /// Returns a transport with a connection, and REST while there is none.
     static func transport(to url: URL) -> MixedTransport {
         .mixed(realTime: .socketIO(url), rest: .rest(url))
     }
 
-    /// Writes a note down, with or without a connection.
-    /// - Returns: the note, whose `result()` is the one the server has.
+    /// Takes a note, with or without a connection.
+    /// - Returns: The queued note. Its `result()` is the note on the server.
     func add(_ text: String) async throws -> QueuedWrite<Note> { try await notes.outbox.create(Note(text: text, book: book)) }
 
-    /// All notes that the server has, page by page.
-    /// - Parameter show: called with each note, and with the share of all pages that are there.
+    /// Lists all notes on the server, page by page.
+    /// - Parameter show: Called with each note, and with the fraction of the pages that have been fetched.
     func list(_ show: (Note, Double?) -> Void) async throws {
         let query = TypedQuery<Note>.where(.book, book).sorted(by: .id)
         for try await page in try notes.pages(query, of: 10, keyedBy: "id") {

@@ -1,15 +1,15 @@
 public import FeathersCore
 public import FeathersSupport
 
-/// What a user or a service proves its identity with: a strategy and the fields it asks for.
+/// The credentials of a user or a service: a strategy and the fields it requires.
 ///
-/// Printing it, reflecting it and dumping it show the strategy alone.
+/// Printing, reflecting and dumping credentials show only the strategy.
 public struct AuthenticationCredentials: Sendable, Equatable, SecretHiding {
     private let strategy: String?
-    /// What is sent to the server.
+    /// The data to send to the server.
     let data: JSONObject
 
-    /// Creates credentials for any strategy, with the fields it asks for; nil leaves the choice of the strategy to the server.
+    /// Creates credentials for any strategy, with the fields it requires. If the strategy is nil, the server chooses one.
     public init(strategy: String?, fields: JSONObject) {
         var data = JSONObject()
         if let strategy { data["strategy"] = .string(strategy) }
@@ -21,23 +21,23 @@ public struct AuthenticationCredentials: Sendable, Equatable, SecretHiding {
 }
 
 extension AuthenticationCredentials {
-    /// An e-mail address and a password, for FeathersJS' strategy `local`.
+    /// Returns credentials with an email address and a password, for FeathersJS' strategy `local`.
     public static func local(email: String, password: String) -> Self { local(username: email, password: password, usernameField: "email") }
 
-    /// A user name and a password, for a strategy like `local` with field names of its own.
+    /// Returns credentials with a user name and a password, for a strategy like `local` with custom field names.
     public static func local(
         username: String, password: String, usernameField: String = "username", passwordField: String = "password",
         strategy: String = "local"
     ) -> Self { Self(strategy: strategy, fields: [usernameField: .string(username), passwordField: .string(password)]) }
 
-    /// An access token that was issued before.
+    /// Returns credentials with an existing access token.
     public static func jwt(_ accessToken: String, strategy: String = "jwt") -> Self {
         Self(strategy: strategy, fields: ["accessToken": .string(accessToken)])
     }
 
-    /// An access token of another provider, obtained with that provider's own kit: `.oauth(strategy: "google", accessToken: token)`.
+    /// Returns credentials with another provider's access token, obtained with that provider's SDK: `.oauth(strategy: "google", accessToken: token)`.
     ///
-    /// It is sent as `access_token`, the name that FeathersJS' OAuth strategies read.
+    /// The token is sent as `access_token`, the name that FeathersJS' OAuth strategies read.
     public static func oauth(strategy: String, accessToken: String) -> Self {
         Self(strategy: strategy, fields: ["access_token": .string(accessToken)])
     }

@@ -2,36 +2,36 @@ import FeathersCore
 import FeathersSupport
 public import Foundation
 
-/// How an app signs in, and where it keeps its tokens.
+/// Options for how an app signs in and where it stores its tokens.
 public struct AuthenticationOptions: Sendable {
     /// The path of the authentication service.
     public var path = "authentication"
     /// The header field that carries the token over HTTP.
     public var header = "Authorization"
-    /// The scheme before the token in that field; empty for the token alone.
+    /// The scheme before the token in that field. If it is empty, the field contains only the token.
     public var scheme = "Bearer"
-    /// The key the access token is stored under. The refresh token's has `-refresh` appended.
+    /// The key under which the access token is stored. The key of the refresh token is this key with `-refresh` appended.
     public var storageKey = "feathers-jwt"
     /// The server's strategy that accepts access tokens.
     public var jwtStrategy = "jwt"
     package var storage: any TokenStorage
     package var refresh: TokenRefresh
-    /// How long before its end a token is refreshed; nil for a fifth of its lifetime, but at most a minute.
+    /// How long before its expiry a token is refreshed; nil for a fifth of its lifetime, up to a minute.
     public var refreshLead: Duration?
-    /// Whether the token also goes into the headers a real-time connection is opened with.
+    /// Whether the token is also sent in the headers of a real-time connection's handshake.
     ///
-    /// For servers, and proxies in front of them, that check who connects. FeathersJS does not need it: it gets the token over the connection.
+    /// For servers, and proxies in front of them, that check who connects. FeathersJS receives the token over the connection instead.
     public var authenticatesHandshake = false
-    /// Servers that may see the token besides the app's own, which is where its transport leads.
+    /// Servers that may receive the token in addition to the app's own server, which is the one its transport connects to.
     ///
-    /// Scheme, host and port count; a path does not. Calls to all other servers go without the token: those of endpoints, of services that
-    /// are registered with a transport, and of services of your own that hand their calls on to one.
+    /// Only the scheme, host and port are compared; the path is ignored. Calls to all other servers are sent without the token. That includes calls
+    /// to endpoints, to services registered with a transport, and calls that your own services forward to one.
     public var trustedOrigins: [URL] = []
     package var clock: any Clock<Duration> = ContinuousClock()
-    /// The time of day, to compare with the times in tokens.
+    /// The time of day, for comparison with the times in tokens.
     package var date: @Sendable () -> Date = { Date() }
 
-    /// Creates options: where tokens are kept between runs, and how to get another when the current one ends; `configure` sets the rest.
+    /// Creates options from a token storage and a way to refresh tokens. `configure` sets the other options.
     public init(
         storage: any TokenStorage = InMemoryTokenStorage(), refresh: TokenRefresh = .none,
         _ configure: (inout AuthenticationOptions) -> Void = { _ in }
@@ -42,7 +42,7 @@ public struct AuthenticationOptions: Sendable {
 }
 
 extension AuthenticationOptions {
-    /// - Throws: ``FeathersError/Code/badRequest`` naming the option that cannot be used.
+    /// - Throws: ``FeathersError/Code/badRequest`` naming the invalid option.
     func validated() throws(FeathersError) -> AuthenticationOptions {
         var options = self
         options.path = FeathersApp.stripSlashes(path)
@@ -52,11 +52,11 @@ extension AuthenticationOptions {
         if options.path.isEmpty { throw refuse("the path of its service is empty") }
         if storageKey.isEmpty { throw refuse("the storage key is empty") }
         let isName = header.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
-        if header.isEmpty || !isName { throw refuse("'\(header)' is not the name of a header field") }
-        if !scheme.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { throw refuse("the scheme has characters that no header may carry") }
-        // The URL itself is not told: it may hold a password.
+        if header.isEmpty || !isName { throw refuse("'\(header)' is not a valid header field name") }
+        if !scheme.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { throw refuse("the scheme has characters that no header allows") }
+        // The message omits the URL, which may contain a password.
         for (index, url) in trustedOrigins.enumerated() where Origin(url) == nil {
-            throw refuse("trustedOrigins[\(index)] is no http or https URL with a host")
+            throw refuse("'trustedOrigins[\(index)]' is not an http or https URL with a host")
         }
         return options
     }

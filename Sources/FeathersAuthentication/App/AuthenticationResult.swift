@@ -1,11 +1,11 @@
 public import FeathersCore
 public import FeathersSupport
 
-/// What the server answered to a sign-in: who the user is, and the token that proves it.
+/// The server's response to a sign-in: the user, and the token that authenticates calls.
 ///
-/// Printing, reflecting and dumping it never show tokens, or what the server told about the user.
+/// Printing, reflecting and dumping a result never show tokens or the server's data about the user.
 public struct AuthenticationResult: Sendable, Equatable, SecretHiding {
-    // One reference, so that calls carry a result along without copying it.
+    // A single reference, so that calls can carry a result without copying it.
     private let contents: Contents
 
     private final class Contents: Sendable, Equatable {
@@ -22,11 +22,11 @@ public struct AuthenticationResult: Sendable, Equatable, SecretHiding {
         static func == (left: Contents, right: Contents) -> Bool { left === right || left.value == right.value }
     }
 
-    /// Reads the answer of an authentication service.
-    /// - Throws: ``FeathersError`` if it has no `accessToken`, or one that no header may carry. The error never shows the answer.
+    /// Reads the response of an authentication service.
+    /// - Throws: ``FeathersError`` if it has no `accessToken`, or one that is not valid in a header. The error never shows the response.
     init(_ value: JSONValue) throws(FeathersError) {
         guard let accessToken = value["accessToken"]?.string, !accessToken.isEmpty else {
-            throw FeathersError(.generalError, "The answer of the authentication service has no 'accessToken'")
+            throw FeathersError(.generalError, "The response of the authentication service has no 'accessToken'")
         }
         try AccessToken.check(accessToken, .generalError)
         let refreshToken = value["refreshToken"]?.string
@@ -39,19 +39,19 @@ public struct AuthenticationResult: Sendable, Equatable, SecretHiding {
     /// The token to exchange for a new access token, if the server issues one (`refreshToken`).
     public var refreshToken: String? { contents.refreshToken }
 
-    /// What the access token says of itself, unverified; nil if it is not a JSON Web Token.
+    /// The unverified claims of the access token; nil if it is not a JSON Web Token.
     public var payload: UnverifiedPayload? { contents.payload }
 
-    /// The user, if the server tells.
+    /// The user, if the response contains one.
     public var user: JSONValue? { contents.value["user"] }
 
-    /// The whole answer as it came, its tokens included.
+    /// The entire response, including its tokens.
     public var value: JSONValue { contents.value }
 
-    /// The user as a model of yours; with `app.coding`, in the app's way.
-    /// - Throws: ``FeathersError/Code/notFound`` if the server told of no user, `DecodingError` if the user does not fit the model.
+    /// Decodes the user as a model. Pass `app.coding` to decode it as the app decodes records.
+    /// - Throws: ``FeathersError/Code/notFound`` if the response contains no user, `DecodingError` if the user does not match the model.
     public func user<Model: Decodable>(as type: Model.Type = Model.self, coding: any JSONCodec = CodingOptions()) throws -> Model {
-        guard let user, !user.isNull else { throw FeathersError(.notFound, "The authentication service told of no user") }
+        guard let user, !user.isNull else { throw FeathersError(.notFound, "The response of the authentication service has no user") }
         return try coding.decode(type, from: user)
     }
 
@@ -61,7 +61,7 @@ public struct AuthenticationResult: Sendable, Equatable, SecretHiding {
 }
 
 extension AuthenticationResult {
-    /// A result with tokens, and otherwise what `value` says, as after a refresh that brings nothing else.
+    /// Creates a result with new tokens and the other properties of `value`, for a refresh that returns only tokens.
     init(_ tokens: AuthenticationTokens, replacingThoseOf value: JSONValue = [:]) throws(FeathersError) {
         var value = value
         value["accessToken"] = .string(tokens.accessToken)
@@ -72,7 +72,7 @@ extension AuthenticationResult {
     var tokens: AuthenticationTokens { AuthenticationTokens(accessToken: accessToken, refreshToken: refreshToken) }
 }
 
-/// The tokens of a sign-in. Printing and reflecting them shows whether there is a refresh token, and nothing else.
+/// The tokens of a sign-in. Printing and reflecting them show only whether there is a refresh token.
 public struct AuthenticationTokens: Sendable, Hashable, SecretHiding {
     let accessToken: String
     var refreshToken: String?
@@ -83,21 +83,21 @@ public struct AuthenticationTokens: Sendable, Hashable, SecretHiding {
     public var description: String { "AuthenticationTokens(\(refreshToken == nil ? "without" : "with") a refresh token)" }
 }
 
-/// What an access token must be before it goes into a header.
+/// The requirements for an access token in a header.
 enum AccessToken {
     /// The longest token accepted, in bytes.
     static let maximumLength = 64 << 10
 
-    /// - Throws: a ``FeathersError`` with the given code, which does not show the token, if the token is longer than ``maximumLength`` or has other
-    ///   characters than visible ASCII: a line break would begin another header field.
+    /// - Throws: A ``FeathersError`` with the given code if the token is longer than ``maximumLength`` or contains anything but visible ASCII: a line
+    ///   break would start another header field. The error does not show the token.
     static func check(_ token: String, _ code: FeathersError.Code) throws(FeathersError) {
         let bytes = token.utf8
         guard bytes.count <= maximumLength else {
             throw FeathersError(
-                code, "The access token has \(bytes.count) bytes, and at most \(maximumLength) are accepted", execution: .answered)
+                code, "The access token has \(bytes.count) bytes, but at most \(maximumLength) are accepted", execution: .answered)
         }
         guard bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw FeathersError(code, "The access token has characters that no header may carry", execution: .answered)
+            throw FeathersError(code, "The access token has characters that no header allows", execution: .answered)
         }
     }
 }

@@ -1,6 +1,6 @@
 public import FeathersSupport
 
-// What settings show when printed or dumped: no tokens of a storage, and no fields that are sent to refresh one.
+// Hides the tokens of a storage, and the fields of a refresh request, from printing and dumping.
 
 extension AuthenticationOptions: SecretHiding, Summarized {
     package var summary: String { "AuthenticationOptions(path: \(path), header: \(header), storage: \(summarize(storage)))" }

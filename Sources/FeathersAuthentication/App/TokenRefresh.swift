@@ -1,12 +1,12 @@
 public import FeathersCore
 
-/// How an app gets another access token before, or after, the present one ends.
+/// How an app gets a new access token before or after the current one expires.
 public struct TokenRefresh: Sendable {
-    /// What a refresh function returns.
+    /// The result of a refresh function.
     public enum Answer: Sendable {
-        /// New tokens. If they come without a refresh token, the current one is kept.
+        /// New tokens. If they contain no refresh token, the current one is kept.
         case tokens(AuthenticationTokens)
-        /// Credentials to sign in with again, as a service account does.
+        /// Credentials for another sign-in, as for a service account.
         case credentials(AuthenticationCredentials)
     }
 
@@ -18,30 +18,30 @@ public struct TokenRefresh: Sendable {
 
     let kind: Kind
 
-    /// No refresh: when the token ends, so does the sign-in.
+    /// No refresh: when the token expires, the sign-in ends.
     public static let none = TokenRefresh(kind: .none)
 
-    /// Calls your function with the current sign-in, one call at a time. After 30 seconds it is cancelled and counts as failed.
+    /// Returns a refresh that calls your function with the current sign-in, one call at a time. A call fails after 30 seconds.
     ///
-    /// Throw a ``FeathersError`` with a code from 401 to 407 if there is no other token and never will be: the sign-in ends. After any other
-    /// error the current token is kept, and the function is called again later. It may call services of the same app: they do not wait for the sign-in.
+    /// If there will never be another token, throw a ``FeathersError`` with a code from 401 to 407: the sign-in ends. After any other error, the
+    /// current token is kept, and the function is called again later. It may call services of the same app: those calls do not wait for the sign-in.
     public static func function(_ refresh: @escaping @Sendable (AuthenticationResult) async throws -> Answer) -> TokenRefresh {
         TokenRefresh(kind: .function(refresh))
     }
 
-    /// Posts the refresh token to a service, which answers with an `accessToken` and, if the server exchanges refresh tokens too,
-    /// another `refreshToken`.
+    /// Returns a refresh that posts the refresh token to a service. The response must contain an `accessToken`, and a new `refreshToken` if the
+    /// server also replaces refresh tokens.
     ///
-    /// A sign-in that brings no refresh token cannot be refreshed.
+    /// A sign-in without a refresh token cannot be refreshed.
     /// - Parameters:
-    ///   - path: the service's path. Its calls never wait for a sign-in.
-    ///   - field: the property the refresh token is sent as.
-    ///   - fields: other properties to send.
+    ///   - path: The service's path. Calls to this service never wait for a sign-in.
+    ///   - field: The name of the property for the refresh token.
+    ///   - fields: Other properties to send.
     public static func service(_ path: String, field: String = "refreshToken", fields: JSONObject = [:]) -> TokenRefresh {
         TokenRefresh(kind: .service(path: FeathersApp.stripSlashes(path), field: field, fields: fields))
     }
 
-    /// Whether there is a way to refresh a sign-in.
+    /// Returns whether the sign-in with these tokens can be refreshed.
     func canRefresh(_ tokens: AuthenticationTokens) -> Bool {
         switch kind {
         case .none: false

@@ -2,28 +2,27 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// Signs an app in and keeps it signed in: carries out what the session decides.
+/// Signs an app in and keeps it signed in, by carrying out what the session decides.
 ///
-/// It owns the task of every attempt to sign in or to refresh. Whatever needs the outcome waits for the attempt's promise, so that one caller's
-/// cancellation costs the others nothing. A log-out or a later sign-in ends the task, and so does the end of the app, because an attempt holds the
-/// app only while it makes a request.
+/// It owns the task of every attempt to sign in or refresh. Callers wait for the attempt's promise, so cancelling one caller does not affect the
+/// others. The task ends with a log-out, with a later sign-in, and with the app, because an attempt retains the app only during a request.
 final class Authenticator: Sendable {
-    /// An attempt as those who wait for it see it.
+    /// The state that an attempt shares with its callers.
     struct Attempt: Sendable {
         let ended = Promise<AttemptEnd>()
         var waiters = 0
-        /// Whether its task still has work to do.
+        /// Whether the attempt's task is still running.
         var isRunning = false
-        /// Whether a request is on its way that the server may have.
+        /// Whether a request is in flight that the server may have received.
         var isRequesting = false
     }
 
     struct AttemptEnd: Sendable {
         var outcome: AuthenticationSession.Outcome
-        /// Why it failed, if it did.
+        /// The reason for a failure, if any.
         var error: (any Error)?
 
-        /// What its callers get; nil if a later sign-in took its place.
+        /// Returns the result for the callers; nil if a later sign-in replaced the attempt.
         func result() throws -> AuthenticationResult? {
             switch outcome {
             case .signedIn(let result): return result
@@ -38,20 +37,20 @@ final class Authenticator: Sendable {
         var session: AuthenticationSession
         /// The attempts that have not ended.
         var attempts: [Int: Attempt] = [:]
-        /// The tasks of attempts, also of those whose answer no longer counts.
+        /// The tasks of all attempts, including those whose response no longer matters.
         var tasks: [Int: Task<Void, Never>] = [:]
-        /// The number of the sign-in that the app knows of.
+        /// The number of the sign-in last reported to the app.
         var toldSignIn: Int
-        /// The user of the stored token, while a sign-in is under way that may leave that token in place.
+        /// The user of the stored token, during a sign-in that may leave that token in place.
         var storedIdentity: Identity?
-        /// Resolved by every event, and then replaced.
+        /// Resolved and replaced by every event.
         var change = Promise<Void>()
-        /// Whether the next connection is opened without the token, because the server has refused one with it.
+        /// Whether the next connection is opened without the token, because the server refused a connection with it.
         var leavesOutHandshakeToken = false
         var sentHandshakeToken = false
     }
 
-    /// The authenticator whose attempt this task performs; its calls must not wait for the attempt.
+    /// The authenticator whose attempt this task performs. The task's calls must not wait for the attempt.
     @TaskLocal static var performing: ObjectIdentifier?
 
     let options: AuthenticationOptions
@@ -59,9 +58,9 @@ final class Authenticator: Sendable {
     let timebase: RelativeClock
     let state: Locked<State>
     let updates = CurrentValue(AuthenticationState.signedOut)
-    /// Whether calls carry the token themselves, rather than rely on the connection.
+    /// Whether calls carry the token themselves, instead of relying on the connection.
     let callsCarryCredentials: Bool
-    /// The app, unless it has been released: the app holds its authenticator.
+    /// The app, unless it has been released. Weak, because the app retains its authenticator.
     let app: @Sendable () -> FeathersApp?
 
     init(_ options: AuthenticationOptions, app: FeathersApp) {
@@ -78,7 +77,7 @@ final class Authenticator: Sendable {
         for task in state.withLock({ $0.tasks.values }) { task.cancel() }
     }
 
-    /// The user of the stored token, as far as the token tells.
+    /// Returns the user of the stored token, if the token names one.
     func storedIdentity() async -> Identity? {
         guard let token = try? await storage.read()?.accessToken else { return nil }
         return UnverifiedPayload(of: token)?.subject.map(Identity.init)
@@ -88,7 +87,7 @@ final class Authenticator: Sendable {
 
     // MARK: Effects
 
-    /// What remains to be done after an event, once the lock is released.
+    /// The work that remains after an event, once the lock is released.
     struct Effects: Sendable {
         fileprivate var begun: [(id: Int, work: AuthenticationSession.Work)] = []
         fileprivate var settled: [(ended: Promise<AttemptEnd>, end: AttemptEnd)] = []
@@ -98,11 +97,10 @@ final class Authenticator: Sendable {
         fileprivate var missesEvents = false
     }
 
-    /// Takes note of an event's actions, with the lock held.
+    /// Records an event's actions while the lock is held.
     ///
-    /// Every event passes here before its effects are carried out, so that the app learns who is signed in before anything is sent or shown in that
-    /// name.
-    /// - Parameter error: why the attempt failed that ends with this event.
+    /// Every event is recorded before its effects are carried out, so that the app knows the signed-in user before acting for them.
+    /// - Parameter error: The reason for a failed attempt that ends with this event.
     func note(_ actions: [AuthenticationSession.Action], _ state: inout State, because error: (any Error)? = nil) -> Effects {
         var effects = Effects()
         for action in actions {
@@ -113,7 +111,7 @@ final class Authenticator: Sendable {
             case .settle(let id, let outcome):
                 guard let attempt = state.attempts.removeValue(forKey: id) else { continue }
                 effects.settled.append((attempt.ended, AttemptEnd(outcome: outcome, error: error)))
-                // Only the answer tells whom the server takes the connection for, so a request on its way is not cancelled. It is the last one.
+                // Only the response tells which user now owns the connection, so a request in flight is not cancelled. It is the last one.
                 let isAwaited = attempt.isRequesting && state.session.isConnected
                 if let task = state.tasks[id], !isAwaited { effects.cancelled.append(task) }
             case .removeTokens: effects.removal = storage.decide()
@@ -126,8 +124,8 @@ final class Authenticator: Sendable {
         return effects
     }
 
-    /// Tells the app who is signed in. A refresh changes nothing; a log-out and every sign-in of its own do, even of the same user.
-    /// - Returns: whether readers of events are to be told that they have missed some.
+    /// Updates the app's identity. A refresh keeps it. A log-out and every separate sign-in change it, even if the user is the same.
+    /// - Returns: Whether to notify readers of events that they have missed some.
     private func updateIdentity(_ state: inout State) -> Bool {
         let isOther = state.session.signIn != state.toldSignIn
         state.toldSignIn = state.session.signIn
@@ -135,7 +133,7 @@ final class Authenticator: Sendable {
         let known = app.identity
         let identity: Identity? =
             switch state.session.phase {
-            // A user whom the server does not name has an identity of this sign-in only.
+            // A user whom the server does not name gets an identity for this sign-in only.
             case .signedIn(let signedIn):
                 signedIn.name.map(Identity.init) ?? (isOther || known == nil ? Identity("unnamed \(UUID().uuidString)") : known)
             case .authenticating(let attempt): attempt.work == .restore ? known : nil
@@ -149,14 +147,14 @@ final class Authenticator: Sendable {
             state.storedIdentity = nil
         }
         let isChange = isOther || identity != known
-        // What the server pushes may still be meant for the user before.
+        // Events that the server pushes may still be meant for the previous user.
         if isChange, state.session.keepsConnection { app.pausePushedEvents() }
         if isChange { app.changeIdentity(to: identity) }
         return state.session.pushesAreOwn ? app.resumePushedEvents() : false
     }
 
-    /// Carries out effects. Tokens are removed before anyone learns of the event.
-    /// - Throws: why the storage did not remove the tokens; everything else has been done all the same.
+    /// Carries out effects. Removes tokens before any caller learns of the event.
+    /// - Throws: The storage's error if it did not remove the tokens. All other effects are carried out regardless.
     func carryOut(_ effects: Effects) async throws {
         var failure: (any Error)?
         if let removal = effects.removal {
@@ -166,10 +164,10 @@ final class Authenticator: Sendable {
         if let failure { throw failure }
     }
 
-    /// Carries out effects that remove no tokens.
+    /// Carries out effects that do not remove tokens.
     func carryOutAtOnce(_ effects: Effects) {
         for task in effects.cancelled { task.cancel() }
-        // First, so that nothing of the last user is left to be sent when the next sign-in begins.
+        // Comes first, so that no request of the previous user is left to send when the next sign-in begins.
         app()?.identityChanged()
         for (id, work) in effects.begun { start(id, work) }
         if effects.missesEvents { app()?.pushedEventsMissed() }
@@ -180,7 +178,7 @@ final class Authenticator: Sendable {
 
     // MARK: Attempts
 
-    /// Starts the task of an attempt, detached because it belongs to all that wait and not to the call that came first.
+    /// Starts the task of an attempt. It is detached because it belongs to all callers, not only to the first.
     private func start(_ id: Int, _ work: AuthenticationSession.Work) {
         let sender = AttemptSender(id: id) { [weak self] in self }
         let requests = SignInRequests(
@@ -199,7 +197,7 @@ final class Authenticator: Sendable {
         if !isWanted { task.cancel() }
     }
 
-    /// Makes the caller one of those who wait for an attempt; called with the lock held.
+    /// Adds the caller to those who wait for an attempt. Call it while the lock is held.
     func join(_ id: Int, _ state: inout State) -> Promise<AttemptEnd> {
         state.attempts[id]?.waiters += 1
         if let ended = state.attempts[id]?.ended { return ended }
@@ -209,8 +207,8 @@ final class Authenticator: Sendable {
     }
 
     /// Waits for the end of an attempt that the caller has joined.
-    /// - Parameter limit: how long to wait, and what to throw then.
-    /// - Throws: `CancellationError` when the task is cancelled; the attempt goes on for the others.
+    /// - Parameter limit: The maximum time to wait, and the error to throw after it.
+    /// - Throws: `CancellationError` if the task is cancelled. The attempt continues for the others.
     func wait(
         for id: Int, _ ended: Promise<AttemptEnd>, atMost limit: (time: Duration, error: FeathersError)? = nil
     ) async throws -> AttemptEnd {
@@ -248,7 +246,7 @@ final class Authenticator: Sendable {
         }
     }
 
-    /// Stores the tokens, and only then lets anyone know of the sign-in: they can rely on the tokens.
+    /// Stores the tokens before any caller learns of the sign-in, so that callers can rely on them.
     private func succeed(_ id: Int, _ token: IssuedToken) async {
         let (decision, isSignIn): (Int?, Bool) = state.withLock { state in
             guard state.session.isCurrent(id) else { return (nil, false) }
@@ -263,7 +261,7 @@ final class Authenticator: Sendable {
                     return session.signInFailed(id, isRejection: false)
                 }
             } catch {
-                // The old token may be worth nothing any more. The new one serves at least as long as this process lives.
+                // The old token may no longer be valid. The new one works at least until this process ends.
             }
         }
         let effects = state.withLock { state in
@@ -275,14 +273,14 @@ final class Authenticator: Sendable {
 
     private func fail(because error: any Error, _ event: @Sendable (inout AuthenticationSession) -> [AuthenticationSession.Action]) async {
         let effects = state.withLock { state in note(event(&state.session), &state, because: error) }
-        // The failure to tell is the sign-in's, not the storage's.
+        // Callers need the error of the sign-in, not the error of the storage.
         try? await carryOut(effects)
     }
 
     private func decision(for id: Int) -> Int? { state.withLock { $0.session.isCurrent(id) ? storage.decide() : nil } }
 }
 
-// MARK: - What the app asks for
+// MARK: - Requests of the app
 
 extension Authenticator {
     func signIn(_ credentials: AuthenticationCredentials) async throws -> AuthenticationResult {
@@ -294,7 +292,7 @@ extension Authenticator {
         }
         carryOutAtOnce(effects)
         if let result = try await wait(for: id, ended).result() { return result }
-        throw FeathersError(.conflict, "Another sign-in took the place of this one")
+        throw FeathersError(.conflict, "The sign-in was replaced by a later one")
     }
 
     func restore(force: Bool) async throws -> AuthenticationResult {
@@ -322,20 +320,20 @@ extension Authenticator {
 
 extension FeathersError {
     static var loggedOut: FeathersError {
-        FeathersError(.notAuthenticated, "The app logged out while this waited for the sign-in", execution: .neverSent)
+        FeathersError(.notAuthenticated, "The app logged out before the sign-in completed", execution: .neverSent)
     }
 }
 
 extension Error {
-    /// Whether the server has refused. Like FeathersJS' client, this takes the codes between 400 and 408 for a refusal.
+    /// Whether the server has refused. Like FeathersJS' client, this treats the codes from 401 to 407 as a refusal.
     var isRejection: Bool {
         guard let error = self as? FeathersError, error.execution == .answered else { return false }
         return (401...407).contains(error.code.rawValue)
     }
 
-    /// Whether a request failed because there is no connection any more.
+    /// Whether a request failed because the connection was lost.
     var isConnectionLoss: Bool { (self as? FeathersError)?.code == .unavailable && !isAnswer }
 
-    /// Whether this is the server's answer, rather than the lack of one.
+    /// Whether the error is the server's response.
     var isAnswer: Bool { (self as? FeathersError)?.execution == .answered }
 }

@@ -1,7 +1,7 @@
 import FeathersCore
 import FeathersSupport
 
-/// What the authenticator does on every connection of a real-time transport.
+/// The authenticator's work on every connection of a real-time transport.
 extension Authenticator {
     private typealias Send = ConnectionSetup.Send
 
@@ -13,7 +13,7 @@ extension Authenticator {
             reconnects: { [weak self] in self?.reconnects(after: $0) ?? false })
     }
 
-    /// Signs a connection in before any call uses it: waits for an attempt in progress, or begins one for a stored token, and announces what came of it.
+    /// Signs in a connection before any call uses it: waits for an attempt in progress, or begins one for a stored token, and announces the result.
     private func prepare(_ send: Send) async {
         state.withLock { $0.session.connectionOpened() }
         while !Task.isCancelled {
@@ -22,7 +22,7 @@ extension Authenticator {
             await take(next, send)
         }
         guard !Task.isCancelled else { return connectionEnded() }
-        // The server has accepted this connection: the headers of the next one may carry the token again.
+        // The server has accepted this connection, so the next handshake may include the token again.
         state.withLock { $0.leavesOutHandshakeToken = false }
     }
 
@@ -34,7 +34,7 @@ extension Authenticator {
         }
         carryOutAtOnce(effects)
         defer { connectionEnded() }
-        // Recovery replays what was missed, but what happened before the server knew the user again was pushed to no one.
+        // Recovery replays missed events, except those pushed before the server recognized the user again: these went to no one.
         if let app = app(), app.identity != nil, case .connected(recovered: true)? = app.connectionStatus { app.pushedEventsMissed() }
         while !Task.isCancelled { await take(nextStep { $0.accompanimentStep(at: $1) }, send) }
     }
@@ -43,7 +43,7 @@ extension Authenticator {
 
     private struct NextStep: Sendable {
         var step: AuthenticationSession.Step
-        /// The attempt to wait for has been joined.
+        /// Set after joining the attempt to wait for.
         var ended: Promise<AttemptEnd>?
         var change: Promise<Void>
     }
@@ -69,7 +69,7 @@ extension Authenticator {
         case .wait(let id): if let ended = next.ended { _ = try? await wait(for: id, ended) }
         case .announce(let result):
             guard await announce(result, send) else {
-                // The connection has ended, and this task is cancelled a moment later.
+                // The connection has ended. This task will be cancelled shortly.
                 return await rest(until: timebase.now + AuthenticationSession.retryPause, or: next.change)
             }
         case .withdraw(let token):
@@ -84,8 +84,8 @@ extension Authenticator {
         }
     }
 
-    /// Tells the server the token of a sign-in, and keeps what it answers.
-    /// - Returns: whether there is an answer; false if the connection has ended.
+    /// Announces the token of a sign-in to the server, and stores the response.
+    /// - Returns: Whether a response arrived; false if the connection has ended.
     private func announce(_ result: AuthenticationResult, _ send: Send) async -> Bool {
         let told = result.accessToken
         let connection = connectionNumber
@@ -103,7 +103,7 @@ extension Authenticator {
             if let decision { try? await storage.store(token.result.tokens, decision: decision) }
             carryOutAtOnce(effects)
         } catch {
-            // The next connection is told again.
+            // The token is announced again over the next connection.
             if error.isConnectionLoss || (Task.isCancelled && !error.isAnswer) { return false }
             let now = timebase.now
             let effects = state.withLock { state in
@@ -122,7 +122,7 @@ extension Authenticator {
 // MARK: - Opening and reconnecting
 
 extension Authenticator {
-    /// The header fields a connection is opened with: the token, if the options ask for it.
+    /// Returns the header fields for the handshake: the token, if the options require it.
     private func handshakeHeaders() async throws -> [String: String] {
         let (phase, leavesOut) = state.withLock { state in
             state.session.connectionOpening()
@@ -138,12 +138,12 @@ extension Authenticator {
         let isSent = !leavesOut && token != nil
         state.withLock { $0.sentHandshakeToken = isSent }
         guard isSent, let token else { return [:] }
-        // A token that no header may carry is announced over the connection, where the server may judge it.
+        // A token that is not valid in a header is announced over the connection instead, so that the server can judge it.
         guard (try? AccessToken.check(token, .badRequest)) != nil else { return [:] }
         return [options.header: headerValue(token)]
     }
 
-    /// Whether to connect again after an end that the transport takes for final.
+    /// Returns whether to reconnect after an end that the transport treats as final.
     private func reconnects(after reason: DisconnectReason) -> Bool {
         let now = timebase.now
         switch reason {
@@ -154,7 +154,7 @@ extension Authenticator {
                 return state.session.isExpiry(at: now, lead: max(lead, Self.clockTolerance))
             }
         case .refused:
-            // Only the token may be at fault. The next attempt does without it, and the server judges it over the connection.
+            // The token may be the only reason. The next attempt omits it, and the server judges it over the connection.
             return state.withLock { state in
                 defer { state.leavesOutHandshakeToken = state.sentHandshakeToken }
                 return state.sentHandshakeToken
@@ -163,6 +163,6 @@ extension Authenticator {
         }
     }
 
-    /// How far behind the server's clock may be when it ends a connection with its token.
+    /// How far the server's clock may be ahead when it ends a connection because of its token.
     private static let clockTolerance = Duration.seconds(2)
 }

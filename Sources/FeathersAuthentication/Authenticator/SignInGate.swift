@@ -1,18 +1,18 @@
 import FeathersCore
 import FeathersSupport
 
-/// The gate that every call passes before it is sent: inside all hooks and the cache.
+/// The middleware that every call passes before it is sent, inside all hooks and the cache.
 struct SignInGate: Middleware {
     let order = MiddlewareOrder.authentication
     let authenticator: Authenticator
 
-    /// What is behind the gate.
+    /// The target of a call behind the gate.
     enum Destination: Sendable {
-        /// The app's own server, or an endpoint, whose call says whether it carries credentials.
+        /// The app's own server, or an endpoint. The endpoint's call says whether it carries credentials.
         case ownServer
-        /// A service that is registered with a transport of its own, which may lead to another server.
+        /// A service registered with its own transport, which may connect to another server.
         case registered(TransportService)
-        /// A service of the program's own, which may hand the call on to any server.
+        /// A local service of the app, which may forward the call to any server.
         case local
     }
 
@@ -38,15 +38,15 @@ private struct GatedService: ServiceProtocol {
 }
 
 extension Authenticator {
-    /// Lets a call wait for a sign-in in progress, and sends it with the sign-in: once more, with a renewed token, if the server refuses the first.
+    /// Waits for a sign-in in progress, then sends a call with the sign-in. If the server refuses the token, sends it once more with a renewed one.
     ///
-    /// Waiting counts into the call's timeout.
-    /// - Throws: ``FeathersError/Code/timeout`` if the call's time ends before the sign-in does; ``FeathersError/Code/notAuthenticated`` if the signed-in
-    ///   user changes before the call is sent, or before a read is answered.
+    /// The time spent waiting counts toward the call's timeout.
+    /// - Throws: ``FeathersError/Code/timeout`` if the call's time ends before the sign-in does; ``FeathersError/Code/notAuthenticated`` if the
+    ///   signed-in user changes before the call is sent, or before a read gets its response.
     func gate(
         _ request: ServiceRequest, to destination: SignInGate.Destination, _ next: (ServiceRequest) async throws -> ServiceResponse
     ) async throws -> ServiceResponse {
-        // Another server neither gets this app's token nor judges it.
+        // Other servers must not receive this app's token, and their responses say nothing about it.
         guard request.params.carriesCredentials else { return try await next(request) }
         try request.checkSender()
         if Self.performing == ObjectIdentifier(self) { return try await next(partOfAttempt(request, to: destination)) }
@@ -54,7 +54,7 @@ extension Authenticator {
 
         let deadline = request.params.timeout.map { timebase.now + $0 }
         let pass = try await passage(of: request, until: deadline)
-        // A queued write is sent in the name of the user who made it, or not at all.
+        // A queued write is sent only as the user who made it.
         if let sender = request.sender, sender !== pass.sender { throw FeathersError.senderChanged(request) }
         var first = request
         first.sender = pass.sender
@@ -65,7 +65,7 @@ extension Authenticator {
         }
         guard let signedIn = pass.signedIn, trusts(destination) else { return try noted(await next(first), pass.sender, request) }
         guard addSignIn(signedIn, to: &first, for: destination) else {
-            // Sent with a token of the caller's own, in no one's name that the app knows.
+            // Sent with the caller's own token, so the app does not know the user.
             first.sender = nil
             return try await next(first)
         }
@@ -83,26 +83,26 @@ extension Authenticator {
         }
     }
 
-    /// Notes whom a response was asked for as. What one user has asked is not shown to the next; the answer to a write goes to its caller, since it tells
-    /// what has happened.
+    /// Records the sender of a response. A read is not passed on after the user has changed. The response to a write is always passed on to its
+    /// caller, because it reports what has happened.
     private func noted(_ response: ServiceResponse, _ sender: RequestSender, _ request: ServiceRequest) throws -> ServiceResponse {
         let isRead = request.method == .find || request.method == .get
         if isRead, !sender.isCurrent {
-            throw FeathersError(.notAuthenticated, "The signed-in user changed before the answer came", execution: .answered)
+            throw FeathersError(.notAuthenticated, "The signed-in user changed before the response arrived", execution: .answered)
         }
         var response = response
         response[SentAs.self] = sender
         return response
     }
 
-    /// Services that signing in takes must not wait for it.
+    /// Returns whether a service is needed for signing in, so that its calls must not wait for a sign-in.
     private func isExempt(_ path: String) -> Bool {
         if path == options.path { return true }
         if case .service(let refreshPath, _, _) = options.refresh.kind { return path == refreshPath }
         return false
     }
 
-    /// A call that a hook or a refresh function makes within an attempt. It must not wait for a connection that waits for the attempt.
+    /// Prepares a call that a hook or a refresh function makes within an attempt. It must not wait for a connection that awaits the attempt.
     private func partOfAttempt(_ request: ServiceRequest, to destination: SignInGate.Destination) -> ServiceRequest {
         var request = request
         request.params.concernsConnection = true
@@ -115,9 +115,9 @@ extension Authenticator {
     // MARK: Waiting
 
     private struct Pass: Sendable {
-        /// What the call is sent with; nil for no sign-in.
+        /// The sign-in to send the call with; nil for none.
         var signedIn: AuthenticationSession.SignedIn?
-        /// Whom the call is sent as, taken together with the sign-in.
+        /// The sender of the call, captured together with the sign-in.
         var sender: RequestSender
         var hasWaited = false
     }
@@ -126,7 +126,7 @@ extension Authenticator {
         var number: Int?
         while true {
             let (passage, signIn, sender, ended, change, effects) = try state.withLock { [number] state in
-                // What one user has asked is not sent as another.
+                // A request made as one user must not be sent as another.
                 if let number, number != state.session.signIn { throw FeathersError.senderChanged(request) }
                 let (passage, actions) = state.session.callBegan(at: timebase.now)
                 let effects = actions.isEmpty ? nil : note(actions, &state)
@@ -156,7 +156,7 @@ extension Authenticator {
         }
     }
 
-    /// The failure of a call that waited for a sign-in. Whatever happened to the sign-in, the call itself was not sent.
+    /// Returns the failure of a call that waited for a sign-in. The call itself was not sent, regardless of what happened to the sign-in.
     private static func neverSent(because error: (any Error)?) -> any Error {
         guard var failure = error as? FeathersError else { return error ?? CancellationError() }
         failure.execution = .neverSent
@@ -165,11 +165,11 @@ extension Authenticator {
 
     private func timeout(of request: ServiceRequest) -> FeathersError {
         FeathersError(
-            .timeout, "'\(request.method)' on service '\(request.path)' waited too long for the app to sign in", execution: .neverSent)
+            .timeout, "'\(request.method)' on service '\(request.path)' timed out waiting for the app to sign in", execution: .neverSent)
     }
 
     /// Waits for another token after the server has refused one.
-    /// - Returns: the sign-in to try the call with again; nil if there is none.
+    /// - Returns: The sign-in with which to repeat the call; nil if there is none.
     private func renewal(
         of rejected: AuthenticationSession.SignedIn, _ request: ServiceRequest, until deadline: Duration?
     ) async throws -> AuthenticationSession.SignedIn? {
@@ -193,15 +193,15 @@ extension Authenticator {
 
     // MARK: Credentials
 
-    /// Whether what is behind the gate may see the token.
+    /// Returns whether the target may receive the token.
     private func trusts(_ destination: SignInGate.Destination) -> Bool {
         guard case .registered(let service) = destination else { return true }
         return app()?.trusts(service) ?? false
     }
 
-    /// Adds the sign-in where servers, hooks and local services look for it. What the caller has set stays.
-    /// - Parameter old: the sign-in of a first try, which is replaced.
-    /// - Returns: whether the call is sent with the sign-in's token, rather than with the caller's.
+    /// Adds the sign-in to the places where servers, hooks and local services read it. Values set by the caller are preserved.
+    /// Values of `old`, the sign-in of a first attempt, are replaced.
+    /// - Returns: Whether the call is sent with the sign-in's token, rather than with the caller's.
     private func addSignIn(
         _ signedIn: AuthenticationSession.SignedIn, to request: inout ServiceRequest, for destination: SignInGate.Destination,
         inPlaceOf old: AuthenticationSession.SignedIn? = nil
@@ -209,8 +209,7 @@ extension Authenticator {
         let result = signedIn.token.result
         let present = request.params[Authentication.self]
         if present == nil || present == old?.token.result { request.params[Authentication.self] = result }
-        // A connection is signed in itself. Endpoints, calls with another way to take, and services with a transport of their own need
-        // the header.
+        // A connection is itself signed in. Only endpoints, calls over another transport, and services with their own transport need the header.
         let hasOtherWay = if case .registered = destination { true } else { callsCarryCredentials || request.params.travelsByHTTP }
         guard hasOtherWay else { return true }
         let own = request.params.headers.first { $0.key.caseInsensitivelyEquals(options.header) }

@@ -1,13 +1,13 @@
 import FeathersCore
 import FeathersSupport
 
-/// The requests it takes to sign in or to refresh, in their order.
+/// The requests that signing in or refreshing takes, in order.
 struct SignInRequests: Sendable {
-    /// A server's answer, and the number of the connection it came over; nil if it came another way.
+    /// A server's response, and the number of the connection it arrived over; nil if it used another transport.
     typealias Answer = (value: JSONValue, connection: Int?)
     typealias Send = @Sendable (ServiceRequest) async throws -> Answer
 
-    /// What an attempt came to.
+    /// The outcome of an attempt.
     enum Ending: Sendable {
         case token(IssuedToken)
         case nothingStored
@@ -17,7 +17,7 @@ struct SignInRequests: Sendable {
     let options: AuthenticationOptions
     let storage: StoredTokens
     let timebase: RelativeClock
-    /// Takes a number for storing tokens before the attempt has ended; nil if the attempt no longer counts.
+    /// Reserves a number for storing tokens before the attempt has ended; nil if the attempt is no longer current.
     let decide: @Sendable () -> Int?
     let send: Send
 
@@ -34,7 +34,7 @@ struct SignInRequests: Sendable {
     }
 
     /// Signs in with credentials.
-    /// - Parameter known: the tokens so far. Their refresh token stays if the answer brings none.
+    /// The refresh token of `known`, the current tokens, is kept if the response contains none.
     func signIn(_ credentials: AuthenticationCredentials, known: AuthenticationTokens? = nil) async throws -> IssuedToken {
         let asked = SignInMoment(now: timebase.now, date: options.date())
         let request = ServiceRequest(path: options.path, method: .create, data: .object(credentials.data))
@@ -51,7 +51,7 @@ struct SignInRequests: Sendable {
         try await signIn(.jwt(tokens.accessToken, strategy: options.jwtStrategy), known: tokens)
     }
 
-    /// Signs in with the stored token, or with its successor if it has ended and can be refreshed.
+    /// Signs in with the stored token, or with a refreshed one if the stored token has expired and can be refreshed.
     private func restore() async throws -> IssuedToken? {
         guard let stored = try await storage.read() else { return nil }
         try AccessToken.check(stored.accessToken, .notAuthenticated)
@@ -60,20 +60,20 @@ struct SignInRequests: Sendable {
         } catch FeathersError.Code.notAuthenticated where options.refresh.canRefresh(stored) {
             let (token, isSignIn) = try await refresh(try AuthenticationResult(stored))
             if isSignIn { return token }
-            // A refresh brings tokens. Only a sign-in tells of the user, and signs the connection in.
+            // A refresh returns only tokens. A sign-in also returns the user, and signs in the connection.
             if let decision = decide() { try? await storage.store(token.result.tokens, decision: decision) }
             return try await signIn(with: token.result.tokens)
         }
     }
 
-    /// - Returns: the token, and whether it came as the answer to a sign-in.
+    /// - Returns: The token, and whether it was the response to a sign-in.
     private func refresh(_ present: AuthenticationResult) async throws -> (token: IssuedToken, isSignIn: Bool) {
         let asked = SignInMoment(now: timebase.now, date: options.date())
         switch options.refresh.kind {
-        case .none: throw FeathersError(.notAuthenticated, "The sign-in has ended, and there is no way to refresh it")
+        case .none: throw FeathersError(.notAuthenticated, "The sign-in has expired, and the app has no way to refresh it")
         case .service(let path, let field, let fields):
             guard let refreshToken = present.refreshToken else {
-                throw FeathersError(.notAuthenticated, "The sign-in has ended, and brought no refresh token")
+                throw FeathersError(.notAuthenticated, "The sign-in has expired, and it has no refresh token")
             }
             var data = fields
             data[field] = .string(refreshToken)
@@ -98,7 +98,7 @@ struct SignInRequests: Sendable {
         ) { try await function(present) }
     }
 
-    /// A result with what follows from its token.
+    /// Returns a result with the values derived from its token.
     private func issued(_ result: AuthenticationResult, _ asked: SignInMoment, isNew: Bool, over connection: Int? = nil) -> IssuedToken {
         let expiry = TokenExpiry.moment(of: result.payload, askedFor: asked, isNew: isNew)
         let canRefresh = options.refresh.canRefresh(result.tokens)
@@ -111,10 +111,10 @@ struct SignInRequests: Sendable {
 }
 
 extension AuthenticationResult {
-    /// The result with what a refresh service answered in place of what it had.
+    /// Returns the result with its properties replaced by those in the response of a refresh service.
     fileprivate func merging(_ answer: JSONValue) throws(FeathersError) -> AuthenticationResult {
         guard let answered = answer.object, answered["accessToken"]?.string?.isEmpty == false else {
-            throw FeathersError(.generalError, "The answer of the refresh service has no 'accessToken'")
+            throw FeathersError(.generalError, "The response of the refresh service has no 'accessToken'")
         }
         var value = value
         for (key, part) in answered { value[key] = part }
@@ -122,11 +122,11 @@ extension AuthenticationResult {
     }
 }
 
-/// Makes the requests of an attempt as calls of the app, through its hooks.
+/// Sends the requests of an attempt as calls of the app, through its hooks.
 ///
-/// Between two requests it holds neither app nor authenticator, so that an attempt keeps neither alive.
+/// Between two requests, it retains neither the app nor the authenticator, so that an attempt keeps neither alive.
 struct AttemptSender: Sendable {
-    /// How often a request is made in all if its connection is lost before the answer comes.
+    /// The total number of tries for a request whose connection is lost before the response arrives.
     private static let tries = 3
 
     let id: Int
@@ -145,16 +145,16 @@ struct AttemptSender: Sendable {
 
     private func sendOnce(_ request: ServiceRequest) async throws -> SignInRequests.Answer {
         guard let authenticator = authenticator(), let app = authenticator.app() else {
-            throw FeathersError(.unavailable, "The app was released before it had signed in", execution: .neverSent)
+            throw FeathersError(.unavailable, "The app was released before it signed in", execution: .neverSent)
         }
-        // Finding out who was signed in last ends the time in which no one was, and with it what was asked for then.
+        // Resolving the stored identity ends the period without a user, and with it the requests made during that period.
         _ = await app.resolvedIdentity()
         let (before, sender) = try authenticator.requestBegan(id, app)
         defer { authenticator.requestEnded(id) }
         var request = request
         request.params.concernsConnection = true
         request.sender = sender
-        // Calls in flight wait for this, also while the app shuts down.
+        // Calls in flight wait for this request, even while the app shuts down.
         let response = try await app.onBehalfOfCalls { [request] in try await app.service(request.path).respond(to: request) }
         let after = authenticator.connectionNumber
         let wentBeside = response[WentBesideConnection.self] == true
@@ -165,8 +165,8 @@ struct AttemptSender: Sendable {
 extension Authenticator {
     var connectionNumber: Int? { state.withLock { $0.session.connectionNumber } }
 
-    /// - Returns: the number of the connection that the request is sent over, nil if it waits for one; and the sign-in in which it is made.
-    /// - Throws: `CancellationError` if the attempt no longer counts.
+    /// - Returns: The number of the connection that the request is sent over, nil if it waits for one; and the sender of the request.
+    /// - Throws: `CancellationError` if the attempt is no longer current.
     fileprivate func requestBegan(_ id: Int, _ app: FeathersApp) throws(CancellationError) -> (connection: Int?, sender: RequestSender) {
         let (isCurrent, connection, sender) = state.withLock { state in
             state.attempts[id]?.isRequesting = true
@@ -178,7 +178,7 @@ extension Authenticator {
 
     fileprivate func requestEnded(_ id: Int) { state.withLock { $0.attempts[id]?.isRequesting = false } }
 
-    /// Whether another connection may come over which a request can be made again.
+    /// Returns whether another connection may open over which a request can be repeated.
     fileprivate func repeatsRequests(of id: Int) -> Bool {
         guard state.withLock({ $0.session.isCurrent(id) }), let transport = app()?.transport as? any RealTimeTransport else { return false }
         switch transport.status {

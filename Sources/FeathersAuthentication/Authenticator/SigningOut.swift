@@ -1,7 +1,7 @@
 import FeathersCore
 import FeathersSupport
 
-/// Signing out, here and on the server.
+/// Logging out, locally and on the server.
 extension Authenticator {
     func logOut(_ app: FeathersApp) async throws {
         let known = state.withLock { $0.session.signedIn?.token.result.accessToken }
@@ -15,7 +15,7 @@ extension Authenticator {
         do { try await carryOut(effects) } catch { failure = error }
         var end: Departure? = .untold
         do {
-            // Calls that hooks make on the way must not wait for it.
+            // Calls that hooks make in the process must not wait for it.
             let performing = app.transport is any RealTimeTransport ? ObjectIdentifier(self) : Self.performing
             end = try await Self.$performing.withValue(performing) {
                 try await tellServerOfLogOut(token: known ?? stored, app, as: sender)
@@ -23,7 +23,7 @@ extension Authenticator {
         } catch {
             failure = failure ?? error
         }
-        // The end of a connection, whose server is not told, is an event of its own.
+        // A connection that ends before the server is notified is reported as a separate event.
         if let end {
             let departure = state.withLock { state in
                 state.session.departed(from: number, untold: end == .told ? nil : told)
@@ -36,16 +36,16 @@ extension Authenticator {
 
     private enum Departure: Sendable { case told, untold }
 
-    /// - Parameter sender: no one, until someone signs in again.
-    /// - Returns: whether the server was told; nil if the connection has ended, which is as good.
+    /// Notifies the server. `sender` has no user, and stays current until the next sign-in.
+    /// - Returns: Whether the server was notified; nil if the connection has ended, which has the same effect.
     private func tellServerOfLogOut(token: String?, _ app: FeathersApp, as sender: RequestSender) async throws -> Departure? {
         var request = ServiceRequest(path: options.path, method: .remove)
         let transport = app.transport as? any RealTimeTransport
         if transport != nil {
-            // It does not wait for a connection: the next one knows no user, or the one who has signed in since.
+            // The request does not wait for a connection: the next one has no user, or the user who has signed in since.
             request.params.concernsConnection = true
             request.params.isVolatile = true
-            // Not after a later sign-in, which it would undo.
+            // The request must not be sent after a later sign-in, which it would undo.
             request.sender = sender
         }
         if app.callsCarryCredentials {
@@ -55,7 +55,7 @@ extension Authenticator {
         } else if let transport {
             switch transport.status {
             case .connecting, .connected: break
-            // The server has accepted no connection.
+            // The server has not accepted a connection.
             case .offline, .waiting, .closed: return nil
             }
         }
@@ -63,13 +63,13 @@ extension Authenticator {
             _ = try await app.service(options.path).respond(to: request)
             return .told
         } catch  where error.isRejection {
-            // The server knew of no sign-in, which is what was wanted.
+            // The server had no sign-in to end, which is the desired result.
             return .told
         } catch  where error.isConnectionLoss && !app.callsCarryCredentials {
-            // The connection's end has signed it out.
+            // The connection's end has ended the sign-in.
             return nil
         } catch  where !sender.isCurrent {
-            // A later sign-in has taken the connection over.
+            // A later sign-in now owns the connection.
             return .untold
         }
     }

@@ -1,8 +1,8 @@
 import FeathersCore
 
-/// The rules of an app's sign-in, without input or output: events go in, actions come out.
+/// The rules of an app's sign-in, without I/O: a state machine that receives events and returns actions.
 ///
-/// Signing in and refreshing are attempts. Each has a number, so that the answer to an earlier attempt changes nothing.
+/// Signing in and refreshing are attempts. Each attempt has a number, so that the response to an earlier attempt has no effect.
 struct AuthenticationSession: Sendable, Equatable {
     enum Phase: Sendable, Equatable {
         case signedOut(StoredToken)
@@ -13,7 +13,7 @@ struct AuthenticationSession: Sendable, Equatable {
 
     /// What is known about the token storage while the app is signed out.
     enum StoredToken: Sendable, Equatable {
-        /// A stored token may exist: it was not tried yet, or trying it failed for a reason that may pass.
+        /// A stored token may exist: it has not been tried yet, or the last try failed for a temporary reason.
         case untried
         case none
     }
@@ -26,7 +26,7 @@ struct AuthenticationSession: Sendable, Equatable {
 
     /// What an attempt does.
     enum Work: Sendable, Equatable {
-        /// Signs in with credentials the app has given.
+        /// Signs in with credentials from the app.
         case signIn(AuthenticationCredentials)
         /// Signs in with the stored token.
         case restore
@@ -36,53 +36,53 @@ struct AuthenticationSession: Sendable, Equatable {
 
     struct SignedIn: Sendable, Equatable {
         var token: IssuedToken
-        /// Grows with each token. A call can tell whether the token it was sent with has been replaced.
+        /// Increases with each token. Tells whether the token of a call has been replaced.
         var version: Int
         /// The number of the sign-in; a refresh keeps it. See ``AuthenticationSession/signIn``.
         var signIn: Int
-        /// A stable name of the user without secrets; nil if the server tells none.
+        /// A stable name of the user, without secrets; nil if the server provides none.
         var name: String?
         var renewal: Renewal?
-        /// After a failure that may pass, the session tries nothing by itself before this moment.
+        /// After a temporary failure, the session retries nothing automatically before this time.
         var retryMoment: Duration?
     }
 
-    /// A token on its way to being replaced, or to the connection.
+    /// A token that is being replaced, or announced over the connection.
     struct Renewal: Sendable, Equatable {
         enum Stage: Sendable, Equatable {
             /// Another token is being fetched.
             case fetching
-            /// The connection in use is being told the token.
+            /// The token is being announced over the open connection.
             case announcing
         }
 
         var id: Int
         var stage: Stage
-        /// Whether calls should wait, because the server no longer accepts the present token.
+        /// Whether calls should wait, because the server no longer accepts the current token.
         var isUrgent: Bool
         /// Whether the token to announce has just been fetched.
         var isFresh = false
     }
 
     enum Action: Sendable, Equatable {
-        /// Begin an attempt. It has no work of its own if it waits until the connection has been told the token.
+        /// Begins an attempt. Its work is nil if it only waits until the token has been announced over the connection.
         case begin(Int, Work?)
-        /// Tell everyone who waits for this attempt how it ended.
+        /// Reports the outcome of an attempt to its callers.
         case settle(Int, Outcome)
         case removeTokens
-        /// The state that the app sees has changed.
+        /// Publishes a changed state to the app.
         case publish(AuthenticationState)
     }
 
-    /// How an attempt ended.
+    /// The outcome of an attempt.
     enum Outcome: Sendable, Equatable {
         case signedIn(AuthenticationResult)
-        /// The storage had no token.
+        /// The storage contained no token.
         case nothingStored
         case failed
-        /// A refresh failed for a reason that may pass. The present token stays in use.
+        /// A refresh failed for a temporary reason. The current token stays in use.
         case postponed
-        /// A later sign-in took its place.
+        /// A later sign-in replaced the attempt.
         case superseded
         case loggedOut
     }
@@ -91,12 +91,12 @@ struct AuthenticationSession: Sendable, Equatable {
     let keepsConnection: Bool
     var phase = Phase.signedOut(.untried)
     var connection = Connection()
-    /// The number of the present sign-in, or of the time without one.
+    /// The number of the current sign-in, or of the current period without one.
     ///
-    /// It changes when the app signs in with credentials, when it logs out, when the sign-in ends, and when another user comes back from a restore or
-    /// a refresh. Whatever was asked under one number is not meant for the next.
+    /// It changes when the app signs in with credentials, when it logs out, when the sign-in ends, and when a restore or refresh results in another
+    /// user. Requests made under one number must not be sent under another.
     private(set) var signIn = 1
-    /// The result that belongs to `signIn`, also while it is being restored.
+    /// The result that belongs to `signIn`, even while it is being restored.
     private var known: AuthenticationResult?
     private var lastID = 0
 
@@ -121,7 +121,7 @@ struct AuthenticationSession: Sendable, Equatable {
         if case .signedIn(let signedIn) = phase { signedIn } else { nil }
     }
 
-    /// The number of the attempt in progress, or of the announcement.
+    /// The number of the attempt or announcement in progress.
     var pendingID: Int? {
         switch phase {
         case .authenticating(let attempt): attempt.id
@@ -130,27 +130,27 @@ struct AuthenticationSession: Sendable, Equatable {
         }
     }
 
-    /// Whether the answer to this attempt still counts.
+    /// Returns whether the response to this attempt is still relevant.
     func isCurrent(_ id: Int) -> Bool { pendingID == id }
 }
 
 // MARK: - Signing in and out
 
 extension AuthenticationSession {
-    /// The app has given credentials. They take the place of any attempt in progress.
+    /// Begins a sign-in with credentials from the app. It replaces any attempt in progress.
     mutating func signInRequested(_ credentials: AuthenticationCredentials) -> (id: Int, actions: [Action]) {
         endSignIn()
         return begin(.signIn(credentials))
     }
 
-    /// The app has asked for a sign-in with the stored token.
-    /// - Parameter force: whether to ask the server even if the app is signed in.
-    /// - Returns: the attempt to wait for; nil if there is nothing to do.
+    /// Begins a sign-in with the stored token at the app's request.
+    /// - Parameter force: Whether to contact the server even if the app is signed in.
+    /// - Returns: The attempt to wait for; nil if there is nothing to do.
     mutating func restoreRequested(force: Bool) -> (id: Int?, actions: [Action]) {
         switch phase {
         case .authenticating(let attempt): return (attempt.id, [])
         case .signedIn(let signedIn):
-            // A refresh in progress goes on: its refresh token may have been exchanged already.
+            // A refresh in progress continues, because its refresh token may already have been exchanged.
             if let renewal = signedIn.renewal, force { return (renewal.id, []) }
             guard force else { return (nil, []) }
         case .signedOut, .expired: break
@@ -167,29 +167,29 @@ extension AuthenticationSession {
         return (id, actions)
     }
 
-    /// The server has answered a sign-in, and its tokens are stored.
+    /// Records that the server has accepted a sign-in and that its tokens are stored.
     mutating func signInSucceeded(_ id: Int, _ token: IssuedToken) -> [Action] {
-        // Even if the answer is late, the connection is signed in now.
+        // The connection is now signed in, even if the response is too late for the attempt.
         connectionAuthenticated(token)
         guard case .authenticating(let attempt) = phase, attempt.id == id else { return [] }
-        // Results that name no user count as the same user's only if they are the same sign-in.
+        // Results without a user count as the same user's only if they have the same token.
         if let known, !(known.isSameUser(as: token.result) ?? (known.accessToken == token.result.accessToken)) { endSignIn() }
         known = token.result
         phase = .signedIn(SignedIn(token: token, version: nextID(), signIn: signIn, name: token.result.userName))
         return [.publish(state), .settle(id, .signedIn(token.result))]
     }
 
-    /// - Parameter isRejection: whether the server has refused, rather than failed to judge.
+    /// Records that a sign-in failed. `isRejection` tells whether the server refused it, instead of failing to judge it.
     mutating func signInFailed(_ id: Int, isRejection: Bool) -> [Action] {
         guard case .authenticating(let attempt) = phase, attempt.id == id else { return [] }
         if isRejection { endSignIn() }
-        // The connection stands without a sign-in rather than ask again and again.
+        // The connection opens without a sign-in, to avoid repeated attempts.
         if !isRejection, connection.stage == .preparing { connection.hasFailed = true }
         phase = .signedOut(isRejection ? .none : .untried)
         return (isRejection ? [.removeTokens] : []) + [.publish(state), .settle(id, .failed)]
     }
 
-    /// There was no token to sign in with.
+    /// Records that there was no token to sign in with.
     mutating func foundNothingStored(_ id: Int) -> [Action] {
         guard case .authenticating(let attempt) = phase, attempt.id == id else { return [] }
         if known != nil { endSignIn() }
@@ -197,14 +197,14 @@ extension AuthenticationSession {
         return [.publish(state), .settle(id, .nothingStored)]
     }
 
-    /// Everyone who waited for an attempt has left. A refresh goes on all the same: what it fetches may be lost otherwise.
+    /// Ends a sign-in that no caller waits for anymore. A refresh continues, because its new tokens might be lost otherwise.
     mutating func attemptAbandoned(_ id: Int) -> [Action] {
         guard case .authenticating(let attempt) = phase, attempt.id == id else { return [] }
         phase = .signedOut(.untried)
         return [.publish(state), .settle(id, .failed)]
     }
 
-    /// The app has logged out, and tells the server if a connection stands.
+    /// Logs out. The server is notified if a connection is open.
     mutating func loggedOut() -> [Action] {
         var actions: [Action] = [.removeTokens]
         if let pending = pendingID { actions.append(.settle(pending, .loggedOut)) }
@@ -216,7 +216,7 @@ extension AuthenticationSession {
         return actions
     }
 
-    /// The server no longer accepts the token, and there is no other.
+    /// Ends the sign-in because the server no longer accepts the token and there is no other.
     mutating func expire() -> [Action] {
         let pending = pendingID
         endSignIn()
@@ -234,13 +234,13 @@ extension AuthenticationSession {
 // MARK: - Calls
 
 extension AuthenticationSession {
-    /// What a call does before it is sent.
+    /// What a call must do before it is sent.
     enum Passage: Sendable, Equatable {
-        /// It is sent with this sign-in; nil for none.
+        /// The call is sent with this sign-in; nil for none.
         case pass(SignedIn?)
-        /// It waits for this attempt.
+        /// The call waits for this attempt.
         case wait(Int)
-        /// It waits until the server knows that the user before has signed out. It would be answered in that user's name.
+        /// The call waits until the server knows that the previous user has logged out. Otherwise, it would be executed as that user.
         case waitForDeparture
     }
 
@@ -252,7 +252,7 @@ extension AuthenticationSession {
                 return (waits ? .wait(renewal.id) : .pass(signedIn), [])
             }
             if isAnnouncementDue(signedIn) { return wait(for: renew(.announcing, isUrgent: true)) }
-            // A connection refreshes beside the calls. Without one, only calls can.
+            // A connection refreshes its token independently of calls. Without a connection, only calls can.
             guard !keepsConnection, isRefreshDue(signedIn, at: now) else { return (.pass(signedIn), []) }
             return wait(for: renew(.fetching, isUrgent: true))
         case .signedOut(.none), .expired:
@@ -264,19 +264,19 @@ extension AuthenticationSession {
 
     private func wait(for attempt: (id: Int, actions: [Action])) -> (Passage, [Action]) { (.wait(attempt.id), attempt.actions) }
 
-    /// What a call does after the server has answered it with 401.
+    /// What a call must do after the server has responded with 401.
     enum Verdict: Sendable, Equatable {
-        /// It is sent again with the present token.
+        /// The call is sent again with the current token.
         case replay
-        /// It waits for this attempt and is sent again.
+        /// The call waits for this attempt and is sent again.
         case wait(Int)
         case fail
     }
 
-    /// The server has answered a call with 401.
-    /// - Parameter rejected: the sign-in the call was sent with.
+    /// Handles a response with 401 to a call.
+    /// - Parameter rejected: The sign-in with which the call was sent.
     mutating func tokenRejected(of rejected: SignedIn) -> (verdict: Verdict, actions: [Action]) {
-        // Another sign-in's token is no renewal: a call is repeated only for the user who made it.
+        // A call is repeated only for the user who made it, so another sign-in's token does not count as a renewal.
         guard case .signedIn(var signedIn) = phase, signedIn.signIn == rejected.signIn else { return (.fail, []) }
         if let renewal = signedIn.renewal {
             signedIn.renewal?.isUrgent = true
@@ -293,7 +293,7 @@ extension AuthenticationSession {
 // MARK: - Renewal
 
 extension AuthenticationSession {
-    /// How long nothing is tried again by itself after a failure that may pass.
+    /// The pause before the first automatic retry after a temporary failure.
     static let retryPause = Duration.seconds(1)
 
     mutating func renew(_ stage: Renewal.Stage, isUrgent: Bool) -> (id: Int, actions: [Action]) {
@@ -309,14 +309,14 @@ extension AuthenticationSession {
         return max(moment, signedIn.retryMoment ?? moment) <= now()
     }
 
-    /// Another token has come, and is stored.
+    /// Records that a new token has arrived and is stored.
     mutating func refreshSucceeded(_ id: Int, _ token: IssuedToken) -> [Action] {
         connectionAuthenticated(token)
         guard case .signedIn(var signedIn) = phase, var renewal = signedIn.renewal, renewal.id == id, renewal.stage == .fetching
         else { return [] }
         signedIn.retryMoment = nil
         replaceToken(of: &signedIn, with: token)
-        // Only a connection in use is told beside the calls. Any other is told before it is used.
+        // Only an open connection needs an announcement while calls use it. Any other connection is signed in before it is used.
         let isDone = connection.stage != .standing || connection.token == token.result.accessToken
         (renewal.stage, renewal.isFresh) = (.announcing, true)
         signedIn.renewal = isDone ? nil : renewal
@@ -345,7 +345,7 @@ extension AuthenticationSession {
 }
 
 extension AuthenticationResult {
-    /// The user's stable name, without secrets: the token's `sub`, else the user's id; nil if the server tells neither.
+    /// The user's stable name, without secrets: the token's `sub`, or else the user's id; nil if there is neither.
     var userName: String? { payload?.subject ?? userID }
 
     private var userID: String? {
@@ -353,7 +353,7 @@ extension AuthenticationResult {
         return id?.string ?? id?.integer.map(String.init)
     }
 
-    /// Whether another result names the same user; nil if the two cannot be compared.
+    /// Returns whether another result names the same user; nil if the two cannot be compared.
     fileprivate func isSameUser(as other: AuthenticationResult) -> Bool? {
         if let own = payload?.subject, let theirs = other.payload?.subject { return own == theirs }
         guard let own = userID, let theirs = other.userID else { return nil }

@@ -1,27 +1,27 @@
 import FeathersCore
 
-/// What the session knows of the connection, whose server remembers who signed in over it and ends it when the token does.
+/// The session's view of the connection. The server remembers who signed in over it, and closes it when the token expires.
 extension AuthenticationSession {
     struct Connection: Sendable, Equatable {
         enum Stage: Sendable, Equatable {
             case none
-            /// It is being opened; the server may have accepted it already.
+            /// The connection is being opened. The server may already have accepted it.
             case opening
-            /// The server has accepted it; only the session's own requests use it yet.
+            /// The server has accepted the connection. So far, only the session's own requests use it.
             case preparing
             case standing
         }
 
-        /// Tells one connection from the next.
+        /// Distinguishes one connection from the next.
         var number = 0
         var stage = Stage.none
-        /// The token the server knows the connection by; nil if it knows none.
+        /// The token with which the connection is signed in on the server; nil if there is none.
         var token: String?
-        /// Whether signing in, or announcing the token, has failed for a reason that may pass.
+        /// Whether signing in, or announcing the token, has failed for a temporary reason.
         var hasFailed = false
-        /// Whether the server is being told that the user has signed out.
+        /// Whether the server is being notified of a log-out.
         var isLeaving = false
-        /// When the last token the server knew ends; the server ends the connection then.
+        /// The expiry of the last token known to the server, which then closes the connection.
         var tokenEnd: End?
     }
 
@@ -30,16 +30,16 @@ extension AuthenticationSession {
         case unknown
     }
 
-    /// The connection that answers come over now; nil if there is none.
+    /// The number of the connection that responses currently arrive over; nil if there is none.
     var connectionNumber: Int? { connection.stage == .none ? nil : connection.number }
 
-    /// Whether a request made now reaches the server, rather than wait for a connection.
+    /// Whether a request made now reaches the server without waiting for a connection.
     var isConnected: Bool { connection.stage == .preparing || connection.stage == .standing }
 
-    /// Whether the server takes the connection for no user's.
+    /// Whether no user is signed in over the connection, according to the server.
     var connectionIsNoOnes: Bool { connection.token == nil && !connection.isLeaving }
 
-    /// Whether what the server pushes is meant for the user who is signed in, or for everyone where none is.
+    /// Whether pushed events are meant for the signed-in user, or for everyone if no user is signed in.
     var pushesAreOwn: Bool {
         guard isConnected else { return false }
         return switch phase {
@@ -49,7 +49,7 @@ extension AuthenticationSession {
         }
     }
 
-    /// Whether a connection stands that the server knows by another token, or by none.
+    /// Whether an open connection is signed in with another token, or with none.
     func isAnnouncementDue(_ signedIn: SignedIn) -> Bool {
         connection.stage == .standing && connection.token != signedIn.token.result.accessToken
     }
@@ -58,14 +58,14 @@ extension AuthenticationSession {
 // MARK: - Events
 
 extension AuthenticationSession {
-    /// The transport begins to open a connection. The session's requests may be answered before the connection is prepared.
+    /// Records that the transport starts to open a connection. The session's requests may get responses before the connection is prepared.
     mutating func connectionOpening() {
         guard !isConnected else { return }
         let tokenEnd = connection.tokenEnd
         connection = Connection(number: connection.number + 1, stage: .opening, tokenEnd: tokenEnd)
     }
 
-    /// The server has accepted a connection.
+    /// Records that the server has accepted a connection.
     mutating func connectionOpened() {
         if connection.stage == .opening {
             if connection.token == nil { connection.tokenEnd = nil }
@@ -80,13 +80,13 @@ extension AuthenticationSession {
     mutating func connectionEnded() -> [Action] {
         (connection.stage, connection.token) = (.none, nil)
         guard case .signedIn(var signedIn) = phase, let renewal = signedIn.renewal, renewal.stage == .announcing else { return [] }
-        // The next connection is told the token before it is used.
+        // The token is announced over the next connection before calls use it.
         signedIn.renewal = nil
         phase = .signedIn(signedIn)
         return [.settle(renewal.id, .signedIn(signedIn.token.result))]
     }
 
-    /// The server has issued a token, and knows the connection by it if it was asked over this one.
+    /// Records that the server has issued a token. The connection is signed in with it if the request was sent over this connection.
     mutating func connectionAuthenticated(_ token: IssuedToken) {
         guard let number = connectionNumber, token.connection == number else { return }
         connection.token = token.result.accessToken
@@ -94,19 +94,19 @@ extension AuthenticationSession {
         connection.tokenEnd = token.expiry.map(End.at) ?? .unknown
     }
 
-    /// The log-out over a connection has ended. A token whose log-out the server could not be told is told again.
+    /// Records the end of a log-out over a connection. If the server could not be notified for a token, it is notified again.
     mutating func departed(from number: Int?, untold: String?) {
         guard connection.isLeaving, connectionNumber == number else { return }
         connection.isLeaving = false
         if connection.token == nil { connection.token = untold }
     }
 
-    /// The server has been told that the app is signed out.
+    /// Records that the server knows that the app is signed out.
     mutating func withdrawn(_ accessToken: String) {
         if connection.token == accessToken { connection.token = nil }
     }
 
-    /// The server has accepted a token for the connection, and has answered, most often with the same token.
+    /// Records that the server has accepted a token for the connection. Its response usually contains the same token.
     mutating func announced(_ accessToken: String, _ answered: IssuedToken) -> [Action] {
         guard case .signedIn(var signedIn) = phase, signedIn.token.result.accessToken == accessToken else {
             connectionAuthenticated(answered)
@@ -116,7 +116,7 @@ extension AuthenticationSession {
         let isNews = signedIn.token.result != answered.result
         var token = answered
         if answered.result.accessToken == accessToken {
-            // The same token: its end was known best when it was new.
+            // For the same token, the expiry was most accurate when it was issued.
             (token.expiry, token.refreshMoment) = (signedIn.token.expiry, signedIn.token.refreshMoment)
             signedIn.token = token
         } else {
@@ -129,7 +129,7 @@ extension AuthenticationSession {
         return (isNews ? [.publish(state)] : []) + (renewal.map { [.settle($0.id, .signedIn(token.result))] } ?? [])
     }
 
-    /// The server has not accepted the token for the connection: it has refused, or failed to judge.
+    /// Records that the server has not accepted the token for the connection, because it refused the token or could not judge it.
     mutating func announcementFailed(_ accessToken: String, isRejection: Bool, at now: Duration) -> [Action] {
         guard case .signedIn(var signedIn) = phase, signedIn.token.result.accessToken == accessToken else { return [] }
         if isRejection {
@@ -155,21 +155,21 @@ extension AuthenticationSession {
 // MARK: - Steps
 
 extension AuthenticationSession {
-    /// What a connection needs next.
+    /// The next task for a connection.
     enum Step: Sendable, Equatable {
-        /// It waits for this attempt.
+        /// Wait for this attempt.
         case wait(for: Int)
-        /// The server is to be told the token.
+        /// Announce the token to the server.
         case announce(AuthenticationResult)
-        /// The server is to be told that the app is signed out.
+        /// Notify the server that the app is signed out.
         case withdraw(token: String)
-        /// Nothing, until something happens or, at the latest, this moment.
+        /// Do nothing until the next event, or until this time at the latest.
         case rest(until: Duration?)
-        /// Nothing more before calls may use it.
+        /// Nothing remains to be done before calls may use the connection.
         case done
     }
 
-    /// The next step before calls may use the connection.
+    /// Returns the next step before calls may use the connection.
     mutating func preparationStep(at now: Duration) -> (step: Step, actions: [Action]) {
         switch phase {
         case .signedOut(.untried) where !connection.hasFailed: return wait(for: begin(.restore))
@@ -179,16 +179,16 @@ extension AuthenticationSession {
             if let renewal = signedIn.renewal, renewal.stage == .fetching { return (.wait(for: renewal.id), []) }
             if signedIn.renewal == nil, isRefreshDue(signedIn, at: { now }) { return wait(for: renew(.fetching, isUrgent: false)) }
             if connection.token == signedIn.token.result.accessToken { return (.done, []) }
-            // A failure that may pass must not keep the connection from standing: it is tried again beside the calls.
+            // A temporary failure must not keep the connection from opening. The announcement is retried while calls use it.
             if connection.hasFailed { return (.done, []) }
             return (.announce(signedIn.token.result), [])
         }
     }
 
-    /// The next step beside the calls that use the connection.
+    /// Returns the next step while calls use the connection.
     mutating func accompanimentStep(at now: Duration) -> (step: Step, actions: [Action]) {
         guard let signedIn else {
-            // The answer to a sign-in that no longer counts has signed the connection in.
+            // The response to an outdated sign-in has signed in the connection.
             guard state != .authenticating, let token = connection.token else { return (.rest(until: nil), []) }
             return (.withdraw(token: token), [])
         }
@@ -203,8 +203,8 @@ extension AuthenticationSession {
 
     private func wait(for attempt: (id: Int, actions: [Action])) -> (Step, [Action]) { (.wait(for: attempt.id), attempt.actions) }
 
-    /// Whether to take the server's end of a connection for the end of a token, as FeathersJS ends connections then.
-    /// - Parameter lead: how long before a token's end, by our clock, an end still counts as its end.
+    /// Returns whether to attribute the end of a connection to an expired token, because FeathersJS closes connections at that time.
+    /// An end up to `lead` before the token's expiry, by the local clock, counts as expiry.
     func isExpiry(at now: Duration, lead: Duration) -> Bool {
         switch connection.tokenEnd {
         case .at(let end): end - lead <= now

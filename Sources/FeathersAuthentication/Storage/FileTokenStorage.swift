@@ -2,27 +2,28 @@ import FeathersCore
 import FeathersSupport
 public import Foundation
 
-/// Keeps tokens in files that only their owner can read: for servers and command-line tools.
+/// A storage that keeps tokens in files that only their owner can read. Use it for servers and command-line tools.
 ///
-/// Each key has a file of its own in the directory. A token is written beside its place with mode 0600, flushed to the disk and moved there in one step:
-/// a reader, or a crash, finds the old token or the new one and never a part of either. So any number of storages and processes may use one directory.
+/// Each key has its own file in the directory. A token is written to a separate file with mode 0600, flushed to disk, and moved into place
+/// atomically: after a crash, or for a concurrent reader, the file contains either the old token or the new one. Any number of storages and processes
+/// may use the same directory.
 ///
-/// Links are not followed. The directory and its files must belong to the user of the process, and other users must not be able to write to the
-/// directory or to read a file.
+/// Links are not followed. The directory and its files must belong to the user of the process. Other users must not be able to write to the directory
+/// or to read a file.
 public struct FileTokenStorage: TokenStorage {
     private let files: TokenFiles
 
-    /// A storage in a directory, which is made, with mode 0700, when the first token is stored.
+    /// Creates a storage in a directory. The directory is created with mode 0700 when the first token is stored.
     public init(directory: URL) { files = TokenFiles(directory: directory.path) }
 
-    /// The token of a key; nil where none is stored.
-    /// - Throws: ``FeathersError`` naming the file where it cannot be read, holds no token, or can be read by other users. A token that others may
+    /// Returns the token of a key; nil if none is stored.
+    /// - Throws: ``FeathersError`` naming the file if it cannot be read, contains no token, or can be read by other users. A token that others may
     ///   know must not be used: remove the file, or change its mode.
     public func token(for key: String) async throws -> String? { try await files.read(name(of: key)) }
     public func store(_ token: String, for key: String) async throws { try await files.replace(name(of: key), with: token) }
     public func remove(for key: String) async throws { try await files.remove(name(of: key)) }
 
-    /// The name of a key's file. All but plain letters and digits is percent-encoded.
+    /// Returns the file name for a key. Everything except ASCII letters, digits, `-` and `_` is percent-encoded.
     private func name(of key: String) -> String {
         var name = ""
         for byte in key.utf8 {
@@ -37,9 +38,9 @@ public struct FileTokenStorage: TokenStorage {
     }
 }
 
-/// Reads and writes the files of one directory, off the cooperative pool.
+/// Reads and writes the files of one directory, off the cooperative thread pool.
 private actor TokenFiles {
-    /// Longer than any token, in bytes.
+    /// A size greater than any token's, in bytes.
     private static let maximumSize = 1 << 20
 
     private let directory: String
@@ -54,14 +55,14 @@ private actor TokenFiles {
             guard let file = try SafeDirectory.open(directory)?.open(name, isSecret: true) else { return nil }
             let bytes = try file.readAll(atMost: Self.maximumSize)
             guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty else {
-                throw FileFailure(file.path, .refused("it holds no token"))
+                throw FileFailure(file.path, .refused("it contains no token"))
             }
             return text
         }
     }
 
     func replace(_ name: String, with token: String) throws {
-        // Several processes may write at once, each a draft of its own.
+        // Several processes may write at the same time, so each one needs its own draft.
         let draft = "\(name).\(UUID().uuidString)"
         try attempt("written", name) { try SafeDirectory.make(directory).replace(name, with: Array(token.utf8), draft: draft) }
     }
@@ -69,7 +70,7 @@ private actor TokenFiles {
     func remove(_ name: String) throws {
         try attempt("removed", name) {
             guard let directory = try SafeDirectory.open(directory), try directory.remove(name) else { return }
-            // A crash must not bring the token back.
+            // Otherwise, a crash could bring the token back.
             try directory.synchronize()
         }
     }

@@ -3,20 +3,20 @@
     import Foundation
     import Security
 
-    /// Keeps tokens in the keychain of an Apple platform, as generic passwords.
+    /// A storage that keeps tokens in the keychain of an Apple platform, as generic passwords.
     ///
-    /// On macOS too, this is the data protection keychain. Only a program that is signed with an application identifier or a keychain access group can
-    /// use it there. A bare command-line tool keeps its tokens in a ``FileTokenStorage``.
+    /// On macOS too, this is the data protection keychain. There, only programs signed with an application identifier or a keychain access group can
+    /// use it. For a plain command-line tool, use ``FileTokenStorage``.
     public struct KeychainTokenStorage: TokenStorage {
-        /// When the tokens can be read, as the keychain names it.
+        /// When the tokens can be read, in the keychain's terms.
         public enum Accessibility: Sendable {
-            /// From the first unlocking after the device started: for apps that work in the background.
+            /// After the first unlock since the device started. Use it for apps that work in the background.
             case afterFirstUnlock
-            /// The same, and never on another device.
+            /// After the first unlock since the device started, and never on another device.
             case afterFirstUnlockThisDeviceOnly
             /// While the device is unlocked.
             case whenUnlocked
-            /// The same, and never on another device.
+            /// While the device is unlocked, and never on another device.
             case whenUnlockedThisDeviceOnly
 
             fileprivate var value: CFString {
@@ -35,16 +35,16 @@
 
         /// Creates a storage in the keychain.
         /// - Parameters:
-        ///   - service: the name that tells these passwords from others of the app (`kSecAttrService`).
-        ///   - accessGroup: the group whose apps and extensions share the tokens; nil for the app's own.
-        ///   - accessibility: when the tokens can be read.
+        ///   - service: The name that distinguishes these passwords from the app's other passwords (`kSecAttrService`).
+        ///   - accessGroup: The group whose apps and extensions share the tokens; nil for the app's own.
+        ///   - accessibility: When the tokens can be read.
         public init(
             service: String = "feathers-swift", accessGroup: String? = nil,
             accessibility: Accessibility = .afterFirstUnlockThisDeviceOnly
         ) { (self.service, self.accessGroup, self.accessibility) = (service, accessGroup, accessibility) }
 
-        /// The token of a key; nil if none is stored.
-        /// - Throws: ``FeathersError`` with the keychain's own words, for example while the device is locked.
+        /// Returns the token of a key; nil if none is stored.
+        /// - Throws: ``FeathersError`` with the keychain's error message, for example while the device is locked.
         public func token(for key: String) async throws -> String? {
             var query = item(key)
             query[kSecReturnData as String] = true
@@ -54,7 +54,7 @@
             if status == errSecItemNotFound { return nil }
             try check(status, "read", key)
             guard let data = found as? Data, let token = String(data: data, encoding: .utf8) else {
-                throw FeathersError(.generalError, "What the keychain has for '\(key)' is not text")
+                throw FeathersError(.generalError, "The keychain's entry '\(key)' cannot be read: it is not text")
             }
             return token
         }
@@ -64,7 +64,7 @@
             let status = SecItemUpdate(item(key) as CFDictionary, change as CFDictionary)
             guard status == errSecItemNotFound else { return try check(status, "written", key) }
             let added = SecItemAdd(item(key).merging(change) { $1 } as CFDictionary, nil)
-            // Another process has added it meanwhile.
+            // Another process has added the entry in the meantime.
             guard added == errSecDuplicateItem else { return try check(added, "written", key) }
             try check(SecItemUpdate(item(key) as CFDictionary, change as CFDictionary), "written", key)
         }
@@ -85,7 +85,7 @@
 
         private func check(_ status: OSStatus, _ what: String, _ key: String) throws {
             guard status != errSecSuccess else { return }
-            let reason = SecCopyErrorMessageString(status, nil) as String? ?? "no reason"
+            let reason = SecCopyErrorMessageString(status, nil) as String? ?? "unknown reason"
             throw FeathersError(.generalError, "The keychain's entry '\(key)' cannot be \(what): \(reason) (\(status))")
         }
     }

@@ -1,37 +1,37 @@
 import FeathersCore
 import FeathersSupport
 
-/// Where tokens are kept between runs.
+/// A place where tokens are stored between runs.
 ///
-/// An app asks its storage from one task at a time, but it may not be the only user: several apps or processes may share one.
-/// Throw if the tokens cannot be reached, and say why without the token.
+/// An app uses its storage from one task at a time, but several apps or processes may share one storage. If the tokens cannot be accessed, throw an
+/// error that states the reason without the token.
 public protocol TokenStorage: Sendable {
-    /// The token stored under a key; nil if there is none.
+    /// Returns the token stored under a key; nil if there is none.
     func token(for key: String) async throws -> String?
 
-    /// Stores a token in place of what is there. Once it returns, the token has been stored for good.
+    /// Stores a token, replacing the current one. When this method returns, the token must be stored durably.
     func store(_ token: String, for key: String) async throws
 
-    /// Removes the token of a key; does nothing if there is none. Once it returns, the token is gone.
+    /// Removes the token of a key, or does nothing if there is none. When this method returns, the token must be removed durably.
     func remove(for key: String) async throws
 }
 
-/// Keeps tokens in memory, until it is released.
+/// A storage that keeps tokens in memory until it is released.
 public final class InMemoryTokenStorage: TokenStorage, CustomReflectable {
     private let tokens: Locked<[String: String]>
 
-    /// Creates a storage with tokens by their keys.
+    /// Creates a storage that contains the given tokens by key.
     public init(_ tokens: [String: String] = [:]) { self.tokens = Locked(tokens) }
 
     public func token(for key: String) async throws -> String? { tokens.withLock { $0[key] } }
     public func store(_ token: String, for key: String) async throws { tokens.withLock { $0[key] = token } }
     public func remove(for key: String) async throws { tokens.withLock { $0[key] = nil } }
 
-    /// Shows the number of tokens, and none of them.
+    /// Shows only the number of tokens.
     public var customMirror: Mirror { Mirror(self, children: ["count": tokens.withLock { $0.count }]) }
 }
 
-/// The stored tokens of one app. They are written one after the other, in the order in which that was decided.
+/// The stored tokens of one app. Changes are made one at a time, in the order in which they were decided.
 final class StoredTokens: Sendable {
     private let storage: any TokenStorage
     private let key: String
@@ -42,7 +42,7 @@ final class StoredTokens: Sendable {
 
     init(_ storage: any TokenStorage, key: String) { (self.storage, self.key, refreshKey) = (storage, key, "\(key)-refresh") }
 
-    /// Takes a number for what will be written; called with the lock held that orders events.
+    /// Reserves the number of a change. Call it while the lock that orders events is held.
     func decide() -> Int {
         decisions.withLock { decisions in
             decisions.made += 1
@@ -60,7 +60,7 @@ final class StoredTokens: Sendable {
     func store(_ tokens: AuthenticationTokens, decision: Int) async throws {
         try await mutex.withLock {
             guard carriesOut(decision) else { return }
-            // The refresh token first: if the process ends in between, the next run can go on with it.
+            // Stores the refresh token first: if the process ends in between, the next run can use it.
             if let refreshToken = tokens.refreshToken {
                 try await storage.store(refreshToken, for: refreshKey)
             } else {
@@ -70,7 +70,7 @@ final class StoredTokens: Sendable {
         }
     }
 
-    /// Removes both tokens, the second one even if removing the first one fails.
+    /// Removes both tokens. Removes the second one even if removing the first one fails.
     func remove(decision: Int) async throws {
         try await mutex.withLock {
             guard carriesOut(decision) else { return }
@@ -81,7 +81,7 @@ final class StoredTokens: Sendable {
         }
     }
 
-    /// Whether nothing that was decided later has been carried out already.
+    /// Returns whether no later decision has been carried out yet.
     private func carriesOut(_ decision: Int) -> Bool {
         decisions.withLock { decisions in
             guard decision > decisions.done else { return false }

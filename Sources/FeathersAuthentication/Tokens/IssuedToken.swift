@@ -1,50 +1,50 @@
 import FeathersCore
 import Foundation
 
-/// A sign-in's result and what follows from its token, on the monotonic clock.
+/// A sign-in's result and the values derived from its token, on the monotonic clock.
 struct IssuedToken: Sendable, Equatable {
     var result: AuthenticationResult
-    /// When the token ends; nil if that is unknown.
+    /// The expiry of the token; nil if it is unknown.
     var expiry: Duration?
-    /// When to refresh it; nil if it cannot be refreshed, or its end is unknown.
+    /// The time to refresh the token; nil if it cannot be refreshed, or if its expiry is unknown.
     var refreshMoment: Duration?
-    /// Whether there is a way to get another token without the user.
+    /// Whether a new token can be obtained without the user.
     var canRefresh = false
-    /// The number of the connection whose server answered with it; nil if none did.
+    /// The number of the connection over which the token was received; nil if there was none.
     var connection: Int?
 }
 
-/// The moment a token was asked for, on the monotonic clock and on the wall clock.
+/// The time at which a token was requested, on the monotonic clock and on the wall clock.
 struct SignInMoment: Sendable {
     var now: Duration
     var date: Date
 }
 
-/// Works out when a token ends, although the server's clock is another one.
+/// Determines when a token expires, even if the server's clock differs.
 enum TokenExpiry {
-    /// When the token ends on the monotonic clock; nil if the token does not tell.
+    /// Returns the expiry of a token on the monotonic clock; nil if the token contains none.
     ///
-    /// `exp` counts, unless the clocks certainly differ: a token from the future, or one that expired before it came, was issued just now by a clock
-    /// that is off. Such a token lives for the time between `iat` and `exp` from the moment it was asked for.
-    /// - Parameter isNew: whether the server has issued the token now. A stored token says nothing about clocks.
+    /// Uses `exp`, unless the clocks clearly differ: a token that was issued in the future, or that expired before it arrived, was just issued by a
+    /// server with a wrong clock. Such a token is valid for the time between `iat` and `exp`, starting when it was requested.
+    /// `isNew` tells whether the server has just issued the token: a stored token says nothing about clocks.
     static func moment(of payload: UnverifiedPayload?, askedFor: SignInMoment, isNew: Bool) -> Duration? {
         guard let payload, let end = payload.expiresAt else { return nil }
         let remaining = end.timeIntervalSince(askedFor.date)
         guard let start = payload.issuedAt, isNew else {
-            // The server accepted it, so it has not ended, whatever the clock here says.
+            // The server accepted the token, so it has not expired, regardless of the local clock.
             return remaining > 0 ? askedFor.now + .seconds(remaining) : nil
         }
         let lifetime = end.timeIntervalSince(start)
         guard lifetime > 0 else { return nil }
         let isSkewed = start.timeIntervalSince(askedFor.date) > tolerance || remaining <= 0
-        // `iat` is cut to whole seconds, one of which may have passed.
+        // `iat` is truncated to whole seconds, so up to one second may have passed.
         return askedFor.now + .seconds(isSkewed ? lifetime - min(1, lifetime / 2) : remaining)
     }
 
-    /// How far clocks that agree may seem to differ, in seconds: an answer takes its time.
+    /// The apparent difference, in seconds, that a response's delay can cause between clocks that agree.
     private static let tolerance = 1.0
 
-    /// How long before its end a token is refreshed by default: a fifth of its lifetime, a minute at most.
+    /// Returns how long before its expiry a token is refreshed by default: a fifth of its lifetime, up to a minute.
     static func lead(of payload: UnverifiedPayload?, remaining: Duration) -> Duration {
         var lifetime = remaining
         if let start = payload?.issuedAt, let end = payload?.expiresAt, end > start { lifetime = .seconds(end.timeIntervalSince(start)) }

@@ -1,59 +1,59 @@
 public import FeathersCore
 public import Foundation
 
-/// The options of a cache that apply to all services.
+/// Options of a cache that apply to all services.
 public struct CacheOptions: Sendable {
-    /// Whether expired answers are kept, for the policies that show them and for conditional requests. Otherwise an expired answer is removed when it is
-    /// found, and the read is a miss.
+    /// Whether expired entries are kept, for policies that return them and for conditional requests. If `false`, an expired entry is removed when it
+    /// is found, and the read is a miss.
     public var keepsExpired = true
 
-    /// Whether identical reads that are in flight at the same time share one request.
+    /// Whether identical reads that are in flight at the same time are coalesced into one request.
     public var sharesRequests = true
 
-    /// The custom methods that change records. Like `create`, `update`, `patch` and `remove`, they empty the group of their service.
+    /// The custom methods that change records. Like `create`, `update`, `patch` and `remove`, they invalidate the group of their service.
     public var changingMethods: Set<ServiceMethod> = []
 
-    /// The header fields, besides `Authorization` and `Cookie`, that answers depend on. Case does not matter.
+    /// The header fields, besides `Authorization` and `Cookie`, that responses depend on. Case is ignored.
     public var keyHeaders: Set<String> = ["Accept-Language"]
 
-    /// A part of every key, in addition to ``FeathersApp/identity``: a tenant, or the server where several apps share a storage. It must not contain
-    /// secrets.
+    /// A part of every key, in addition to ``FeathersApp/identity``, such as a tenant, or a server if several apps share a storage. It must
+    /// not contain secrets.
     public var partition: @Sendable (ServiceRequest) -> String = { _ in "" }
 
-    /// Receives the failures that no caller sees: those of the storage, and of refreshes in the background.
+    /// Receives errors that are not thrown to a caller: those of the storage and of background refreshes.
     public var onFailure: @Sendable (any Error) -> Void = { _ in }
 
-    /// The time of day, by which answers expire.
+    /// The time of day, which determines when entries expire.
     package var now: @Sendable () -> Date = { Date() }
 
-    /// Receives the number of reads that wait for another's request, whenever it grows. Tests wait for it.
+    /// Receives the number of reads that wait for another read's request, whenever it increases. For tests.
     var onWaiting: @Sendable (Int) -> Void = { _ in }
 }
 
-/// The options of a cache for one service. A property that is nil is the same as for all services.
+/// Options of a cache for one service. A property that is nil uses the value for all services.
 public struct ServiceCacheOptions: Sendable, Hashable {
     let policy: CachePolicy?
     let expiration: CacheExpiration?
-    /// The group of the service's answers, by default the service's path. Every change empties the whole group. Let services whose answers contain each
-    /// other's records share a group.
+    /// The group of the service's entries; nil for the service's path. Every change invalidates the whole group. Use one group for services whose
+    /// responses contain each other's records.
     public var group: String?
 
-    /// The options of one service: where a read looks for its answer, how long answers stay fresh, and their ``group``.
+    /// Creates options for one service: the policy of its reads, how long entries stay fresh, and their ``group``.
     public init(policy: CachePolicy? = nil, expiration: CacheExpiration? = nil, group: String? = nil) {
         (self.policy, self.expiration, self.group) = (policy, expiration, group)
     }
 }
 
-/// How long a kept answer stays fresh.
+/// How long a cached entry stays fresh.
 public enum CacheExpiration: Sendable, Hashable {
-    /// For ever.
+    /// Forever.
     case never
-    /// For a time after the response arrived.
+    /// For a duration after the response arrived.
     case after(Duration)
     /// Until a date.
     case date(Date)
 
-    /// When an answer that arrives now expires; nil for never.
+    /// Returns when an entry that is stored now expires; nil for never.
     func date(from now: Date) -> Date? {
         switch self {
         case .never: nil
@@ -64,21 +64,21 @@ public enum CacheExpiration: Sendable, Hashable {
 }
 
 extension Params {
-    /// The policy of this call. It takes precedence over those of the service and the cache.
+    /// The policy of this call. It takes precedence over the policies of the service and the cache.
     ///
-    /// Endpoints are not cached: in an app with a cache, they refuse every policy except ``CachePolicy/networkOnlyNoCache``.
+    /// Endpoints are not cached: in an app with a cache, they reject every policy except ``CachePolicy/networkOnlyNoCache``.
     public var cachePolicy: CachePolicy? {
         get { self[PolicyKey.self] }
         set { self[PolicyKey.self] = newValue }
     }
 
-    /// How long the answer of this call stays fresh. It takes precedence over the service and the cache.
+    /// How long the response to this call stays fresh. It takes precedence over the expirations of the service and the cache.
     public var cacheExpiration: CacheExpiration? {
         get { self[ExpirationKey.self] }
         set { self[ExpirationKey.self] = newValue }
     }
 
-    /// Params for how one call is cached: `messages.get(7, params: .caching(.cacheOnly))`.
+    /// Returns params that control how one call is cached: `messages.get(7, params: .caching(.cacheOnly))`.
     public static func caching(_ policy: CachePolicy, expiration: CacheExpiration? = nil) -> Params {
         var params = Params()
         params.cachePolicy = policy
@@ -91,13 +91,13 @@ extension Params {
 }
 
 extension FeathersError.Code {
-    /// The cache has no answer for a read that may not ask the network: HTTP's status for `only-if-cached` (RFC 9111, section 5.2.1.7).
+    /// The cache has no entry for a read that must not use the network. The code is HTTP's status for `only-if-cached` (RFC 9111, section 5.2.1.7).
     public static let notInCache: Self = 504
 }
 
 extension FeathersError {
     static func notInCache(_ method: ServiceMethod, at path: String) -> FeathersError {
-        var error = FeathersError(.notInCache, "The cache has no answer for '\(method)' on service '\(path)'", execution: .neverSent)
+        var error = FeathersError(.notInCache, "The cache has no entry for '\(method)' on service '\(path)'", execution: .neverSent)
         error.name = "NotInCache"
         error.className = "not-in-cache"
         return error

@@ -1,49 +1,49 @@
-/// Where a read looks first, and what it does with what it finds.
+/// The order in which a read uses the cache and the network.
 ///
-/// A policy yields one value or two. Streams (``CachedService``) yield both; a plain call returns the last.
+/// A policy yields one or two values. Streams (``CachedService``) yield both; a plain call returns the last one.
 public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
-    /// From the network; the answer is kept.
+    /// Reads from the network and caches the response.
     case networkOnlyUpdateCache
-    /// From the network; the answer is not kept.
+    /// Reads from the network and does not cache the response.
     case networkOnlyNoCache
-    /// From the cache, expired or not; a read that finds nothing fails with ``FeathersError/Code/notInCache``.
+    /// Reads from the cache, expired or not. If there is no entry, the read fails with ``FeathersError/Code/notInCache``.
     case cacheOnly
-    /// From the cache where it is fresh, otherwise from the network. Expired answers are not shown.
+    /// Reads from the cache if the entry is fresh, otherwise from the network. Never returns expired entries.
     case cacheFirstNetworkIfNotFoundOrExpired
-    /// From the cache, expired or not, and then from the network.
+    /// Reads from the cache, expired or not, and then from the network.
     case cacheFirstNetworkAlways
-    /// From the cache, expired or not, followed by a refresh in the background; from the network where the cache has no answer.
+    /// Reads from the cache, expired or not, and refreshes the entry in the background. If there is no entry, reads from the network.
     case cacheFirstNetworkRefresh
-    /// From the network. After any failure except a cancellation, from the cache, expired or not, where it has an answer.
+    /// Reads from the network. After any failure except a cancellation, falls back to the cache, expired or not, if there is an entry.
     case networkFirstCacheIfFailed
 }
 
-/// The steps of one read under a policy: what to do first, and what next after each outcome.
+/// The steps of one read under a policy: the first order, and the next one after each outcome.
 ///
 /// A pure state machine: its driver carries out the orders and reports the outcomes.
 struct CacheSteps: Sendable, Equatable {
-    /// What a look-up found.
+    /// The result of a lookup.
     enum Finding: Sendable {
         case fresh, expired, nothing
     }
 
-    /// What to do next.
+    /// The next thing to do.
     enum Order: Sendable, Equatable {
-        /// Look into the cache, then report ``found(_:)``.
+        /// Look in the cache, then report ``found(_:)``.
         case lookUp
-        /// Ask the network, then report ``fetched()`` or ``fetchFailed()``; keep the answer if `writes`.
+        /// Send a request, then report ``fetched()`` or ``fetchFailed()``. Cache the response if `writes`.
         case fetch(writes: Bool)
         /// Emit the found value, then report ``emitted()``.
         case emitFound
         /// Emit the network's value, then report ``emitted()``.
         case emitFetched
-        /// Hand the read over for a refresh of the cache, whose outcome does not count, then report ``handedOver()``.
+        /// Pass on the read for a cache refresh, whose outcome is ignored, then report ``handedOver()``.
         case refresh
-        /// Fail: the cache has no answer, and the policy allows no other source.
+        /// Fail because the cache has no entry and the policy does not allow the network.
         case failNotInCache
-        /// Fail with the network's failure.
+        /// Fail with the network's error.
         case failWithNetworkError
-        /// The read is over.
+        /// End the read.
         case finish
     }
 
@@ -80,7 +80,7 @@ struct CacheSteps: Sendable, Equatable {
     mutating func fetchFailed() { order = policy == .networkFirstCacheIfFailed ? .lookUp : .failWithNetworkError }
     mutating func emitted() { order = afterEmission }
 
-    /// The refresh has an owner.
+    /// Records that the refresh has been passed on.
     mutating func handedOver() { order = .finish }
 
     private mutating func emitFound(then next: Order) {

@@ -1,12 +1,12 @@
 public import FeathersCore
 
-/// The reads of a service together with the sources of their values, and both values where the policy yields two.
+/// The reads of a service as streams of values with their sources. A stream has two values if the policy yields two.
 public struct CachedService<Record: Sendable, List: Sendable>: Sendable {
     let service: UntypedService
     let record: @Sendable (JSONValue, Params) throws -> Record
     let list: @Sendable (JSONValue, Params) throws -> List
 
-    /// Lists the records that match a query; a typed service's with the page's totals where the service paginates.
+    /// Lists the records that match a query. If the service paginates, a typed service's result includes the totals of the page.
     public func find(_ query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()) -> CachedResults<List> {
         results(.find, nil, query: query, policy, params, list)
     }
@@ -34,14 +34,14 @@ public struct CachedService<Record: Sendable, List: Sendable>: Sendable {
 }
 
 extension UntypedService {
-    /// The reads of the service, together with the sources of their values.
+    /// The reads of the service, with the source of each value.
     public var cached: CachedService<JSONValue, JSONValue> {
         CachedService(service: self, record: { json, _ in json }, list: { json, _ in json })
     }
 }
 
 extension TypedService {
-    /// The reads of the service, together with the sources of their values.
+    /// The reads of the service, with the source of each value.
     public var cached: CachedService<Model, Paginated<Model>> {
         CachedService(service: untyped, record: { try decodeResult($0, $1) }, list: { try decodePage($0, $1) })
     }
@@ -55,12 +55,12 @@ extension TypedService {
 /// }
 /// ```
 ///
-/// The read begins when the first value is requested. Every value is a call of its own, with all hooks: a reader who stops early leaves nothing running.
-/// Reading to the end refreshes the cache where the policy says so, in the reader's own task if the app is not running. The sequence throws what the calls
-/// throw, and ends there.
+/// The read begins when the first value is requested. Every value is a separate call with all hooks, so nothing keeps running if you stop early.
+/// Reading to the end refreshes the cache if the policy requires it, in the reader's own task if the app is not running. If a call throws, the
+/// sequence throws the error and ends.
 public struct CachedResults<Value: Sendable>: AsyncSequence, Sendable {
     let service: UntypedService
-    /// The call; the first read throws the failure.
+    /// The request of the call, or the error that the first read throws.
     let request: Result<ServiceRequest, FeathersError>
     let transform: @Sendable (JSONValue) throws -> Value
 
@@ -91,13 +91,13 @@ public struct CachedResults<Value: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// The first value. The rest of the read does not happen.
+    /// Returns the first value. The rest of the read is skipped.
     public func first() async throws -> CachedResult<Value> {
         for try await result in self { return result }
         throw CancellationError()
     }
 
-    /// The last value, which is the result of a plain call, with its source.
+    /// Returns the last value, which is the result of a plain call, with its source.
     public func last() async throws -> CachedResult<Value> {
         var last: CachedResult<Value>?
         for try await result in self { last = result }
@@ -106,11 +106,11 @@ public struct CachedResults<Value: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// A result together with its source.
+/// A result and its source.
 public struct CachedResult<Value: Sendable>: Sendable {
     /// The result.
     public let value: Value
-    /// Where the result came from, and whether it is expired or new.
+    /// The source of the result, and whether it is expired or new.
     public let source: CacheSource
 
     init(_ value: Value, from source: CacheSource) { (self.value, self.source) = (value, source) }
@@ -118,9 +118,9 @@ public struct CachedResult<Value: Sendable>: Sendable {
 
 extension CachedResult: Equatable where Value: Equatable {}
 
-/// Where a result came from.
+/// The source of a result.
 public enum CacheSource: Sendable, Hashable {
-    /// The network; `updated` is false where the result equals the cached value that the same read yielded before.
+    /// The network. `updated` is `false` if the result equals the cached value that the same read yielded before.
     case network(updated: Bool)
     /// The cache.
     case cache(isExpired: Bool)

@@ -1,6 +1,6 @@
 public import FeathersSupport
 
-// What users were told, and state of other threads, is not printed or dumped.
+// Hides users' data, and the state of other threads, from printing and dumping.
 
 extension ServiceCache: SecretHiding, Summarized {
     package var summary: String { "ServiceCache(\(summarize(storage)))" }

@@ -2,7 +2,7 @@ public import FeathersCore
 import FeathersSupport
 public import Foundation
 
-/// Keeps what services answered to `find` and `get`, and answers from it as a policy says.
+/// Caches the responses of services to `find` and `get`, and serves reads from the cache according to a policy.
 ///
 /// ```swift
 /// let cache = ServiceCache(MemoryCacheStorage(), policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(300)))
@@ -10,8 +10,8 @@ public import Foundation
 /// app.use(cache: cache)
 /// ```
 ///
-/// The params of a call take precedence over the options of its service, and these over the options for all services. Successful writes through the app
-/// and real-time events empty the group of their service. One cache serves one app.
+/// The params of a call take precedence over the options of its service, which take precedence over the options for all services. Successful writes
+/// through the app and real-time events invalidate the group of their service. Use one cache for each app.
 public final class ServiceCache: Sendable {
     let policy: CachePolicy
     let expiration: CacheExpiration
@@ -21,10 +21,10 @@ public final class ServiceCache: Sendable {
     let inFlight: SingleFlight<InFlightRead, ServiceResponse>
     let background = CacheBackground()
     private let services: Locked<[String: ServiceCacheOptions]>
-    /// The names of the header fields that are part of a key, in lower case.
+    /// The lowercase names of the header fields that are part of a key.
     let keyHeaders: Set<String>
 
-    /// Creates a cache, with the policy and the expiration of calls and services without their own. Install it with ``FeathersApp/use(cache:)``.
+    /// Creates a cache with a default policy and expiration for calls and services. Install it with ``FeathersApp/use(cache:)``.
     public init(
         _ storage: any CacheStorage = MemoryCacheStorage(), policy: CachePolicy = .networkOnlyUpdateCache,
         expiration: CacheExpiration = .never,
@@ -38,7 +38,7 @@ public final class ServiceCache: Sendable {
         services = Locked([:])
     }
 
-    /// How the reads of the service at a path are cached; slashes at both ends are ignored.
+    /// The caching options of the service at a path. Slashes at both ends are ignored.
     public subscript(path: String) -> ServiceCacheOptions {
         get { services.withLock { $0[FeathersApp.stripSlashes(path)] } ?? ServiceCacheOptions() }
         set { services.withLock { $0[FeathersApp.stripSlashes(path)] = newValue } }
@@ -51,27 +51,27 @@ public final class ServiceCache: Sendable {
 // MARK: Invalidation
 
 extension ServiceCache {
-    /// Empties a group. The group of a service is its path, unless its options name another.
+    /// Invalidates a group. The group of a service is its path, unless its options specify another.
     ///
-    /// From the moment of the call, answers of the group are not shown any more, and answers that are still in flight are not kept.
+    /// The group's entries are ignored immediately, and responses that are still in flight are not cached.
     public func invalidate(group: String) async {
         invalidation.withLock { $0.invalidate(group) }
         await removeStale(invalidation.withLock { $0.removals(for: group) })
     }
 
-    /// Empties the storage, in the same way.
+    /// Invalidates all groups in the same way.
     public func invalidateAll() async {
         invalidation.withLock { $0.invalidateAll() }
         await removeStale(invalidation.withLock { $0.removals })
     }
 
-    /// Removes the answers that expired before a date, by default now.
-    /// - Throws: what the storage throws.
+    /// Removes the entries that expired before a date, by default now.
+    /// - Throws: The storage's error.
     public func removeExpired(olderThan date: Date? = nil) async throws {
         try await storage.removeExpired(olderThan: date ?? options.now())
     }
 
-    /// Receives the changes that others make. They count at once; stored answers are removed in the background, or before the next read.
+    /// Receives changes from events. Invalidation is immediate; stored entries are removed in the background, or before the next read.
     var eventSink: EventSink {
         EventSink(
             onEvent: { event in
@@ -81,9 +81,9 @@ extension ServiceCache {
                 self.background.removeStale()
             },
             onGap: { reason in
-                // Entries belong to their users, signed in or not.
+                // Entries belong to their users, whether signed in or not.
                 if case .identityChanged = reason { return }
-                // It is unknown what was missed.
+                // The missed events are unknown.
                 self.invalidation.withLock { $0.invalidateAll() }
                 self.background.removeStale()
             })
@@ -93,7 +93,7 @@ extension ServiceCache {
 // MARK: Storage
 
 extension ServiceCache {
-    /// The stored answer for a read; nil where there is none, where it was invalidated, and where the storage fails.
+    /// Returns the stored entry for a read; nil if there is none, if it was invalidated, or if the storage fails.
     func find(_ terms: CachedRead.Terms) async -> CacheEntry? {
         let (key, group) = (terms.key, terms.key.group)
         var stamp = invalidation.withLock { $0.readableStamp(of: group) }
@@ -124,30 +124,30 @@ extension ServiceCache {
         }
     }
 
-    /// Keeps an answer, unless an invalidation overtook it or the user changed.
+    /// Stores an entry, unless its group was invalidated meanwhile or the user has changed.
     func keep(_ entry: CacheEntry, for key: CacheKey, _ terms: CachedRead.Terms, _ stamp: CacheInvalidation.Stamp) async {
         guard options.partition(terms.request) == terms.ownPartition, invalidation.withLock({ $0.beginWrite(in: key.group, stamp) })
         else { return }
         let isKept = await attempt { try await storage.set(entry, for: key) }
-        // An answer that could not be replaced must not look like the newest.
+        // If an entry cannot be replaced, the old one must not be taken for the newest.
         if !isKept { await attempt { try await storage.remove(key) } }
         invalidation.withLock { $0.endWrite(in: key.group, stamp) }
     }
 
-    /// The key of a read in a user's name; nil if its query contains what JSON cannot express.
+    /// Returns the key of a read for a user; nil if the query contains values that JSON cannot represent.
     func key(of request: ServiceRequest, group: String, as identity: Identity?, _ ownPartition: String) -> CacheKey? {
         CacheKey(
             of: request, group: group, headers: keyHeaders,
             partitions: [identity.map { "@\($0.name)" } ?? "", ownPartition])
     }
 
-    /// Whether the user is still the one that the read began for.
+    /// Returns whether the user is still the one for whom the read began.
     func holds(_ terms: CachedRead.Terms) -> Bool {
         (terms.sender.isCurrent || terms.sender.identity == terms.site.app?.identity)
             && options.partition(terms.request) == terms.ownPartition
     }
 
-    /// Removes what was invalidated. A removal that fails is tried again before the next read.
+    /// Removes invalidated entries. A removal that fails is retried before the next read.
     func removeStale(_ removals: [CacheInvalidation.Removal]) async {
         for removal in removals {
             let isRemoved = await attempt {
@@ -160,7 +160,7 @@ extension ServiceCache {
         }
     }
 
-    /// - Returns: whether it succeeded. Failures go to the options.
+    /// - Returns: Whether the change succeeded. Errors are reported to the options.
     @discardableResult
     private func attempt(_ change: () async throws -> Void) async -> Bool {
         do {
@@ -176,10 +176,10 @@ extension ServiceCache {
 // MARK: Installation
 
 extension FeathersApp {
-    /// Answers the reads of all services from a cache. Successful writes and events invalidate its entries.
+    /// Serves the reads of all services from a cache. Successful writes and events invalidate its entries.
     ///
-    /// The cache keeps the server's answers, and stands inside all hooks: they run for every call, on kept answers too. It stands outside the sign-in
-    /// gate, so that the answers of a user who is signed in with a stored token can be read without a server. Entries are never shared between users.
+    /// The cache stores the server's responses and is inside all hooks: they run for every call, even for cached responses. It is outside the sign-in
+    /// gate, so that entries of a user with a stored token can be read without a server. Entries are never shared between users.
     public func use(cache: ServiceCache) {
         use(CacheMiddleware(cache: cache))
         observeEvents(with: cache.eventSink)

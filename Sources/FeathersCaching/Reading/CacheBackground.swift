@@ -1,7 +1,7 @@
 import FeathersCore
 import FeathersSupport
 
-/// The work of a cache in the background of a running app: refreshes, and the removal of what events invalidated.
+/// The background work of a cache while its app is running: refreshing entries, and removing those that events invalidated.
 final class CacheBackground: Sendable {
     private enum Order: Sendable {
         case refresh(CachedRead)
@@ -10,7 +10,7 @@ final class CacheBackground: Sendable {
 
     private struct State: Sendable {
         var orders: AsyncStream<Order>.Continuation?
-        /// The keys whose refresh is queued or in flight: one at a time is enough.
+        /// The keys whose refresh is queued or in flight. Each key is refreshed only once at a time.
         var refreshing: Set<CacheKey> = []
     }
 
@@ -20,7 +20,7 @@ final class CacheBackground: Sendable {
     private let state = Locked(State())
 
     /// Queues the refresh of a cached value.
-    /// - Returns: whether it will happen: false where the app is not running.
+    /// - Returns: Whether the refresh will happen; `false` if the app is not running.
     func refresh(_ read: CachedRead) -> Bool {
         let key = read.terms.key
         let (orders, isNew) = state.withLock { ($0.orders, $0.orders != nil && $0.refreshing.insert(key).inserted) }
@@ -29,7 +29,7 @@ final class CacheBackground: Sendable {
         return true
     }
 
-    /// Queues the removal of what is stale.
+    /// Queues the removal of stale entries.
     func removeStale() { _ = state.withLock { $0.orders }?.yield(.removeStale) }
 
     /// Carries out the queued work until the task is cancelled.
@@ -42,7 +42,7 @@ final class CacheBackground: Sendable {
         }
         guard isFirst else { return }
         defer { state.withLock { $0 = State() } }
-        // Events may have come before the app ran.
+        // Events may have arrived before the app was running.
         continuation.yield(.removeStale)
         await withTaskGroup(of: Void.self) { group in
             var running = 0

@@ -1,25 +1,23 @@
 import FeathersCore
 import FeathersSupport
 
-/// The key of a kept answer: everything the answer depends on, as text that is the same in every process.
+/// The key of a cached entry: everything the response depends on, as text that is the same in every process.
 public struct CacheKey: Sendable, Hashable {
-    /// What the answer depends on, in canonical JSON. Credentials appear as digests.
+    /// The parts that the response depends on, in canonical JSON. Credentials are replaced by digests.
     public let text: String
 
-    /// The group the answer belongs to.
+    /// The group of the entry.
     public let group: String
 
     package init(text: String, group: String) { (self.text, self.group) = (text, group) }
 
-    /// Compares bytes: to Swift, a composed and a decomposed "é" are equal; to a server, they may differ.
+    /// Compares bytes. Swift treats a composed and a decomposed "é" as equal; a server may not.
     public static func == (left: CacheKey, right: CacheKey) -> Bool { left.text.isExactly(right.text) && left.group.isExactly(right.group) }
 }
 
 extension CacheKey {
-    /// The key of a read; nil where its query contains what JSON cannot express.
-    /// - Parameters:
-    ///   - headers: the names of the header fields that the answer depends on, in lower case.
-    ///   - partitions: whose answer it is.
+    /// Creates the key of a read; nil if its query contains values that JSON cannot represent.
+    /// `headers` contains the lowercase names of the header fields that the response depends on; `partitions` identify the user.
     init?(of request: ServiceRequest, group: String, headers: Set<String>, partitions: [String]) {
         let params = request.params
         var text = CacheKeyText()
@@ -37,7 +35,7 @@ extension CacheKey {
         self.init(text: text.finished(), group: group)
     }
 
-    /// The header fields that an answer depends on. Credentials are replaced by their digests, so that a key does not reveal them.
+    /// Returns the header fields that a response depends on. Credentials are replaced by digests, so that a key does not reveal them.
     private static func fields(of headers: [String: String], named names: Set<String>) -> JSONObject {
         if headers.isEmpty { return JSONObject() }
         return JSONObject(
@@ -50,13 +48,13 @@ extension CacheKey {
 }
 
 extension JSONObject {
-    /// An object with its keys in the order of their bytes. The last value of a repeated key counts.
+    /// Creates an object with its keys in byte order. For a repeated key, the last value is used.
     fileprivate init(sorted entries: [(key: String, value: JSONValue)]) {
         self.init(minimumCapacity: entries.count)
         for (key, value) in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) { self[key] = value }
     }
 
-    /// The same query with its keys in the order of their bytes at every depth, except in `$sort`, whose order has a meaning.
+    /// The same query with its keys in byte order at every depth, except in `$sort`, whose order is significant.
     fileprivate var canonical: JSONObject {
         isEmpty ? self : JSONObject(sorted: map { key, value in (key, key == "$sort" ? value : value.canonical) })
     }
@@ -72,7 +70,7 @@ extension JSONValue {
     }
 }
 
-/// Writes the parts of a key as one JSON array. Every cached read writes its key, so the frequent parts have a fast path.
+/// Writes the parts of a key as one JSON array. Every cached read writes a key, so the most common parts have a fast path.
 struct CacheKeyText {
     private var bytes: [UInt8] = []
 
@@ -81,7 +79,7 @@ struct CacheKeyText {
         bytes.append(UInt8(ascii: "["))
     }
 
-    /// The whole array.
+    /// Returns the complete array.
     consuming func finished() -> String {
         bytes.append(UInt8(ascii: "]"))
         return String(decoding: bytes, as: UTF8.self)

@@ -1,7 +1,7 @@
 import FeathersCore
 import FeathersSupport
 
-/// The outermost middleware: answers reads from a cache, and notes what writes change.
+/// The outermost middleware: serves reads from a cache, and invalidates what writes change.
 struct CacheMiddleware: Middleware {
     let order = MiddlewareOrder.cache
     let cache: ServiceCache
@@ -12,7 +12,7 @@ struct CacheMiddleware: Middleware {
     }
 }
 
-/// Refuses a policy for an endpoint: endpoints have no records that events tell of, so a kept answer would never be invalidated.
+/// Rejects cache policies for endpoints: no events report changes of their data, so their entries would never be invalidated.
 private struct UncachedEndpoints: ServiceProtocol {
     let next: any ServiceProtocol
 
@@ -47,7 +47,7 @@ private struct CachingService: ServiceProtocol {
 
     private func read(_ request: ServiceRequest) async throws -> ServiceResponse {
         var request = request
-        // What is kept is a tree.
+        // The cache stores JSON trees.
         request.decodesResult = false
         let order = request.params[CachedOrder.self]
         request.params[CachedOrder.self] = nil
@@ -59,12 +59,12 @@ private struct CachingService: ServiceProtocol {
         return try await order == nil ? lastValue(of: read) : nextValue(of: read)
     }
 
-    /// A read with the terms of its call, its service and the cache; nil if it has no key.
+    /// Creates a read with the options of its call, its service and the cache; nil if it has no key.
     private func begin(_ request: ServiceRequest) async -> CachedRead? {
         let service = cache.serviceOptions(at: request.path)
-        // Page sizes of the call are no part of the key.
+        // The key does not include the call's page sizes.
         guard let app = site.app, request.params.pagination == nil else { return nil }
-        // Before anything is looked up: what the stored user was told can be read without a server.
+        // Comes before any lookup, so that the entries of the stored token's user can be read without a server.
         let sender = await app.resolvedSender()
         let ownPartition = cache.options.partition(request)
         let group = service?.group ?? request.path
@@ -77,7 +77,7 @@ private struct CachingService: ServiceProtocol {
         return CachedRead(cache, terms, policy)
     }
 
-    /// The response of a plain call: the last value.
+    /// Returns the response of a plain call: the last value.
     private func lastValue(of read: CachedRead) async throws -> ServiceResponse {
         var read = read
         var last = ServiceResponse(.null)
@@ -91,7 +91,7 @@ private struct CachingService: ServiceProtocol {
         return last
     }
 
-    /// The next value of a stream. Each value is a call of its own.
+    /// Returns the next value of a stream. Each value is a separate call.
     private func nextValue(of read: CachedRead) async throws -> ServiceResponse {
         var read = read
         guard case .result(let result) = try await read.advance() else { return ServiceResponse(.null) }
@@ -108,37 +108,37 @@ private struct CachingService: ServiceProtocol {
 
     private static func notRunning(_ request: ServiceRequest) -> FeathersError {
         FeathersError(
-            .generalError, "A cached '\(request.method)' on service '\(request.path)' is not refreshed: its app does not run",
+            .generalError, "A cached '\(request.method)' on service '\(request.path)' cannot be refreshed: the app is not running",
             execution: .neverSent)
     }
 }
 
-/// What a stream of cached results asks the cache for, in the params of a call.
+/// What a stream of cached results requests from the cache, in the params of a call.
 enum CachedOrder: ParamsKey, Sendable {
     typealias Value = CachedOrder
 
     case begin
-    /// The next value of a read that yielded one.
+    /// The next value of a read that has already yielded one.
     case goOn(CachedRead)
 }
 
-/// What the cache tells a stream beside a value.
+/// What the cache returns to a stream in addition to a value.
 struct CachedStep: ResponseKey, Sendable {
     typealias Value = CachedStep
 
     let source: CacheSource
     /// The read, if it has another value.
     var following: CachedRead?
-    /// The read, if its cached value is to be refreshed and no running app does that.
+    /// The read, if its cached value must be refreshed and no running app does so.
     var refresh: CachedRead?
 }
 
 // MARK: The network
 
 extension ServiceCache {
-    /// Asks the network, or waits for the identical read that does, and keeps the answer if `writes`.
-    /// - Parameter found: the cached answer. If the server says that it still holds, it is not sent again.
-    /// - Throws: what the call throws; ``FeathersError/Code/notAuthenticated`` if the signed-in user has changed meanwhile.
+    /// Sends a request, or waits for an identical read's request. Stores the response if `writes`.
+    /// The server can confirm that `found`, the cached entry, is current instead of sending it again.
+    /// - Throws: The call's error, or ``FeathersError/Code/notAuthenticated`` if the signed-in user has changed meanwhile.
     func fetch(_ terms: CachedRead.Terms, holding found: CacheEntry?, writes: Bool) async throws -> JSONValue {
         let stamp = invalidation.withLock { $0.stamp(of: terms.key.group) }
         let response: ServiceResponse
@@ -151,7 +151,7 @@ extension ServiceCache {
         } else {
             response = try await request(terms, holding: found, writes: writes, stamp)
         }
-        // A read that waited for another one may learn of its answer late.
+        // A read that waited for another one may get the response after the user has changed.
         guard (response[SentAs.self] ?? terms.sender).isCurrent else { throw FeathersError.userChanged(terms.request) }
         return response.result
     }
@@ -166,7 +166,7 @@ extension ServiceCache {
             request.params.heldAnswer = HeldAnswer(entityTag: tag, value: found.value)
         }
         let response = try await terms.next.respond(to: request)
-        // Whose answer it is, only the sign-in gate knows: a call may sign the app in.
+        // Only the sign-in gate knows the user of the response, because a call may sign the app in.
         let sender = response[SentAs.self] ?? terms.sender
         let key =
             sender.identity == terms.sender.identity
@@ -182,9 +182,9 @@ extension ServiceCache {
 }
 
 extension FeathersError {
-    /// The answer to a read whose user is gone.
+    /// Creates the error of a read whose user is no longer signed in.
     static func userChanged(_ request: ServiceRequest) -> FeathersError {
         FeathersError(
-            .notAuthenticated, "The signed-in user changed before the answer to '\(request.method)' on service '\(request.path)' came")
+            .notAuthenticated, "The signed-in user changed before the response to '\(request.method)' on service '\(request.path)' arrived")
     }
 }

@@ -1,22 +1,22 @@
 import FeathersCore
 import FeathersSupport
 
-/// One read under a policy. It follows the orders of its steps, one value at a time.
+/// One read under a policy. It carries out its steps, one value at a time.
 ///
-/// It is a plain value: a stream keeps it between two values and continues with it in another call.
+/// It is a value type: a stream stores it between two values and continues it in another call.
 struct CachedRead: Sendable {
-    /// What is fixed when the read begins.
+    /// The properties that are fixed when the read begins.
     struct Terms: Sendable {
         let request: ServiceRequest
-        /// What asks the network.
+        /// The service that sends requests.
         let next: any ServiceProtocol
         let site: MiddlewareSite
-        /// Who was signed in when the read began.
+        /// The user who was signed in when the read began.
         let sender: RequestSender
-        /// The key of that user's answer.
+        /// The key of that user's entry.
         let key: CacheKey
         let expiration: CacheExpiration
-        /// Whose answer it is according to the cache's options.
+        /// The partition from the cache's options.
         let ownPartition: String
     }
 
@@ -48,7 +48,7 @@ struct CachedRead: Sendable {
     var isToRefresh: Bool { steps.order == .refresh }
 
     /// Proceeds to the next value.
-    /// - Throws: the network's failure, or ``FeathersError/Code/notInCache``, depending on the policy.
+    /// - Throws: The network's error, or ``FeathersError/Code/notInCache``, depending on the policy.
     mutating func advance() async throws -> Event {
         while true {
             switch steps.order {
@@ -84,21 +84,21 @@ struct CachedRead: Sendable {
         }
     }
 
-    /// Asks the network for a new value of the cache. Failures go to the options.
+    /// Fetches a new value for the cache. Errors are reported to the options.
     func refresh() async {
-        // A refresh for one user must not be sent as the next one.
+        // A refresh for one user must not be sent as another.
         guard cache.holds(terms) else { return }
         do {
             _ = try await cache.fetch(terms, holding: found, writes: true)
         } catch is CancellationError {
-            // The app is ending.
+            // The app is shutting down.
         } catch {
             cache.options.onFailure(error)
         }
     }
 }
 
-/// What makes two cached reads identical, so that they share one request.
+/// The properties that two cached reads must have in common to share one request.
 struct InFlightRead: Sendable, Hashable {
     let key: CacheKey
     let stamp: CacheInvalidation.Stamp

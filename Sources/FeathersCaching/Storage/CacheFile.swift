@@ -2,18 +2,18 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// The bytes of a kept answer in a file.
+/// The file format of a cached entry.
 ///
 ///     "FCACHE2\n" | CRC-32 of all that follows | expiry | length of the body | body
 ///
-/// Numbers are 8 bytes in little-endian order. The expiry is a `Double` of seconds since 2001, infinite for never; it stands outside the body so that
-/// expired files are found by their heads. The body is JSON: the whole key, so that the answer of another key is never taken for this one's, and the answer.
-/// A file of another version counts as corrupted, and so as a miss.
+/// Numbers are 8 bytes, little-endian. The expiry is a `Double` of seconds since 2001, infinite for never; it precedes the body, so that expired
+/// files can be found by their headers. The body is JSON: the value, and the whole key, so that another key's entry is never taken for this one's. A
+/// file of another version is treated as corrupted, which is a miss.
 enum CacheFile {
     static let headLength = 32
     private static let magic = Array("FCACHE2\n".utf8)
 
-    /// - Throws: where the answer holds a number that JSON cannot express.
+    /// - Throws: An error if the entry contains a number that JSON cannot represent.
     static func bytes(of entry: CacheEntry, for key: CacheKey) throws -> [UInt8] {
         var body: JSONObject = ["key": .string(key.text), "group": .string(key.group), "value": entry.value]
         if let tag = entry.entityTag { body["tag"] = .string(tag) }
@@ -31,13 +31,13 @@ enum CacheFile {
         return bytes + checked
     }
 
-    /// What a file holds.
+    /// The contents of a file.
     enum Content: Equatable {
-        /// The key's answer.
+        /// The entry of the key.
         case entry(CacheEntry)
-        /// The answer of another key.
+        /// The entry of another key.
         case otherKey
-        /// Nothing that this version wrote.
+        /// Anything that this version did not write.
         case corrupted
     }
 
@@ -52,7 +52,7 @@ enum CacheFile {
         return .entry(CacheEntry(value: value, expiration: expiration, entityTag: body["tag"]?.string))
     }
 
-    /// When a file expires, read from its first bytes; nil where they are not a head of this version.
+    /// Returns when a file expires, read from its first bytes; nil if they are not a header of this version.
     static func expiry(inHeadOf bytes: [UInt8]) -> Double? {
         guard bytes.count >= headLength, bytes[..<8].elementsEqual(magic) else { return nil }
         return Double(bitPattern: bytes.littleEndian(at: 16))

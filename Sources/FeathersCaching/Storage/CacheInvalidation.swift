@@ -1,8 +1,8 @@
-/// Which groups of answers were invalidated, and which answers may therefore no longer be read or written.
+/// Tracks which groups were invalidated, and therefore which entries must not be read or written.
 ///
-/// An invalidation has two halves. It counts at once, by ``invalidate(_:)``; stored answers are removed later, perhaps repeatedly, since storages are slow
-/// and may fail. In between, reads of the group are misses. A read that began before an invalidation carries an older ``Stamp`` and is not written; where
-/// its write was already under way, the removal does not count as done. A pure state machine: it reads and writes no storage.
+/// An invalidation has two parts. It takes effect immediately, with ``invalidate(_:)``; stored entries are removed later, possibly in several tries,
+/// because storages are slow and may fail. In between, reads of the group are misses. A read that began before an invalidation has an older ``Stamp``
+/// and is not written. If its write was already in progress, the removal is not considered complete. A state machine without I/O.
 struct CacheInvalidation: Sendable {
     /// The state of a group when a read began.
     struct Stamp: Sendable, Hashable {
@@ -10,7 +10,7 @@ struct CacheInvalidation: Sendable {
         fileprivate let group: Int
     }
 
-    /// What to remove from the storage.
+    /// Entries to remove from the storage.
     enum Removal: Sendable, Equatable {
         case group(String, version: Int)
         case all(version: Int)
@@ -18,9 +18,9 @@ struct CacheInvalidation: Sendable {
 
     private struct Scope: Sendable {
         var version = 0
-        /// Whether the storage may hold answers from before the last invalidation.
+        /// Whether the storage may contain entries from before the last invalidation.
         var isStale = false
-        /// The writes under way by the version they began under.
+        /// The number of writes in progress, by the version under which they began.
         var writes: [Int: Int] = [:]
 
         mutating func invalidate(_ version: Int) {
@@ -28,11 +28,11 @@ struct CacheInvalidation: Sendable {
             isStale = true
         }
 
-        /// Whether it holds nothing but its version.
+        /// Whether there is no state except the version.
         var isIdle: Bool { !isStale && writes.isEmpty }
 
         mutating func removed(_ version: Int) {
-            // An older write may still land after the removal.
+            // An older write may still arrive after the removal.
             if version == self.version, writes.keys.allSatisfy({ $0 == version }) { isStale = false }
         }
 
@@ -52,7 +52,7 @@ struct CacheInvalidation: Sendable {
 
     func stamp(of group: String) -> Stamp { Stamp(all: all.version, group: groups[group]?.version ?? othersVersion) }
 
-    /// The stamp of a group; nil if the group must not be read before something is removed.
+    /// Returns the stamp of a group; nil if the group must not be read until entries have been removed.
     func readableStamp(of group: String) -> Stamp? { all.isStale || groups[group]?.isStale == true ? nil : stamp(of: group) }
 
     mutating func invalidate(_ group: String) {
@@ -66,7 +66,7 @@ struct CacheInvalidation: Sendable {
         all.invalidate(lastVersion)
     }
 
-    /// Keeps the table bounded, whatever names a server sends. The only cost: answers in flight of a forgotten group are not kept.
+    /// Bounds the table, regardless of the names a server sends. The only cost: responses in flight for a forgotten group are not cached.
     private mutating func forgetIdle() {
         othersVersion = lastVersion
         groups = groups.filter { !$0.value.isIdle }
@@ -77,7 +77,7 @@ struct CacheInvalidation: Sendable {
     }
 
     /// Registers a write that is about to begin.
-    /// - Returns: whether it may begin: false where the group was invalidated after the stamp.
+    /// - Returns: Whether the write may begin; `false` if the group was invalidated after the stamp.
     mutating func beginWrite(in group: String, _ stamp: Stamp) -> Bool {
         guard stamp == self.stamp(of: group) else { return false }
         all.writes[stamp.all, default: 0] += 1
@@ -90,7 +90,7 @@ struct CacheInvalidation: Sendable {
         groups[group]?.endWrite(stamp.group)
     }
 
-    /// What to remove before a group may be read.
+    /// Returns the removals that are needed before a group may be read.
     func removals(for group: String) -> [Removal] {
         var removals: [Removal] = []
         if all.isStale { removals.append(.all(version: all.version)) }
@@ -98,14 +98,14 @@ struct CacheInvalidation: Sendable {
         return removals
     }
 
-    /// Everything to remove.
+    /// All pending removals.
     var removals: [Removal] {
         var removals: [Removal] = all.isStale ? [.all(version: all.version)] : []
         for (group, scope) in groups where scope.isStale { removals.append(.group(group, version: scope.version)) }
         return removals
     }
 
-    /// The storage has completed a removal.
+    /// Records that the storage has completed a removal.
     mutating func removed(_ removal: Removal) {
         switch removal {
         case .all(let version): all.removed(version)
@@ -113,6 +113,6 @@ struct CacheInvalidation: Sendable {
         }
     }
 
-    /// An invalidation overtook a read of the storage. Where storages are layered, the read may have put back what was removed.
+    /// Records that an invalidation overtook a read of the storage. If storages are layered, the read may have restored a removed entry.
     mutating func distrust(_ group: String) { groups[group, default: Scope(version: othersVersion)].isStale = true }
 }

@@ -1,43 +1,42 @@
 public import FeathersCore
 public import Foundation
 
-/// Where a cache keeps answers: ``MemoryCacheStorage``, ``DiskCacheStorage``, both in layers, or one of your own.
+/// A place where a cache stores entries: ``MemoryCacheStorage``, ``DiskCacheStorage``, both in layers, or your own.
 ///
-/// A storage keeps and forgets answers; the cache decides which are expired and which are shown. A storage may forget any answer at any time, but must not
-/// return that of another key. Its methods are called concurrently. A read that throws counts as a miss; a removal that throws is tried again before the
-/// next read.
+/// The cache decides which entries are expired and which are returned. A storage may evict any entry at any time, but must not return another key's
+/// entry. Its methods are called concurrently. A read that throws is a miss; a removal that throws is retried before the next read.
 public protocol CacheStorage: Sendable {
-    /// The answer of a key, expired or not; nil where there is none.
+    /// Returns the entry of a key, expired or not; nil if there is none.
     func entry(for key: CacheKey) async throws -> CacheEntry?
 
-    /// Keeps an answer. It replaces the present one of the key.
+    /// Stores an entry, replacing the current one of the key.
     func set(_ entry: CacheEntry, for key: CacheKey) async throws
 
-    /// Removes an answer. Succeeds where there is none.
+    /// Removes an entry. Succeeds if there is none.
     func remove(_ key: CacheKey) async throws
 
-    /// Removes every answer of a group.
+    /// Removes every entry of a group.
     func remove(group: String) async throws
 
-    /// Removes the answers that expired before a date.
+    /// Removes the entries that expired before a date.
     func removeExpired(olderThan date: Date) async throws
 
-    /// Removes every answer.
+    /// Removes every entry.
     func removeAll() async throws
 }
 
-/// A kept answer.
+/// A cached response.
 public struct CacheEntry: Sendable, Equatable {
     /// The server's result, before any hook.
     public var value: JSONValue
 
-    /// When it expires; nil for never.
+    /// When the entry expires; nil for never.
     public var expiration: Date?
 
-    /// The tag by which the server recognizes the answer (HTTP's `ETag`), where it sent one.
+    /// The tag by which the server recognizes the response (HTTP's `ETag`), if it sent one.
     public var entityTag: String?
 
-    /// Creates an entry. Without an expiration, it stays fresh for ever.
+    /// Creates an entry. Without an expiration, it stays fresh forever.
     public init(value: JSONValue, expiration: Date? = nil, entityTag: String? = nil) {
         (self.value, self.expiration, self.entityTag) = (value, expiration, entityTag)
     }
@@ -45,7 +44,7 @@ public struct CacheEntry: Sendable, Equatable {
     func isExpired(at now: Date) -> Bool { expiration.map { $0 <= now } ?? false }
     func expired(before date: Date) -> Bool { expiration.map { $0 < date } ?? false }
 
-    /// An estimate of the memory that the entry takes, in bytes: its texts, and the overhead of each value.
+    /// An estimate of the memory used by the entry, in bytes: its strings, and the overhead of each value.
     var estimatedBytes: Int { value.estimatedBytes + (entityTag?.utf8.count ?? 0) + 64 }
 }
 
@@ -60,18 +59,18 @@ extension JSONValue {
     }
 }
 
-/// A fast storage before a lasting one: `LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory: folder))`.
+/// A fast storage in front of a persistent one: `LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory: folder))`.
 ///
-/// Reads ask the first storage and then the second, whose answer the first then keeps too, with the same expiry. Changes go to both, even where one fails.
+/// Reads try the first storage, then the second, whose entry is copied to the first with the same expiry. Changes go to both, even if one fails.
 public struct LayeredCacheStorage: CacheStorage {
     private let first: any CacheStorage
     private let second: any CacheStorage
 
-    /// Puts a fast storage before a lasting one.
+    /// Creates a storage with a fast layer in front of a persistent one.
     public init(_ first: any CacheStorage, _ second: any CacheStorage) { (self.first, self.second) = (first, second) }
 
     public func entry(for key: CacheKey) async throws -> CacheEntry? {
-        // Where the first layer cannot be read, the second may have the answer.
+        // If the first layer cannot be read, the second may have the entry.
         if let entry = try? await first.entry(for: key) { return entry }
         guard let entry = try await second.entry(for: key) else { return nil }
         try? await first.set(entry, for: key)
@@ -84,7 +83,7 @@ public struct LayeredCacheStorage: CacheStorage {
     public func removeExpired(olderThan date: Date) async throws { try await both { try await $0.removeExpired(olderThan: date) } }
     public func removeAll() async throws { try await both { try await $0.removeAll() } }
 
-    /// Changes the second, lasting one first: a read in the meantime must not promote what is about to be removed.
+    /// Changes the second, persistent layer first: a read in the meantime must not promote an entry that is about to be removed.
     private func both(_ change: (any CacheStorage) async throws -> Void) async throws {
         var failure: (any Error)?
         for storage in [second, first] {

@@ -2,26 +2,27 @@ import FeathersCore
 import FeathersSupport
 public import Foundation
 
-/// Keeps answers in files, which outlive the process.
+/// A storage that keeps entries in files, which outlive the process.
 ///
-/// Every file appears whole or not at all, whenever a process is killed; one whose checksum is wrong is removed and counts as a miss. Any number of
-/// instances and processes may share a directory. The limit holds at every moment: before a file is written, the least recently used ones make room.
+/// Files are written atomically, even if a process is killed. A file with an invalid checksum is removed, and the read is a miss. Any number of
+/// instances and processes may share a directory. The limit is never exceeded: before a file is written, the least recently used files are removed.
 ///
-/// Only their owner can read files and directory; they are not encrypted. A directory that belongs to another user, or that other users can write to, is
-/// refused with an error that names it. Links are not followed.
+/// Only the owner can read the directory and its files; they are not encrypted. A directory that belongs to another user, or that other users can
+/// write to, is rejected with an error that names it. Links are not followed.
 ///
-/// Use one directory for each server, or tell the servers apart with ``CacheOptions/partition``.
+/// Use one directory for each server, or distinguish the servers with ``CacheOptions/partition``.
 public struct DiskCacheStorage: CacheStorage {
     private let path: String
     private let byteLimit: Int
     private let index: Locked<DiskIndex>
     private let writer: DiskCacheWriter
 
-    /// Touches no file yet.
+    /// Creates a storage in a directory, without accessing any file yet.
     /// - Parameters:
-    ///   - directory: where the files are; made when it is first needed. It should hold nothing else.
-    ///   - byteLimit: how many bytes the files may take; an answer above it is not kept.
-    ///   - synchronizesWrites: whether a write waits until its bytes are on the disk. Without, a power failure may cost answers; a wrong one is never shown.
+    ///   - directory: The directory of the files; created when it is first needed. It should contain nothing else.
+    ///   - byteLimit: The maximum total size of the files, in bytes. Larger entries are not stored.
+    ///   - synchronizesWrites: Whether a write waits until its bytes are on disk. If `false`, a power failure may lose entries, but never returns a
+    ///     wrong one.
     public init(directory: URL, byteLimit: Int = 64 * 1024 * 1024, synchronizesWrites: Bool = false) {
         self.init(
             path: directory.path, byteLimit: byteLimit, synchronizesWrites: synchronizesWrites, clock: RelativeClock(ContinuousClock()))
@@ -35,7 +36,7 @@ public struct DiskCacheStorage: CacheStorage {
 
     public func entry(for key: CacheKey) async throws -> CacheEntry? {
         let name = key.fileName
-        // On the caller's thread: most files are small and in the system's own cache, where reading one is faster than changing threads.
+        // Runs on the caller's thread: most files are small and in the system's cache, so reading one is faster than switching threads.
         guard let file = try SafeDirectory.open(path)?.open(name) else { return nil }
         let bytes = try file.readAll(atMost: byteLimit)
         file.noteUse()
@@ -64,7 +65,7 @@ public struct DiskCacheStorage: CacheStorage {
     public func removeExpired(olderThan date: Date) async throws {
         let limit = date.timeIntervalSinceReferenceDate
         try await writer.removeAll { name, directory in
-            // A file that cannot be read is of no use either.
+            // A file that cannot be read is useless.
             guard let head = try? directory.open(name)?.read(upTo: CacheFile.headLength) else { return true }
             return CacheFile.expiry(inHeadOf: head).map { $0 < limit } ?? true
         }
@@ -72,7 +73,7 @@ public struct DiskCacheStorage: CacheStorage {
 
     public func removeAll() async throws { try await writer.removeAll { _, _ in true } }
 
-    /// How many bytes the files take.
+    /// The total size of the files, in bytes.
     package var byteCount: Int {
         get async throws {
             try await writer.scan()
@@ -82,12 +83,12 @@ public struct DiskCacheStorage: CacheStorage {
 }
 
 extension CacheKey {
-    /// The name of the key's file. The group comes first, so that the files of a group are known by their names.
+    /// The name of the key's file. It starts with the group, so that the files of a group can be found by name.
     var fileName: String { "\(Self.filePrefix(ofGroup: group))\(SHA256.hex(text.utf8))\(DiskCacheWriter.entrySuffix)" }
     static func filePrefix(ofGroup group: String) -> String { "\(SHA256.hex(group.utf8).prefix(16))-" }
 }
 
-/// What is known about a cache's files: their sizes, and the order of their use.
+/// The known state of a cache's files: their sizes, and the order of their use.
 struct DiskIndex: Sendable {
     private var files = LeastRecentlyUsed<String, Int>()
     private(set) var bytes = 0
@@ -103,16 +104,16 @@ struct DiskIndex: Sendable {
     mutating func remove(_ name: String) { bytes -= files.remove(name) ?? 0 }
 }
 
-/// Changes the directory of a disk cache, one change at a time among all tasks and processes.
+/// Changes the directory of a disk cache, one change at a time across all tasks and processes.
 ///
-/// It runs off the cooperative pool, since it waits for the disk. The index is shared with readers, which only note uses in it.
+/// It runs off the cooperative thread pool, because it waits for the disk. The index is shared with readers, which only record uses in it.
 ///
-/// The lock's file counts the changes. A writer counts before it changes anything, so that a writer that finds the number it left knows that the
-/// directory is as it left it.
+/// The lock file contains a counter. A writer increments it before it changes anything. If a writer finds the number that it left, the directory is
+/// unchanged since then.
 actor DiskCacheWriter {
     static let entrySuffix = ".entry"
     static let lockName = "lock"
-    /// Not the name of an entry, so that a half-written file is never read.
+    /// Not the name of an entry, so that a partial file is never read.
     private static let draftName = "writing"
     private static let longestWait = Duration.seconds(2)
 
@@ -121,7 +122,7 @@ actor DiskCacheWriter {
     private let index: Locked<DiskIndex>
     private let lock: DirectoryLock
     private let executor = DiskExecutor(label: "feathers.disk-cache")
-    /// The number of changes the index knows; nil before the directory was read.
+    /// The number of changes that the index reflects; nil before the directory has been read.
     private var knownChanges: UInt64?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -131,8 +132,8 @@ actor DiskCacheWriter {
         lock = DirectoryLock(path: path, name: Self.lockName, clock: clock)
     }
 
-    /// Writes a file. The least recently used ones make room first, so that the limit holds at every moment: the file it replaces counts until it
-    /// is replaced.
+    /// Writes a file. Evicts the least recently used files first, so that the limit is never exceeded: the file to be replaced counts until it is
+    /// replaced.
     func write(_ bytes: [UInt8], to name: String) async throws {
         try await change { directory in
             guard bytes.count <= byteLimit else { return try remove(name, from: directory) }
@@ -152,7 +153,7 @@ actor DiskCacheWriter {
         }
     }
 
-    /// Brings the index up to date, which also removes what dead writers left.
+    /// Updates the index, and removes the drafts of writers that died.
     func scan() async throws { try await change { _ in } }
 
     private func remove(_ name: String, from directory: SafeDirectory) throws {
@@ -168,7 +169,7 @@ actor DiskCacheWriter {
                 let files = try held.directory.files(withSuffix: Self.entrySuffix)
                 index.withLock { $0 = DiskIndex(files) }
             }
-            // A change that fails half-way has not told the index about its other half: the directory is read again next time.
+            // After a change that fails halfway, the index is incomplete. The directory is read again the next time.
             knownChanges = nil
             let next = changes &+ 1
             try held.file.write((0..<8).map { UInt8(truncatingIfNeeded: next >> UInt64($0 * 8)) }, at: 0)

@@ -1,4 +1,4 @@
-/// Values by key in the order of their use, every operation in constant time: a dictionary into a doubly linked list.
+/// Values by key in the order of their use. Every operation takes constant time: a dictionary refers to the nodes of a doubly linked list.
 struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Node: Sendable {
         let key: Key
@@ -16,10 +16,10 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var count: Int { places.count }
     var keys: some Collection<Key> { places.keys }
 
-    /// The value of a key. Does not count as a use.
+    /// Returns the value of a key without counting as a use.
     func peek(_ key: Key) -> Value? { places[key].flatMap { nodes[$0]?.value } }
 
-    /// The value of a key, which becomes the newest.
+    /// Returns the value of a key and makes it the newest.
     mutating func use(_ key: Key) -> Value? {
         guard let place = places[key], let node = nodes[place] else { return nil }
         if place != newest {
@@ -29,8 +29,8 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return node.value
     }
 
-    /// Sets a key's value, which becomes the newest.
-    /// - Returns: the value before.
+    /// Sets a key's value and makes it the newest.
+    /// - Returns: The previous value.
     @discardableResult
     mutating func set(_ value: Value, for key: Key) -> Value? {
         let former = remove(key)

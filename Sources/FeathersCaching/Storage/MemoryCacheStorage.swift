@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersSupport
 public import Foundation
 
-/// Keeps answers in memory, and forgets the least recently used ones when there are too many.
+/// A storage that keeps entries in memory, and evicts the least recently used ones when a limit is exceeded.
 public final class MemoryCacheStorage: CacheStorage {
     private struct Kept: Sendable {
         let entry: CacheEntry
@@ -26,7 +26,7 @@ public final class MemoryCacheStorage: CacheStorage {
     private let byteLimit: Int
     private let state = Locked(State())
 
-    /// Creates an empty storage with limits to the number of answers and to their size in bytes, by estimate. A larger answer is not kept.
+    /// Creates an empty storage with limits for the number of entries and for their estimated size in bytes. Larger entries are not stored.
     public init(countLimit: Int = 1000, byteLimit: Int = 32 * 1024 * 1024) { (self.countLimit, self.byteLimit) = (countLimit, byteLimit) }
 
     package var count: Int { state.withLock { $0.kept.count } }
@@ -35,7 +35,7 @@ public final class MemoryCacheStorage: CacheStorage {
     public func entry(for key: CacheKey) async throws -> CacheEntry? { state.withLock { $0.kept.use(key)?.entry } }
 
     public func set(_ entry: CacheEntry, for key: CacheKey) async throws {
-        // Outside the lock, since it walks the whole value.
+        // Outside the lock, because it traverses the whole value.
         let bytes = entry.estimatedBytes + key.text.utf8.count
         state.withLock { state in
             state.remove(key)

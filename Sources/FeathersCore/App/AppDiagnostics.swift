@@ -1,14 +1,14 @@
 extension FeathersApp {
-    /// Reports every call, and every change of the connection, to a sink.
+    /// Reports every call and every change of the connection to a sink.
     ///
     /// ```swift
     /// app.use(diagnostics: .standardError)
     /// app.use(diagnostics: .text { lines.append($0) }, levels: DiagnosticLevels(.warning, [.http: .debug]))
     /// ```
     ///
-    /// Calls of all services are reported as by ``Hooks/logging(levels:redaction:verbosity:to:)``, which explains the parameters. The
-    /// connection is reported during ``run()`` and ``withFeathersApp(_:_:)``; an app that calls ``connect()`` by hand runs
-    /// ``reportConnectionChanges()`` itself. HTTP exchanges are reported by a `ReportingHTTPClient`.
+    /// Calls of all services are reported as described in ``Hooks/logging(levels:redaction:verbosity:to:)``, which also explains the parameters.
+    /// The connection is reported during ``run()`` and ``withFeathersApp(_:_:)``. If you call ``connect()`` yourself, run
+    /// ``reportConnectionChanges()`` as well. A `ReportingHTTPClient` reports HTTP exchanges.
     public func use(
         diagnostics sink: any DiagnosticSink, levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = Redaction(),
         verbosity: DiagnosticVerbosity = .brief
@@ -18,26 +18,26 @@ extension FeathersApp {
             defer { state.reportsConnection = true }
             return !state.reportsConnection
         }
-        // One for all sinks: each change is reported to those present by then.
+        // One reporter for all sinks: each change goes to the sinks present at that time.
         if isFirst { use(backgroundWork: { await $0.reportConnectionChanges() }) }
     }
 
-    /// The app's sinks, for what happens outside of calls; within one, ``Diagnostics/current`` knows the call too.
+    /// The app's sinks, for use outside of calls. During a call, use ``Diagnostics/current``, which includes the call.
     public var diagnostics: Diagnostics { hooks.diagnostics }
 
-    /// Reports every change of the connection until the task is cancelled; returns at once if the transport keeps none.
+    /// Reports every change of the connection until the task is cancelled; returns immediately if the transport has no connection.
     public func reportConnectionChanges() async {
-        // Not connected yet is not a change.
+        // The initial offline status is not a change.
         var last = ConnectionStatus.offline
         for await status in connectionStatusUpdates() where status != last {
             diagnostics.report(status)
             last = status
         }
-        // The task is cancelled as soon as the connection is closed for good, and that must be reported.
+        // The task is cancelled as soon as the connection is closed permanently, but that change must be reported too.
         if let status = connectionStatus, status != last { diagnostics.report(status) }
     }
 
-    /// Counts calls and connections from now on, for ``metrics``.
+    /// Starts counting calls and connections for ``metrics``.
     public func recordMetrics() {
         let recorder: MetricsRecorder? = withState { state in
             guard state.metrics == nil else { return nil }
@@ -48,7 +48,7 @@ extension FeathersApp {
         if let recorder { use(diagnostics: recorder, levels: MetricsRecorder.levels) }
     }
 
-    /// The app's counters and gauges. Calls and connections are counted from ``recordMetrics()`` on.
+    /// The app's counters and gauges. Calls and connections are counted after ``recordMetrics()``.
     public var metrics: AppMetrics {
         let (calls, connections) = withState { $0.metrics }?.counted ?? ([], 0)
         let events = registry.services.map { service in

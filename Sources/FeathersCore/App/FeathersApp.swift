@@ -2,22 +2,22 @@
 import FeathersSupport
 import Synchronization
 
-/// A Feathers application: services by path, hooks around all of them, settings, and a life cycle.
+/// A Feathers application with services, hooks, settings and a life cycle.
 ///
 /// ```swift
 /// let app = FeathersApp(transport: .rest(URL(string: "http://localhost:3030")!))
 /// let messages = app.service("messages")
 /// ```
 ///
-/// With a transport every path is a service on the server unless one is registered here; without one there are only the registered ones.
+/// With a transport, every path without a registered service refers to a service on the server. Without one, only registered services exist.
 public final class FeathersApp: Sendable {
-    /// The way to the server, if the app has one.
+    /// The transport to the server, if the app has one.
     public let transport: (any Transport)?
 
-    /// Whether requests must carry a token: if some of them go another way than over a connection that is signed in.
+    /// Whether requests must carry a token, because some of them do not use a signed-in connection.
     package let callsCarryCredentials: Bool
 
-    /// The app for what must not keep it.
+    /// A weak reference to the app, for objects that must not retain it.
     package let weakReference = WeakApp()
 
     let registry = ServiceRegistry()
@@ -25,7 +25,7 @@ public final class FeathersApp: Sendable {
     let lifetime = AppLifetime()
     let identityStore = IdentityStore()
     let healthMonitor = HealthMonitor()
-    /// Runs the calls that belong to no service: those of endpoints.
+    /// The service that runs calls without a service path: those of endpoints.
     let endpoints: Service
     private let state = Locked(State())
     private let version = Atomic<Int>(0)
@@ -36,9 +36,9 @@ public final class FeathersApp: Sendable {
         var tearDownHooks: [LifecycleHook] = []
         var phase = Phase.idle
         var settings: [ObjectIdentifier: any Sendable] = [:]
-        /// Whether the background work reports the connection.
+        /// Whether background work reports the connection.
         var reportsConnection = false
-        /// Counts calls; nil until ``recordMetrics()``.
+        /// The recorder that counts calls; nil until ``recordMetrics()``.
         var metrics: MetricsRecorder?
     }
 
@@ -46,7 +46,7 @@ public final class FeathersApp: Sendable {
         case idle, settingUp, setUp
     }
 
-    /// Creates an app whose unregistered services are reached through `transport`; nil for registered services only.
+    /// Creates an app. Unregistered services are reached through `transport`; with nil, only registered services exist.
     public init(transport: (any Transport)? = nil) {
         self.transport = transport
         callsCarryCredentials = transport?.innermost.contains { !($0 is any RealTimeTransport) } ?? true
@@ -63,11 +63,11 @@ public final class FeathersApp: Sendable {
 // MARK: - Hooks and settings
 
 extension FeathersApp {
-    /// Adds hooks that run around every service's own, for calls that start afterwards.
+    /// Adds hooks that run around the hooks of every service, for calls that start afterwards.
     public func use(hooks: Hooks) {
         withState {
             $0.hooks.append(hooks)
-            // With the lock held, so that a version is never newer than its hooks.
+            // Inside the lock, so that a version is never newer than its hooks.
             version.add(1, ordering: .releasing)
         }
     }
@@ -82,12 +82,12 @@ extension FeathersApp {
     /// The hooks registered on the app.
     package var hooks: Hooks { withState { $0.hooks } }
 
-    /// Grows with every registration of app hooks. Calls compare it with that of their plan.
+    /// A version that increases when app hooks are registered. Calls compare it with the version of their plan.
     var hookVersion: Int { version.load(ordering: .acquiring) }
 
     var versionedHooks: (version: Int, hooks: Hooks) { withState { (hookVersion, $0.hooks) } }
 
-    /// A setting of the app; nil until it is set.
+    /// A setting of the app; nil if it is not set.
     public subscript<Key: AppSetting>(key: Key.Type) -> Key.Value? {
         get { withState { $0.settings[ObjectIdentifier(key)] } as? Key.Value }
         set { withState { $0.settings[ObjectIdentifier(key)] = newValue } }
@@ -113,22 +113,22 @@ public protocol AppSetting {
 // MARK: - Services
 
 extension FeathersApp {
-    /// The service at a path.
+    /// Returns the service at a path.
     ///
-    /// Slashes at both ends do not count. If none is registered there the service is the server's; without a transport its
+    /// Leading and trailing slashes are ignored. If no service is registered there, it is the server's. Without a transport, its
     /// calls throw ``FeathersError/Code/notFound`` until one is registered.
     public func service(_ path: String) -> UntypedService {
         let path = Self.stripSlashes(path)
         let entry = registry.entry(at: path) {
             guard let transport else { return Service(path: path, implementation: MissingService(path: path)) }
-            // A server that pushes events pushes those of our own calls too.
+            // A server that pushes events also pushes those of this app's calls.
             let pushed = transport is any RealTimeTransport ? Set(EventName.standard) : []
             return Service(path: path, implementation: TransportService(own: transport), options: ServiceOptions(serviceEvents: pushed))
         }
         return UntypedService(app: entry.mountedFrom ?? self, actor: entry.service)
     }
 
-    /// The service at a path with a model for its records; see ``TypedService/init(_:of:rootKeys:coding:)``.
+    /// Returns the service at a path with a model for its records; see ``TypedService/init(_:of:rootKeys:coding:)``.
     public func service<Model: Codable & Sendable>(
         _ path: String, of model: Model.Type, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil
     ) -> TypedService<Model> {
@@ -138,23 +138,27 @@ extension FeathersApp {
     /// The paths of the registered services, in the order of their registration.
     public var servicePaths: [String] { registry.registered.map(\.path) }
 
-    /// Registers a service at a path, in place of what was there.
+    /// Registers a service at a path, replacing any previous service.
     ///
-    /// In an app that is already set up, the service's own set-up has run when this returns.
-    /// - Throws: ``FeathersError/Code/badRequest`` for an empty path or a custom method with a reserved name, and what the
-    ///   service's set-up throws.
+    /// If the app is already set up, the service's own setup has run when this method returns.
+    /// - Throws: ``FeathersError/Code/badRequest`` for an empty path or a custom method with a reserved name, and the errors of
+    ///   the service's setup.
     @discardableResult
     public func use(
         _ service: any ServiceProtocol, at path: String, options: ServiceOptions = ServiceOptions()
     ) async throws -> UntypedService {
         let path = Self.stripSlashes(path)
         guard !path.isEmpty else {
-            throw FeathersError(.badRequest, "A service needs a path, and the given one is empty", execution: .neverSent)
+            throw FeathersError(.badRequest, "A service cannot be registered: its path is empty", execution: .neverSent)
         }
         try options.validate(for: path)
         if registry.registered(at: path) != nil {
             diagnostics.log(
-                .warning, .calls, "The service at '\(path)' is replaced by another one; its hooks and readers stay", [.path: .string(path)])
+                .warning, .calls,
+                """
+                A second service is registered at '\(path)' and replaces the first one, whose hooks and subscribers it takes over. To replace \
+                a service without this warning, call 'unuse' first
+                """, [.path: .string(path)])
         }
         let actor = registry.register(at: path) { Service(path: path, implementation: service, options: options) }
         await actor.replace(service, options: options)
@@ -162,7 +166,7 @@ extension FeathersApp {
         return UntypedService(app: self, actor: actor)
     }
 
-    /// Registers every service of another app under a prefix. They keep running that app's hooks.
+    /// Registers every service of another app under a prefix. The services keep running that app's hooks.
     public func use(_ subApp: FeathersApp, at prefix: String) {
         let prefix = Self.stripSlashes(prefix)
         for (path, entry) in subApp.registry.registered {
@@ -170,26 +174,26 @@ extension FeathersApp {
         }
     }
 
-    /// Takes a registered service out after its tear-down.
-    /// - Returns: the service; nil if none was registered at this path.
+    /// Removes a registered service after tearing it down.
+    /// - Returns: the service; nil if none was registered at the path.
     @discardableResult
     public func unuse(_ path: String) async throws -> (any ServiceProtocol)? {
         let path = Self.stripSlashes(path)
         guard let entry = registry.remove(at: path) else { return nil }
         let implementation = await entry.service.implementation
         if entry.mountedFrom == nil {
-            // Those that still hold the service get an answer that says what happened.
+            // Existing references to the service now get an error that explains what happened.
             await entry.service.replace(MissingService(path: path), options: ServiceOptions())
             if let service = implementation as? any LifecycleService { try await service.tearDown(in: self, at: path) }
         }
         return implementation
     }
 
-    /// Receives the events that the transport delivers and services emit by themselves, of every path and before any reader, and the gaps
-    /// between them. The events that end this app's own calls are not among them.
+    /// Adds an observer of the events that the transport delivers and services emit themselves, on every path and ahead of all subscribers, and of
+    /// the gaps between them. Events that result from this app's own calls are not included.
     package func observeEvents(with observer: EventSink) { registry.addObserver(observer) }
 
-    /// Runs a request of no service through the app's hooks.
+    /// Runs a request without a service path through the app's hooks.
     package func respond(to request: ServiceRequest, by implementation: any ServiceProtocol) async throws -> ServiceResponse {
         var request = request
         request.params[EndpointImplementation.self] = implementation
@@ -206,11 +210,11 @@ extension FeathersApp {
 
 // MARK: - Set-up and tear-down
 
-/// A function that runs around an app's set-up or tear-down; it calls `next` to go on.
+/// A function that runs around an app's setup or teardown. Call `next` to continue.
 public typealias LifecycleHook = @Sendable (FeathersApp, _ next: () async throws -> Void) async throws -> Void
 
 extension FeathersApp {
-    /// Adds hooks that run around the app's own set-up and tear-down; the first registered is the outermost.
+    /// Adds hooks that run around the app's own setup and teardown. The first registered is the outermost.
     public func use(setUp: [LifecycleHook] = [], tearDown: [LifecycleHook] = []) {
         withState {
             $0.setUpHooks += setUp
@@ -218,8 +222,8 @@ extension FeathersApp {
         }
     }
 
-    /// Sets up the registered services in the order of their registration; does nothing in an app that is set up.
-    /// - Throws: what a service's set-up or a hook throws; the app then counts as not set up.
+    /// Sets up the registered services in the order of their registration. Does nothing if the app is already set up.
+    /// - Throws: any error of a service's setup or of a hook. In that case, the app is not set up.
     public func setUp() async throws {
         let hooks: [LifecycleHook]? = withState {
             guard $0.phase == .idle else { return nil }
@@ -237,8 +241,8 @@ extension FeathersApp {
         }
     }
 
-    /// Tears down the registered services in the order of their registration; does nothing in an app that is not set up.
-    /// - Throws: what a service's tear-down or a hook throws; the app then counts as torn down, and the services after it are not asked.
+    /// Tears down the registered services in the order of their registration. Does nothing if the app is not set up.
+    /// - Throws: any error of a service's teardown or of a hook. The app then counts as torn down, and later services are not torn down.
     public func tearDown() async throws {
         let hooks: [LifecycleHook]? = withState {
             guard $0.phase == .setUp else { return nil }
@@ -250,14 +254,14 @@ extension FeathersApp {
         try await run(hooks[...]) { service, path in try await service.tearDown(in: self, at: path) }
     }
 
-    /// Whether a service that is registered now must be set up at once.
+    /// Whether a newly registered service must be set up immediately.
     private var isSetUp: Bool { withState { $0.phase == .setUp } }
 
     private func run(_ hooks: ArraySlice<LifecycleHook>, _ body: (any LifecycleService, String) async throws -> Void) async throws {
         if let hook = hooks.first {
             return try await hook(self) { try await run(hooks.dropFirst(), body) }
         }
-        // A service may register others, which then have their turn too, or take others out.
+        // A service may register others, which are then processed too, or remove others.
         var done: Set<String> = []
         while case let paths = servicePaths.filter({ !done.contains($0) }), !paths.isEmpty {
             for path in paths {
@@ -269,7 +273,7 @@ extension FeathersApp {
     }
 }
 
-/// Answers the calls of endpoints, each with the implementation it brings along: all of them share one plan.
+/// The service behind all endpoints, which share one plan. Each call brings its own implementation.
 private struct EndpointDispatch: ServiceProtocol {
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         guard let implementation = request.params[EndpointImplementation.self] else { throw FeathersError.unsupported(request.method) }

@@ -5,17 +5,17 @@ public import Foundation
 public struct AppHealth: Sendable, Hashable {
     /// The states of an app.
     public enum State: Sendable, Hashable {
-        /// Not set up, or not connected for the first time yet.
+        /// Not set up, or not yet connected for the first time.
         case starting
-        /// Calls reach their service.
+        /// The app is ready for calls.
         case ready
-        /// The connection was lost and is being opened again; calls wait for it.
+        /// The connection was lost and is being reestablished. Calls wait for it.
         case reconnecting
-        /// Calls in flight finish, and no others begin.
+        /// Calls in flight are finishing, and new calls are rejected.
         case shuttingDown
-        /// Ended on this side.
+        /// Stopped by the app itself.
         case stopped
-        /// The connection ended and does not come back by itself.
+        /// The connection ended and will not be reestablished automatically.
         case failed(DisconnectReason)
     }
 
@@ -23,13 +23,13 @@ public struct AppHealth: Sendable, Hashable {
     public let state: State
     /// When this state began. Updated while the app is running.
     public let since: Date
-    /// The status of the connection; nil if the app keeps none.
+    /// The status of the connection; nil if the app has none.
     package let connection: ConnectionStatus?
 
-    /// Whether the app can be given work.
+    /// Whether the app can handle calls.
     public var isReady: Bool { state == .ready }
 
-    /// Whether the app is ready or may become so by itself. One that is not alive must be started again.
+    /// Whether the app is ready or can become ready without intervention. If not, it must be restarted.
     public var isAlive: Bool {
         switch state {
         case .starting, .ready, .reconnecting, .shuttingDown: true
@@ -37,33 +37,33 @@ public struct AppHealth: Sendable, Hashable {
         }
     }
 
-    /// The state in a sentence.
+    /// The state as a sentence.
     public var reason: String {
         switch state {
         case .starting: "The app is starting"
         case .ready: "The app is ready"
-        case .reconnecting: "The connection was lost and is being made again"
+        case .reconnecting: "The connection was lost and is being reestablished"
         case .shuttingDown: "The app is shutting down"
         case .stopped: "The app was stopped"
-        case .failed(let reason): "The connection is closed for good: \(reason.wireName)"
+        case .failed(let reason): "The connection is closed permanently: \(reason.wireName)"
         }
     }
 }
 
 extension FeathersApp {
-    /// The health of the app, and since when it is so.
+    /// The health of the app, with the time at which it last changed.
     public var health: AppHealth {
         noteHealth()
         return healthMonitor.current
     }
 
-    /// The health of the app and then every change of it, during ``run()`` and ``withFeathersApp(_:_:)``.
+    /// Returns the health of the app, followed by every change during ``run()`` and ``withFeathersApp(_:_:)``.
     public func healthUpdates() -> AsyncStream<AppHealth> {
         noteHealth()
         return healthMonitor.updates()
     }
 
-    /// - Parameter hasStood: whether the connection was open in the meantime, perhaps too briefly to be seen in its status.
+    /// - Parameter hasStood: whether the connection was open in the meantime, possibly too briefly to appear in its status.
     func noteHealth(hasStood: Bool = false) {
         healthMonitor.note { last in
             let connection = connectionStatus
@@ -71,7 +71,7 @@ extension FeathersApp {
         }
     }
 
-    /// Notes every change of the connection until the task is cancelled.
+    /// Records every change of the connection until the task is cancelled.
     func followConnection() async {
         for await status in connectionStatusUpdates() {
             if case .connected = status { noteHealth(hasStood: true) } else { noteHealth() }
@@ -88,21 +88,21 @@ extension FeathersApp {
         case .connected: return .ready
         case .closed(let reason): return .failed(reason)
         case .connecting, .waiting: return last == .ready || last == .reconnecting ? .reconnecting : .starting
-        // Set up, it is about to connect.
+        // An app that is set up is about to connect.
         case .offline: return phase == .setUp && last == .starting ? .starting : atRest
         }
     }
 }
 
-/// The health of an app, and the readers of its changes.
+/// The health of an app and its subscribers.
 final class HealthMonitor: Sendable {
     private let value = CurrentValue(AppHealth(state: .starting, since: .now, connection: nil))
-    /// Held while the state is read, so that the latest reading is noted last.
+    /// Held while the state is read, so that the latest reading is recorded last.
     private let turn = NSLock()
 
     var current: AppHealth { value.current }
 
-    /// - Parameter look: reads the state, given the one before, and the connection.
+    /// - Parameter look: returns the state, given the previous one, and the connection.
     func note(_ look: (AppHealth.State) -> (AppHealth.State, ConnectionStatus?)) {
         turn.withLock {
             let last = value.current

@@ -2,14 +2,14 @@ import FeathersSupport
 import Foundation
 import Synchronization
 
-/// Who is signed in to an app: a stable name without secrets.
+/// A stable name for the user who is signed in to an app, without secrets.
 ///
-/// Caches, shared reads, live queries and the outbox keep what belongs to one identity apart from every other.
+/// Caches, shared reads, live queries and the outbox keep the data of different identities separate.
 public struct Identity: Sendable, Hashable, CustomStringConvertible {
-    /// The name: the `sub` of the access token, or else the user's id. It differs from user to user and is the same in every process.
+    /// The name: the `sub` of the access token, or otherwise the user's id. It is unique to each user and the same in every process.
     public let name: String
 
-    /// Creates an identity. Its name is written to caches and outboxes, so it must not contain secrets.
+    /// Creates an identity. The name is stored in caches and outboxes, so it must not contain secrets.
     public init(_ name: String) {
         self.name = name
     }
@@ -18,56 +18,56 @@ public struct Identity: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension FeathersApp {
-    /// Who is signed in; nil for no one.
+    /// The user who is signed in; nil if there is none.
     ///
-    /// It changes before anything is sent or shown in the new name. At start it is nil until the stored token has been read, which happens when
-    /// the app starts running or with the first call.
+    /// It changes before anything is sent or shown for the new user. At launch, it is nil until the stored token has been read, which happens when
+    /// the app starts running or makes its first call.
     public var identity: Identity? { identityStore.sender.identity }
 
-    /// Who is signed in, and then every change.
+    /// Returns the user who is signed in, followed by every change.
     public func identityUpdates() -> AsyncStream<Identity?> { identityStore.updates() }
 
-    /// Says who is signed in, in an app that authenticates its calls itself, with a hook that sets headers for example.
+    /// Sets the signed-in user of an app that authenticates its calls itself, for example with a hook that sets header fields.
     ///
-    /// Call it before the first call in the new name. `use(authentication:)` does this by itself.
-    /// - Parameter identity: the user from now on; nil for no one.
+    /// Call this method before the first call as the new user. `use(authentication:)` does so automatically.
+    /// - Parameter identity: the new user; nil if no user is signed in.
     public func setIdentity(_ identity: Identity?) {
         changeIdentity(to: identity)
         identityChanged()
     }
 
-    /// Who is signed in, once the stored token has been read.
+    /// Returns the user who is signed in, after the stored token has been read.
     package func resolvedIdentity() async -> Identity? { await resolvedSender().identity }
 
-    /// Whom requests are made as that pass no sign-in gate, once the stored token has been read.
+    /// Returns the sender of requests that bypass the sign-in gate, after the stored token has been read.
     package func resolvedSender() async -> RequestSender { await identityStore.resolved() }
 
-    /// Whom requests are made as that pass no sign-in gate.
+    /// The sender of requests that bypass the sign-in gate.
     package var currentSender: RequestSender { identityStore.sender }
 
-    /// Calls a function with the identity of now, and after every sign-in and sign-out, in their order. It must not change the identity.
+    /// Calls a function with the current identity, and after every sign-in and sign-out, in order. The function must not change the identity.
     package func observeIdentity(_ observer: @escaping @Sendable (Identity?) -> Void) { identityStore.observe(observer) }
 
-    /// Tells how to find out who was signed in when the app last ran.
+    /// Sets the function that finds out who was signed in when the app last ran.
     package func resolveIdentity(with resolver: @escaping @Sendable () async -> Identity?) { identityStore.install(resolver) }
 
-    /// Begins a sign-in: what was made in the one before and has not been sent will not be. To be called where the order of sign-ins is decided, also
-    /// with a lock held; ``identityChanged()`` follows outside of it.
-    /// - Returns: the sender of the requests to come.
+    /// Starts a new sign-in. Requests made in the previous one that have not been sent never will be. Call this method where the order of sign-ins is
+    /// determined, even with a lock held, and call ``identityChanged()`` after releasing the lock.
+    /// - Returns: the sender of future requests.
     @discardableResult
     package func changeIdentity(to identity: Identity?) -> RequestSender { identityStore.change(to: identity) }
 
-    /// Keeps what the server pushes from the readers of events: its connection is still, or may be, another user's. To be called before the identity changes.
+    /// Withholds pushed events from subscribers, because the connection may still belong to another user. Call it before the identity changes.
     package func pausePushedEvents() { registry.pausePushes() }
 
-    /// Lets the readers have what the server pushes: its connection is the signed-in user's now, or no one's.
-    /// - Returns: whether events were kept from them, which ``pushedEventsMissed()`` is to tell them outside of all locks.
+    /// Resumes pushed events: the connection now belongs to the signed-in user, or to none.
+    /// - Returns: whether events were dropped. If so, call ``pushedEventsMissed()`` outside of all locks.
     package func resumePushedEvents() -> Bool { registry.resumePushes() }
 
-    /// Tells the readers that they have missed events.
+    /// Delivers a gap to the subscribers because events were dropped.
     package func pushedEventsMissed() { registry.emitGap(.reconnected) }
 
-    /// Tells the readers, and lets go of what waits to be sent in an earlier sign-in.
+    /// Notifies the subscribers, and discards unsent requests of earlier sign-ins.
     package func identityChanged() {
         identityStore.deliver()
         guard identityStore.takeGap() else { return }
@@ -76,7 +76,7 @@ extension FeathersApp {
     }
 }
 
-/// A sign-in, as the requests that are made in it carry it. The same object for all of them, so that handing it on costs a reference.
+/// A sign-in. All requests made in it share the same object, so passing it on costs only a reference.
 package final class RequestSender: Sendable, Hashable {
     package let identity: Identity?
     private let isEnded = Atomic(false)
@@ -85,7 +85,7 @@ package final class RequestSender: Sendable, Hashable {
         self.identity = identity
     }
 
-    /// Whether this is still the app's sign-in. A token refresh does not change it; log-out and the next sign-in do, even if the same user returns.
+    /// Whether this is still the app's sign-in. A token refresh does not end it; sign-out and the next sign-in do, even if the same user returns.
     package var isCurrent: Bool { !isEnded.load(ordering: .acquiring) }
 
     func end() { isEnded.store(true, ordering: .releasing) }
@@ -95,19 +95,19 @@ package final class RequestSender: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// Who is signed in to an app, and the order in which that changes.
+/// The user of an app, with a defined order of changes.
 final class IdentityStore: Sendable {
     private struct State {
         var sender = RequestSender(nil)
-        /// How to find out who was signed in last; nil once that is known.
+        /// Finds out who was signed in last; nil once that is known.
         var resolver: (@Sendable () async -> Identity?)?
         var hasChanged = false
-        /// Whether readers of events are still to be told of a sign-in or sign-out. Finding out who is stored is neither.
+        /// Whether subscribers must still be notified of a sign-in or sign-out. Reading the stored user does not count.
         var needsGap = false
         var observers: [@Sendable (Identity?) -> Void] = []
     }
 
-    /// Held while observers are told, so that what they are told last is what is true last.
+    /// Held while observers are notified, so that their last notification is the latest state.
     private let turn = NSLock()
     private let state = Locked(State())
     private let current = CurrentValue<Identity?>(nil)
@@ -126,7 +126,7 @@ final class IdentityStore: Sendable {
             try? await resolving.value(of: true) {
                 let identity = await resolver()
                 state.withLock { state in
-                    // A sign-in that came first knows better.
+                    // A sign-in that happened in the meantime takes precedence.
                     guard state.resolver != nil else { return }
                     state.resolver = nil
                     guard let identity else { return }
@@ -154,7 +154,7 @@ final class IdentityStore: Sendable {
         }
     }
 
-    /// Tells the observers of a change, if they have not been told.
+    /// Notifies the observers of a change, unless they were already notified.
     func deliver() {
         turn.withLock {
             let (hasChanged, observers) = state.withLock { state in
@@ -166,7 +166,7 @@ final class IdentityStore: Sendable {
         current.deliver()
     }
 
-    /// - Returns: whether the gap of a change of user is due; once for each change.
+    /// - Returns: whether to deliver a gap for a change of user; true once for each change.
     func takeGap() -> Bool {
         state.withLock { state in
             defer { state.needsGap = false }

@@ -1,11 +1,11 @@
 import FeathersSupport
 
 extension FeathersApp {
-    /// Sets the app up, keeps its connection until the task is cancelled or the app is shut down, and tears it down: the life of a server's service.
+    /// Sets up the app, keeps its connection open until the task is cancelled or the app is shut down, and tears the app down.
     ///
-    /// It has the form of swift-service-lifecycle's `Service`. Several callers of ``run()`` and ``withFeathersApp(_:_:)`` share one lifetime: it begins
-    /// with the first and ends with the last.
-    /// - Throws: what the set-up or tear-down throws, and why the connection was closed for good.
+    /// It has the signature of swift-service-lifecycle's `Service`. Concurrent calls of ``run()`` and ``withFeathersApp(_:_:)`` share one lifetime.
+    /// It begins with the first and ends with the last.
+    /// - Throws: the errors of setup and teardown, and the reason if the connection was closed permanently.
     public func run() async throws {
         try await lifetime.hold(self) { connectionEnd in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -22,88 +22,88 @@ extension FeathersApp {
         }
     }
 
-    /// Opens the transport's connection and returns once it stands; does nothing in an app without a transport.
+    /// Opens the transport's connection, and returns once it is open. Does nothing if the app has no transport.
     ///
-    /// The connection stays until ``disconnect()``, or until the app is released, beside everything that holds the app's lifetime. Services are not set up, and background
-    /// work is not started: ``withFeathersApp(_:_:)`` and ``run()`` do that.
-    /// - Throws: ``FeathersError`` saying why there is no connection, ``FeathersError/Code/badRequest`` if the transport keeps none, as REST.
+    /// The connection stays open until ``disconnect()``, or until the app is released, independently of the app's lifetime. This method does not
+    /// set up services or start background work; ``withFeathersApp(_:_:)`` and ``run()`` do.
+    /// - Throws: ``FeathersError`` with the reason if the connection fails, ``FeathersError/Code/badRequest`` if the transport has none, like REST.
     public func connect() async throws {
         guard realTimeTransport != nil || transport == nil else {
             throw FeathersError.refused(
-                "'connect' needs a transport that keeps a connection, such as '.socketIO(url)'; this app's transport keeps none")
+                "'connect' needs a transport with a connection, such as '.socketIO(url)'; this app's transport has none")
         }
         gate.reopen()
         try await lifetime.connect(realTimeTransport)
     }
 
-    /// Closes the transport's connection and returns when it is closed; does nothing if the transport keeps none.
+    /// Closes the transport's connection, and returns once it is closed. Does nothing if the transport has no connection.
     ///
-    /// It closes the connection for everything that uses it. ``connect()`` opens it again.
+    /// This closes the connection for all its users. ``connect()`` opens it again.
     public func disconnect() async {
         await lifetime.endConnection(of: self)
     }
 
-    /// How the connection is; nil if the transport keeps none.
+    /// The status of the connection; nil if the transport has none.
     public var connectionStatus: ConnectionStatus? { realTimeTransport?.status }
 
-    /// How the connection is, and then every change of it. The stream ends at once if the transport keeps none.
+    /// Returns the status of the connection, followed by every change. The stream ends immediately if the transport has no connection.
     public func connectionStatusUpdates() -> AsyncStream<ConnectionStatus> {
         realTimeTransport?.statusUpdates() ?? AsyncStream { $0.finish() }
     }
 
     var realTimeTransport: (any RealTimeTransport)? { transport as? any RealTimeTransport }
 
-    /// Adds work that runs beside everything else while the app runs: during ``run()`` and ``withFeathersApp(_:_:)``.
+    /// Adds work that runs in the background during ``run()`` and ``withFeathersApp(_:_:)``.
     ///
-    /// It starts after the app's set-up, at once in an app that runs already, and is cancelled before the connection closes. It receives the app, so that it
-    /// need not keep it.
+    /// It starts after the app's setup, or immediately if the app is already running, and is cancelled before the connection closes. It receives the
+    /// app, so that it need not retain it.
     public func use(backgroundWork work: @escaping @Sendable (FeathersApp) async -> Void) { lifetime.add(work) }
 }
 
-/// Sets an app up, keeps its connection while `body` runs with it, and tears it down whatever happens.
+/// Sets up an app, keeps its connection open while `body` runs, and then tears it down, even if `body` throws.
 ///
-/// Calls made before the connection stands wait for it; ``FeathersApp/connectionStatus`` tells how it is. Two bodies of one app share its
-/// lifetime and its connection, which end with the last of them.
-/// - Throws: what `body` throws, or else what the set-up or tear-down throws.
+/// Calls made before the connection is open wait for it. ``FeathersApp/connectionStatus`` shows its status. Concurrent bodies of one app share
+/// its lifetime and its connection, which end with the last of them.
+/// - Throws: the error of `body`, or otherwise the error of setup or teardown.
 public func withFeathersApp<Result>(
     _ app: FeathersApp, _ body: (FeathersApp) async throws -> Result
 ) async throws -> Result {
-    // A connection that was closed for good shows in its status and fails the calls that need it.
+    // A permanently closed connection shows in its status and fails the calls that need it.
     try await app.lifetime.hold(app) { _ in try await body(app) }
 }
 
-/// The lifetime of an app: counts what holds it, and owns the two tasks that last as long.
+/// The lifetime of an app. It counts its holders, and owns the two tasks that run until the last of them leaves.
 final class AppLifetime: Sendable {
     typealias BackgroundWork = @Sendable (FeathersApp) async -> Void
 
     private struct State {
         var holders = 0
-        /// Whether the app runs, or has ever run.
+        /// Whether the app is running or has ever run.
         var hasLived = false
         /// Whether ``FeathersApp/connect()`` holds the connection.
         var isConnectedByHand = false
         var works: [BackgroundWork] = []
-        /// Starts work that is added while the app runs.
+        /// Starts work that is added while the app is running.
         var starter: AsyncStream<BackgroundWork>.Continuation?
         var tasks: Tasks?
     }
 
     private struct Tasks {
-        /// Keeps the connection. It holds the transport, never the app.
+        /// Keeps the connection open. It retains the transport, never the app.
         let connection: Task<Void, Never>
         let connectionEnd: Promise<Void>
-        /// Runs the background work. It holds the app, as each of the holders does.
+        /// Runs the background work. It retains the app, like each of the holders.
         let background: Task<Void, Never>
     }
 
     private let state = Locked(State())
-    /// The beginning and the end of the lifetime, one at a time.
+    /// Serializes the beginning and the end of the lifetime.
     private let transitions = AsyncMutex()
 
     var hasLived: Bool { state.withLock { $0.hasLived } }
 
     /// Runs `body` within the lifetime.
-    /// - Parameter body: gets a promise that is settled when the connection has ended for good.
+    /// - Parameter body: receives a promise that is settled when the connection is closed permanently.
     func hold<Result>(_ app: FeathersApp, _ body: (Promise<Void>) async throws -> Result) async throws -> Result {
         app.gate.reopen()
         let connectionEnd = try await transitions.withLock { try await begin(app) }
@@ -115,7 +115,7 @@ final class AppLifetime: Sendable {
                 cancelIfLast()
             }
         } catch {
-            // The body's failure is the one to report; the tear-down must be tried all the same.
+            // The body's error is reported, but the teardown must still be attempted.
             try? await transitions.withLock { try await end(app) }
             throw error
         }
@@ -123,7 +123,7 @@ final class AppLifetime: Sendable {
         return result
     }
 
-    /// The holder that was cancelled ends what it alone keeps, without waiting for its body.
+    /// Cancels the tasks if the cancelled holder is the last one, without waiting for its body.
     private func cancelIfLast() {
         let tasks = state.withLock { $0.holders == 1 ? $0.tasks : nil }
         tasks?.background.cancel()
@@ -136,7 +136,7 @@ final class AppLifetime: Sendable {
                 state.withLock { $0.holders += 1 }
                 return running.connectionEnd
             }
-            // The last holder is about to leave. Its work ends, and begins again for the new one.
+            // The last holder is about to leave. Its work ends and restarts for the new holder.
             await running.background.value
             await running.connection.value
             return start(app)
@@ -145,7 +145,7 @@ final class AppLifetime: Sendable {
         return start(app)
     }
 
-    /// Starts the tasks for one more holder.
+    /// Starts the tasks, with one more holder.
     private func start(_ app: FeathersApp) -> Promise<Void> {
         let connectionEnd = Promise<Void>()
         let (added, starter) = AsyncStream.makeStream(of: BackgroundWork.self)
@@ -176,7 +176,7 @@ final class AppLifetime: Sendable {
             return (state.tasks, state.isConnectedByHand)
         }
         guard let tasks else { return }
-        // However it ends.
+        // Runs even if the teardown throws.
         defer { app.noteHealth() }
         tasks.background.cancel()
         await tasks.background.value
@@ -192,10 +192,10 @@ final class AppLifetime: Sendable {
             try await transport.run()
             end.resolve(())
         } catch let error as FeathersError where error.code == .conflict {
-            // `connect()` has opened it: the connection is the transport's own to keep.
+            // `connect()` opened the connection, so the transport keeps it open.
             for await status in transport.statusUpdates() {
                 switch status {
-                case .closed(let reason): end.fail(FeathersError(.unavailable, "The connection is closed for good: \(reason.wireName)"))
+                case .closed(let reason): end.fail(FeathersError(.unavailable, "The connection is closed permanently: \(reason.wireName)"))
                 case .offline: end.resolve(())
                 case .connecting, .connected, .waiting: continue
                 }

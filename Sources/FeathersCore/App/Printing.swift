@@ -1,6 +1,6 @@
 public import FeathersSupport
 
-// What apps, services and calls show when printed or dumped: what they are, and no header fields, payloads or credentials.
+// The printed and dumped form of apps, services and calls. It contains no header fields, payloads or credentials.
 
 extension FeathersApp: SecretHiding, Summarized {
     package var summary: String { "FeathersApp(transport: \(transport.map { summarize($0) } ?? "none"), services: \(servicePaths.count))" }
@@ -47,7 +47,7 @@ extension Params: SecretHiding, Summarized {
     }
 }
 
-// No secrets, but insides that say nothing.
+// These contain no secrets, but their internals are not informative.
 
 extension Query: SecretHiding, Summarized {
     package var summary: String { "Query(\(JSONValue.object(json)))" }

@@ -1,21 +1,21 @@
 import FeathersSupport
 import Foundation
 
-/// The services of an app by path, in the order they were registered.
+/// The services of an app by path, in the order of registration.
 final class ServiceRegistry: Sendable {
-    /// A service and the app whose hooks it runs: the app itself, or the sub-app it was mounted from.
+    /// A service and the app whose hooks it runs: the app itself or the sub-app it was mounted from.
     struct Entry: Sendable {
         let service: Service
-        /// nil for the app's own services, so that an app does not hold itself.
+        /// Nil for the app's own services, so that an app does not retain itself.
         let mountedFrom: FeathersApp?
-        /// Whether the service was registered with `use`, rather than only asked for.
+        /// Whether the service was registered with `use`, rather than only looked up.
         let isRegistered: Bool
     }
 
     private struct Entries {
         var byPath: [String: Entry] = [:]
         var observers: [EventSink] = []
-        /// The places of the registered paths in their order.
+        /// The positions of the registered paths in their order.
         private var places: [String: Int] = [:]
         private var lastPlace = 0
 
@@ -35,12 +35,12 @@ final class ServiceRegistry: Sendable {
     }
 
     private let entries = Locked(Entries())
-    /// Held while an event is handed to its readers, so that what one user was told comes before the gap that tells of the next.
+    /// Held while an event is delivered to its subscribers, so that one user's events precede the gap that announces the next user.
     private let handing = NSLock()
-    /// Whether readers get what the server pushes, and whether they have missed any of it.
+    /// Whether pushed events are withheld from subscribers, and whether any were dropped.
     private let pushes = Locked((arePaused: false, wereDropped: false))
 
-    /// The entry of a path; made the first time the path is asked for.
+    /// Returns the entry of a path. It is created the first time the path is used.
     func entry(at path: String, orMake make: () -> Service) -> Entry {
         if let entry = entries.withLock({ $0.byPath[path] }) { return entry }
         let made = Entry(service: make(), mountedFrom: nil, isRegistered: false)
@@ -51,10 +51,10 @@ final class ServiceRegistry: Sendable {
         }
     }
 
-    /// Marks a path as registered. Its service, with hooks and readers, stays if there is one.
+    /// Marks a path as registered. An existing service keeps its hooks and subscribers.
     func register(at path: String, orMake make: () -> Service) -> Service {
         entries.withLock { entries in
-            // A mounted service belongs to its own app: it is left alone, and the path gets a new one.
+            // A mounted service belongs to its own app, so it is left unchanged, and the path gets a new service.
             let own = entries.byPath[path].flatMap { $0.mountedFrom == nil ? $0.service : nil }
             let service = own ?? make()
             entries.set(Entry(service: service, mountedFrom: nil, isRegistered: true), at: path)
@@ -62,12 +62,12 @@ final class ServiceRegistry: Sendable {
         }
     }
 
-    /// Puts a sub-app's service at a path of this app.
+    /// Registers a sub-app's service at a path of this app.
     func mount(_ service: Service, of app: FeathersApp, at path: String) {
         entries.withLock { $0.set(Entry(service: service, mountedFrom: app, isRegistered: true), at: path) }
     }
 
-    /// Takes a service out; nil where none was registered.
+    /// Removes a service; returns nil if none was registered.
     func remove(at path: String) -> Entry? {
         entries.withLock { entries in
             guard let entry = entries.byPath[path], entry.isRegistered else { return nil }
@@ -76,10 +76,10 @@ final class ServiceRegistry: Sendable {
         }
     }
 
-    /// The service that is registered at a path.
+    /// Returns the service that is registered at a path.
     func registered(at path: String) -> Entry? { entries.withLock { $0.byPath[path].flatMap { $0.isRegistered ? $0 : nil } } }
 
-    /// The registered services in the order of their registration.
+    /// The registered services, in the order of registration.
     var registered: [(path: String, entry: Entry)] {
         entries.withLock { entries in
             entries.registeredPaths.compactMap { path in entries.byPath[path].map { (path, $0) } }
@@ -88,17 +88,17 @@ final class ServiceRegistry: Sendable {
 }
 
 extension ServiceRegistry {
-    /// Hands a transport's events to the services. It does not hold the registry: the transport is held by it.
+    /// Delivers a transport's events to the services. It holds the registry weakly, because the registry's app retains the transport.
     var eventSink: EventSink {
         EventSink(
             onEvent: { [weak self] event in self?.receive(event) },
             onGap: { [weak self] reason in self?.emitGap(reason) })
     }
 
-    /// What comes until ``resumePushes()`` is told to no reader: the connection is still another user's.
+    /// Drops pushed events until ``resumePushes()``, because the connection may still belong to another user.
     func pausePushes() { pushes.withLock { $0.arePaused = true } }
 
-    /// - Returns: whether readers have missed events.
+    /// - Returns: whether events were dropped.
     func resumePushes() -> Bool {
         pushes.withLock { pushes in
             defer { pushes = (false, false) }
@@ -114,7 +114,7 @@ extension ServiceRegistry {
         handing.withLock { if admitsPush() { service.events.emit(event) } }
     }
 
-    /// Hands events of a call to their readers, unless the user whose call it was is gone.
+    /// Delivers events of a call to their subscribers, unless the user who made the call is no longer signed in.
     func hand(_ events: [ServiceEvent], to hub: EventHub<ServiceEvent>, sentAs sender: RequestSender?) {
         guard let sender else { return events.forEach(hub.emit) }
         handing.withLock { if sender.isCurrent { events.forEach(hub.emit) } }
@@ -127,9 +127,9 @@ extension ServiceRegistry {
         }
     }
 
-    /// Tells every reader of every service that what follows does not join what went before.
+    /// Delivers a gap to every subscriber of every service.
     func emitGap(_ reason: EventGap.Reason, for sender: RequestSender? = nil) {
-        // What is being handed over comes first.
+        // Waits for deliveries that have already started.
         handing.withLock {}
         observe { $0.receiveGap(reason) }
         for service in services { service.events.emit(EventGap(reason: reason, sender: sender)) }
@@ -139,12 +139,12 @@ extension ServiceRegistry {
         entries.withLock { $0.observers.append(observer) }
     }
 
-    /// Tells the observers first, so that a reader of an event finds that they have heard it.
+    /// Notifies the observers first, so that they have processed an event before a subscriber reads it.
     func observe(_ tell: (EventSink) -> Void) {
         for observer in entries.withLock({ $0.observers }) { tell(observer) }
     }
 
-    /// The app's own services, asked for or registered.
+    /// The app's own services, looked up or registered.
     var services: [Service] {
         entries.withLock { $0.byPath.values.compactMap { $0.mountedFrom == nil ? $0.service : nil } }
     }

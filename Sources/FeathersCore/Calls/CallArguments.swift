@@ -1,11 +1,11 @@
-/// A service request as an array: `[method, path, …arguments, query]`, as FeathersJS sends it over Socket.IO, and inside a batch.
+/// A service request as an array: `[method, path, …arguments, query]`, the form that FeathersJS sends over Socket.IO and in batches.
 package enum CallArguments {
-    /// - Throws: ``FeathersError/Code/badRequest`` where the path cannot be filled in, or `get` lacks its id.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the path has a placeholder without a value, or `get` has no id.
     package static func array(of request: ServiceRequest) throws(FeathersError) -> JSONValue {
         let query = JSONValue.object(request.params.query.json)
         let method = JSONValue.string(request.method.rawValue)
         let path = JSONValue.string(try path(of: request))
-        // The null id stands where several records are meant.
+        // The null id means every matching record.
         let id = request.id?.json ?? .null
         switch request.method {
         case .find: return .array([method, path, query])
@@ -18,7 +18,7 @@ package enum CallArguments {
         }
     }
 
-    /// The path with its `:placeholders` filled, each value percent-encoded so that it stays one segment.
+    /// Returns the path with its `:placeholders` replaced. Values are percent-encoded, so that each remains one segment.
     private static func path(of request: ServiceRequest) throws(FeathersError) -> String {
         guard request.path.utf8.contains(UInt8(ascii: ":")) else { return request.path }
         var segments: [String] = []

@@ -1,12 +1,12 @@
-/// What a call carries besides its id and data: Feathers' `params`.
+/// The parameters of a call besides its id and data: Feathers' `params`.
 ///
-/// Only ``query`` reaches every server, ``headers`` only over REST, ``route`` fills the placeholders of the
-/// service's path. Everything else stays in the process, for hooks and local services.
+/// Only ``query`` reaches every server. ``headers`` are sent over REST only, and ``route`` fills the placeholders of the service's
+/// path. Everything else stays in the process, for hooks and local services.
 public struct Params: Sendable {
-    /// Most calls carry nothing, so that is what costs nothing: no storage, no reference to count.
+    /// Nil for empty params, which most calls have, so that these need no allocation and no reference counting.
     private var storage: Storage?
 
-    /// Creates params. Everything that is left out is empty.
+    /// Creates params. All values are empty by default.
     public init(
         query: Query = Query(),
         headers: [String: String] = [:],
@@ -23,7 +23,7 @@ public struct Params: Sendable {
         _modify { yield &contents.query }
     }
 
-    /// Additional HTTP header fields. They win over the transport's own (REST only).
+    /// Additional HTTP header fields, which override the transport's own (REST only).
     public var headers: [String: String] {
         get { storage?.contents.headers ?? [:] }
         _modify { yield &contents.headers }
@@ -35,13 +35,13 @@ public struct Params: Sendable {
         _modify { yield &contents.route }
     }
 
-    /// How long the call may take, in place of the transport's default.
+    /// The maximum duration of the call, instead of the transport's default.
     public var timeout: Duration? {
         get { storage?.contents.timeout }
         _modify { yield &contents.timeout }
     }
 
-    /// A value that hooks and local services pass to each other and that is never sent.
+    /// A value for hooks and local services. It is never sent.
     public subscript<Key: ParamsKey>(key: Key.Type) -> Key.Value? {
         get { storage?.contents.values[ObjectIdentifier(key)] as? Key.Value }
         set { contents.values[ObjectIdentifier(key)] = newValue }
@@ -55,7 +55,7 @@ public struct Params: Sendable {
 /// context.params[CurrentUser.self] = user
 /// ```
 public protocol ParamsKey {
-    /// What is kept under the key.
+    /// The type of the value.
     associatedtype Value: Sendable
 }
 
@@ -68,8 +68,8 @@ extension Params {
         var values: [ObjectIdentifier: any Sendable] = [:]
     }
 
-    // `contents` is changed only while one Params alone holds the storage, which `isKnownUniquelyReferenced` establishes before every
-    // change; storage that two values share is never written. So no two tasks ever write, or read while one writes.
+    // `contents` is modified only while a single Params holds the storage, which `isKnownUniquelyReferenced` verifies before every change.
+    // Shared storage is never written, so there are no data races.
     fileprivate final class Storage: @unchecked Sendable {
         var contents: Contents
 

@@ -1,20 +1,20 @@
 extension JSONValue {
-    /// The id of a record, in its property `id`.
+    /// The id of a record, from its property `id`.
     ///
     /// ```swift
     /// let todo = try await todos.create(["text": "Write a tour"])
     /// try await todos.remove(todo.id)
     /// ```
     ///
-    /// For records whose id has another name, use `id(named:)`, or `id(of:)` of the service.
-    /// - Throws: ``FeathersError`` naming the property if it is missing, or neither a string nor a number.
+    /// For records whose id has another name, use `id(named:)` or the service's `id(of:)`.
+    /// - Throws: ``FeathersError`` that names the property if it is missing, or neither a string nor a number.
     public var id: ServiceID {
         get throws(FeathersError) { try self.id(named: "id") }
     }
 
-    /// The id of a record, in a property that you name: `record.id(named: "_id")`.
+    /// Returns the id of a record from the given property: `record.id(named: "_id")`.
     /// - Parameter property: The name of the property that holds the id.
-    /// - Throws: ``FeathersError`` naming the property if it is missing, or neither a string nor a number.
+    /// - Throws: ``FeathersError`` that names the property if it is missing, or neither a string nor a number.
     public func id(named property: String) throws(FeathersError) -> ServiceID {
         guard let object else { throw FeathersError(.generalError, "A record must be an object to have an id") }
         return try object.id(named: property)
@@ -22,15 +22,15 @@ extension JSONValue {
 }
 
 extension JSONObject {
-    /// The id of a record, in its property `id`.
-    /// - Throws: ``FeathersError`` naming the property if it is missing, or neither a string nor a number.
+    /// The id of a record, from its property `id`.
+    /// - Throws: ``FeathersError`` that names the property if it is missing, or neither a string nor a number.
     public var id: ServiceID {
         get throws(FeathersError) { try self.id(named: "id") }
     }
 
-    /// The id of a record, in a property that you name.
+    /// Returns the id of a record from the given property.
     /// - Parameter property: The name of the property that holds the id.
-    /// - Throws: ``FeathersError`` naming the property if it is missing, or neither a string nor a number.
+    /// - Throws: ``FeathersError`` that names the property if it is missing, or neither a string nor a number.
     public func id(named property: String) throws(FeathersError) -> ServiceID {
         let value = self[property]
         if let value, let id = ServiceID(value) { return id }
@@ -41,11 +41,11 @@ extension JSONObject {
 }
 
 extension UntypedService {
-    /// The id of one of this service's records.
+    /// Returns the id of one of this service's records.
     ///
-    /// A ``MemoryService`` knows the property from its option `id`. For any other service, it is `id`.
-    /// - Parameter record: A record as the service returned it.
-    /// - Throws: ``FeathersError`` naming the property if it is missing, or neither a string nor a number.
+    /// For a ``MemoryService``, the property comes from its option `id`. For any other service, it is `id`.
+    /// - Parameter record: A record in the form that the service returned.
+    /// - Throws: ``FeathersError`` that names the property if it is missing, or neither a string nor a number.
     public func id(of record: JSONValue) async throws(FeathersError) -> ServiceID {
         let memory = await actor.implementation as? MemoryService
         return try record.id(named: memory?.options.id ?? "id")

@@ -4,13 +4,13 @@
     public import Foundation
 #endif
 
-/// The id of one record: a string or a number, kept as what it is.
+/// The id of a record: a string or a number, in its original type.
 ///
-/// Servers tell `1` from `"1"` over Socket.IO and inside JSON; in a URL both read alike.
+/// Servers distinguish `1` from `"1"` over Socket.IO and in JSON. In a URL, both look the same.
 public enum ServiceID: Hashable, Sendable {
     case string(String)
     case integer(Int64)
-    /// A number that is no integer. FeathersJS accepts such ids; few databases do.
+    /// A number that isn't an integer. FeathersJS accepts such ids, but few databases do.
     case number(Double)
 }
 
@@ -25,17 +25,17 @@ extension ServiceID: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
 }
 
 extension ServiceID {
-    /// The id that a text is, digits or not: `"7"` and `7` are two ids.
+    /// Creates an id from text, even if it consists of digits: `"7"` and `7` are different ids.
     public init(_ value: String) {
         self = .string(value)
     }
 
-    /// The id that a number is. One that no `Int64` can hold ends the program, as it does in `Int64(_:)`.
+    /// Creates an id from an integer. If the integer does not fit in `Int64`, this is a runtime error, as in `Int64(_:)`.
     public init(_ value: some BinaryInteger) {
         self = .integer(Int64(value))
     }
 
-    /// The id inside a JSON value, or nil where the value is neither a string nor a number.
+    /// Creates an id from a JSON value; nil if the value is neither a string nor a number.
     public init?(_ value: JSONValue) {
         switch value {
         case .string(let string): self = .string(string)
@@ -45,7 +45,7 @@ extension ServiceID {
         }
     }
 
-    /// The id as it stands in JSON.
+    /// The id as JSON.
     public var json: JSONValue {
         switch self {
         case .string(let string): .string(string)
@@ -56,7 +56,7 @@ extension ServiceID {
 }
 
 extension ServiceID: CustomStringConvertible {
-    /// The id as it stands in a URL (before percent-encoding) and in messages.
+    /// The id as text, for URLs (before percent-encoding) and messages.
     public var description: String {
         switch self {
         case .string(let string): string
@@ -100,8 +100,8 @@ extension ServiceID: QueryValue {
 /// struct MessageID: RawRepresentable, Codable, Hashable, ServiceIDConvertible { var rawValue: Int }
 /// ```
 public protocol ServiceIDConvertible {
-    /// The id as it is sent.
-    /// - Throws: ``FeathersError/Code/badRequest``, never sent, if there is no id or a service cannot receive it.
+    /// The id in the form that is sent.
+    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, if there is no id or a service cannot receive it.
     var serviceID: ServiceID { get throws(FeathersError) }
 }
 
@@ -115,7 +115,7 @@ extension String: ServiceIDConvertible {
 
 extension ServiceIDConvertible where Self: BinaryInteger {
     /// The integer as an id.
-    /// - Throws: ``FeathersError/Code/badRequest``, never sent, for an integer beyond `Int64`.
+    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, if the integer does not fit in `Int64`.
     public var serviceID: ServiceID {
         get throws(FeathersError) {
             guard let integer = Int64(exactly: self) else { throw .refused("The id \(self) does not fit in 64 bits") }
@@ -124,7 +124,7 @@ extension ServiceIDConvertible where Self: BinaryInteger {
     }
 }
 
-// These always fit.
+// These always fit in 64 bits.
 extension Int: ServiceIDConvertible { public var serviceID: ServiceID { .integer(Int64(self)) } }
 extension Int32: ServiceIDConvertible { public var serviceID: ServiceID { .integer(Int64(self)) } }
 extension Int64: ServiceIDConvertible { public var serviceID: ServiceID { .integer(self) } }
@@ -144,16 +144,16 @@ extension ServiceIDConvertible where Self: RawRepresentable, RawValue: ServiceID
 
 extension Optional: ServiceIDConvertible where Wrapped: ServiceIDConvertible {
     /// The wrapped id.
-    /// - Throws: ``FeathersError/Code/badRequest``, never sent, for nil: without an id, a call would mean every record.
+    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, for nil: without an id, a call would affect every record.
     public var serviceID: ServiceID {
         get throws(FeathersError) {
-            guard let self else { throw .refused("The id is nil: a record has an id once its service has created it") }
+            guard let self else { throw .refused("The id is nil: a record has no id until its service has created it") }
             return try self.serviceID
         }
     }
 }
 
 extension UUID: ServiceIDConvertible {
-    /// The UUID in lower case, as JavaScript libraries write it.
+    /// The UUID in lowercase, as JavaScript libraries write it.
     public var serviceID: ServiceID { .string(lowercaseString) }
 }

@@ -1,20 +1,20 @@
-/// A service method: one of Feathers' six, or a custom one.
+/// A service method: one of Feathers' six or a custom one.
 ///
-/// Custom methods are spelled as literals: `"archive"`.
+/// Write custom methods as string literals: `"archive"`.
 public enum ServiceMethod: Hashable, Sendable {
     case find, get, create, update, patch, remove
-    /// A method of the service's own. Never holds one of the six names when made by ``init(rawValue:)`` or a literal.
+    /// A custom method. ``init(rawValue:)`` and literals never create it with one of the six names.
     case custom(String)
 
-    /// Feathers' six methods, in the order its documentation names them.
+    /// Feathers' six methods, in the order of its documentation.
     package static let standard: [ServiceMethod] = [.find, .get, .create, .update, .patch, .remove]
 
-    /// Whether this is none of Feathers' six methods.
+    /// Whether this is a custom method.
     package var isCustom: Bool { if case .custom = self { true } else { false } }
 }
 
 extension ServiceMethod: RawRepresentable {
-    /// The method of a name as it stands on the wire.
+    /// Creates a method from its name on the wire.
     public init(rawValue: String) {
         self =
             switch rawValue {

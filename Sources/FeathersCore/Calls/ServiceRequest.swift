@@ -1,6 +1,6 @@
-/// One service call as a value: what every transport and every local service receives.
+/// A service call as a value. Every transport and every local service receives one.
 public struct ServiceRequest: Sendable {
-    /// The service's path without leading and trailing slashes, with its placeholders (`:userId`) unfilled.
+    /// The service's path without leading and trailing slashes. Its placeholders (`:userId`) are not replaced.
     public var path: String
 
     /// The method to call.
@@ -12,13 +12,13 @@ public struct ServiceRequest: Sendable {
     /// The payload of `create`, `update`, `patch` and custom methods.
     public var data: JSONValue?
 
-    /// The query, the header fields, and everything else that goes with the call.
+    /// The query, the header fields and other parameters of the call.
     public var params: Params
 
-    /// Whom the request is sent as. Set by the sign-in gate; nil where the app has no authentication.
+    /// The user that the request is sent as. Set by the sign-in gate; nil if the app has no authentication.
     package var sender: RequestSender?
 
-    /// Whether the caller decodes the result into a model, so that a body may stay text until then.
+    /// Whether the caller decodes the result into a model. If so, a body can remain text until then.
     package var decodesResult = false
 
     /// Creates a request for one method of the service at `path`.
@@ -32,20 +32,20 @@ public struct ServiceRequest: Sendable {
 }
 
 extension ServiceRequest {
-    /// Whether executing the request twice has no further effect.
+    /// Whether executing the request twice has no additional effect.
     package var isSafeToRepeat: Bool { method == .find || method == .get || params.isSafeToRepeat }
 
-    /// Whether the sign-in the request is made in is still the app's.
+    /// Whether the app still has the sign-in under which the request was made.
     package var isCurrent: Bool { sender?.isCurrent ?? true }
 
-    /// - Throws: ``FeathersError/Code/notAuthenticated``, never sent, if the signed-in user has changed since the request passed the sign-in gate.
+    /// - Throws: ``FeathersError/Code/notAuthenticated``, before sending, if the user has changed since the request passed the sign-in gate.
     package func checkSender() throws(FeathersError) {
         if !isCurrent { throw .senderChanged(self) }
     }
 }
 
 extension FeathersError {
-    /// The failure of a request whose user signed out, or was replaced, before it was sent.
+    /// Returns the error for a request whose user signed out, or was replaced, before it was sent.
     package static func senderChanged(_ request: ServiceRequest) -> FeathersError {
         FeathersError(
             .notAuthenticated, "'\(request.method)' on service '\(request.path)' was not sent: the signed-in user changed while it waited",
@@ -54,25 +54,25 @@ extension FeathersError {
 }
 
 extension Params {
-    /// Whether the call fails at once without a connection instead of waiting for one (Socket.IO's `volatile`).
+    /// Whether the call fails immediately without a connection instead of waiting for one (Socket.IO's `volatile`).
     public var isVolatile: Bool {
         get { self[VolatileCall.self] ?? false }
         set { self[VolatileCall.self] = newValue ? true : nil }
     }
 
-    /// Whether executing the call twice has no further effect although its method does not say so: an endpoint that only reads.
+    /// Whether executing the call twice has no additional effect, even if its method does not imply that, as for a read-only endpoint.
     package var isSafeToRepeat: Bool {
         get { self[SafeToRepeat.self] ?? false }
         set { self[SafeToRepeat.self] = newValue ? true : nil }
     }
 
-    /// Whether the server that gets the call may see the app's tokens. An endpoint's may not, if it belongs to another origin.
+    /// Whether the app's tokens may be sent to the server of this call. False for endpoints of other origins.
     package var carriesCredentials: Bool {
         get { self[CarriesCredentials.self] ?? true }
         set { self[CarriesCredentials.self] = newValue ? nil : false }
     }
 
-    /// Whether the call goes over HTTP whatever the app's transport is, as endpoints do.
+    /// Whether the call uses HTTP regardless of the app's transport, as endpoints do.
     package var travelsByHTTP: Bool {
         get { self[TravelsByHTTP.self] ?? false }
         set { self[TravelsByHTTP.self] = newValue ? true : nil }
@@ -80,27 +80,27 @@ extension Params {
 
     /// Whether the call signs the connection in or out.
     ///
-    /// Real-time transports send such calls in a lane of their own: as soon as the server has accepted the connection, ahead of the calls that
-    /// wait until it is prepared. A transport with another way takes that way while the connection is away, whatever the method.
+    /// Real-time transports send such calls in a separate lane: immediately after the server has accepted the connection, ahead of the calls that
+    /// wait until it is prepared. A transport with a fallback uses it for these calls while there is no connection, regardless of the method.
     package var concernsConnection: Bool {
         get { self[ConcernsConnection.self] ?? false }
         set { self[ConcernsConnection.self] = newValue ? true : nil }
     }
 
-    /// Whether a read must be answered by the server rather than by a cache. Live queries set it.
+    /// Whether a read must reach the server rather than a cache. Live queries set it.
     package var readsFromServer: Bool {
         get { self[ReadsFromServer.self] ?? false }
         set { self[ReadsFromServer.self] = newValue ? true : nil }
     }
 
-    /// The answer the caller holds already, so that the server need not send it again (HTTP's `If-None-Match`).
+    /// A result that the caller already has and that the server need not send again (HTTP's `If-None-Match`).
     package var heldAnswer: HeldAnswer? {
         get { self[HeldAnswer.self] }
         set { self[HeldAnswer.self] = newValue }
     }
 }
 
-/// A server's earlier answer with its entity tag, for conditional reads (RFC 9110, section 13.1.2).
+/// An earlier response of the server with its entity tag, for conditional reads (RFC 9110, section 13.1.2).
 package struct HeldAnswer: ParamsKey, Sendable {
     package typealias Value = HeldAnswer
 

@@ -1,4 +1,4 @@
-/// What a call comes back with: a result and typed metadata.
+/// The response to a call: the result and typed metadata.
 ///
 /// ```swift
 /// struct LoggingTransport: Transport {
@@ -14,7 +14,7 @@
 public struct ServiceResponse: Sendable {
     private enum Body: Sendable {
         case tree(JSONValue)
-        /// Text that was checked on arrival. Models are decoded from it without building a tree in between.
+        /// Text that was validated on arrival. Models are decoded from it without building a tree.
         case tape(JSONTape)
     }
 
@@ -24,7 +24,7 @@ public struct ServiceResponse: Sendable {
     }
 
     private var body: Body
-    /// A short array, searched from the front: most responses carry no metadata, the others one or two values.
+    /// A short array with linear search: most responses have no metadata, the others one or two values.
     private var metadata: [Entry]?
 
     /// Creates a response without metadata.
@@ -32,11 +32,11 @@ public struct ServiceResponse: Sendable {
         body = .tree(result)
     }
 
-    /// Reads a JSON text.
+    /// Creates a response from JSON text.
     /// - Parameters:
     ///   - text: the whole text in UTF-8.
-    ///   - keepsText: whether the text is kept for a caller that decodes a model from it.
-    /// - Throws: `JSONParsingError` if the bytes are not JSON.
+    ///   - keepsText: whether to keep the text for a caller that decodes a model from it.
+    /// - Throws: `JSONParsingError` if the bytes are not valid JSON.
     package init(parsing text: [UInt8], keepsText: Bool) throws(JSONParsingError) {
         if keepsText, let tape = try JSONTape.marking(text) {
             body = .tape(tape)
@@ -49,7 +49,7 @@ public struct ServiceResponse: Sendable {
         body = .tape(tape)
     }
 
-    /// The result. A body that came as text is parsed on first access.
+    /// The result. A text body is parsed on first access.
     public var result: JSONValue {
         get {
             switch body {
@@ -58,7 +58,7 @@ public struct ServiceResponse: Sendable {
             }
         }
         _modify {
-            // Moved out, so that a change in place copies nothing.
+            // Moved out, so that modifying it in place copies nothing.
             var value = result
             body = .tree(.null)
             defer { body = .tree(value) }
@@ -69,14 +69,14 @@ public struct ServiceResponse: Sendable {
 
     /// Decodes the result.
     /// - Parameters:
-    ///   - type: the model.
-    ///   - coding: how JSON becomes models.
-    /// - Throws: `DecodingError`, and what the model's own `init(from:)` throws.
+    ///   - type: the type of the model.
+    ///   - coding: the codec between JSON and models.
+    /// - Throws: `DecodingError`, and any error of the model's own `init(from:)`.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self, coding: any JSONCodec = CodingOptions()) throws -> Model {
         try decode(type, at: [], coding)
     }
 
-    /// A value that transports and middleware pass back beside the result.
+    /// A value that transports and middleware return in addition to the result.
     public subscript<Key: ResponseKey>(key: Key.Type) -> Key.Value? {
         get {
             guard let metadata else { return nil }
@@ -106,11 +106,11 @@ public protocol ResponseKey {
 }
 
 extension ServiceResponse {
-    /// Whether no one has asked for the tree of a body that came as text.
+    /// Whether the body is still text, because the tree was never accessed.
     var isText: Bool { if case .tape = body { true } else { false } }
 
-    /// Decodes what is at the end of root keys.
-    /// - Throws: ``MissingRootKey``, and what the codec throws.
+    /// Decodes the value at a path of root keys.
+    /// - Throws: ``MissingRootKey``, and the errors of the codec.
     package func decode<Model: Decodable>(_ type: Model.Type, at rootKeys: [RootKey], _ codec: any JSONCodec) throws -> Model {
         if rootKeys.isEmpty, case .tape(let tape) = body, let options = codec as? CodingOptions {
             return try JSONValueDecoder(options).decode(type, from: tape)
@@ -119,7 +119,7 @@ extension ServiceResponse {
     }
 
     /// Decodes a result of `find` record by record.
-    /// - Throws: ``FeathersError`` if the result is neither an array nor a page, ``UndecodableRecord`` with what the codec throws.
+    /// - Throws: ``FeathersError`` if the result is neither an array nor a page, ``UndecodableRecord`` with the error of the codec.
     package func decodePage<Model: Decodable & Sendable>(
         of type: Model.Type, at rootKeys: [RootKey], _ codec: any JSONCodec
     ) throws -> Paginated<Model> {
@@ -133,7 +133,7 @@ extension ServiceResponse {
                 try read({ json }, { try codec.decode(type, from: json) })
             }
         }
-        // One decoder for the list: it remembers where records that look alike have what.
+        // One decoder for the whole list, because it remembers the layout of similar records.
         if rootKeys.isEmpty, case .tape(let tape) = body {
             let decoder = JSONListDecoder(options, text: tape)
             return try withExtendedLifetime(tape) {
@@ -149,22 +149,22 @@ extension ServiceResponse {
     }
 }
 
-/// Whom a response was asked for as: the identity whose token the request carried. Written by the sign-in gate.
+/// The user whose token the request carried. Set by the sign-in gate.
 package enum SentAs: ResponseKey {
     package typealias Value = RequestSender
 }
 
-/// The tag by which the server tells whether this answer still holds (HTTP's `ETag`).
+/// The tag with which the server can tell whether this response is still current (HTTP's `ETag`).
 package enum EntityTag: ResponseKey {
     package typealias Value = String
 }
 
-/// Whether the server said that the caller's ``HeldAnswer`` still holds (HTTP's 304).
+/// Whether the server reported that the caller's ``HeldAnswer`` is still current (HTTP's 304).
 package enum NotModified: ResponseKey {
     package typealias Value = Bool
 }
 
-/// Whether a call with ``Params/concernsConnection`` went another way than over the connection, which therefore knows nothing of it.
+/// Whether a call with ``Params/concernsConnection`` was sent over another transport, so that the connection is unaware of it.
 package enum WentBesideConnection: ResponseKey {
     package typealias Value = Bool
 }

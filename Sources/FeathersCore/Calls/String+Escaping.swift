@@ -1,5 +1,5 @@
 extension String {
-    /// The text with some of its characters written otherwise.
+    /// Returns the text with some of its characters replaced.
     package func escaping(_ spellings: KeyValuePairs<Unicode.Scalar, String>) -> String {
         var escaped = ""
         for scalar in unicodeScalars {

@@ -56,7 +56,7 @@ struct CallReporter: Sendable {
         }
     }
 
-    /// The target of the call, as text and as attributes.
+    /// Returns the target of the call, as text and as attributes.
     private func call(_ detail: DiagnosticDetail) -> (target: String, attributes: DiagnosticAttributes) {
         let path = detail.redaction.redact(text: path)
         var attributes: DiagnosticAttributes = [.path: .string(path), .method: .string(request.method.rawValue)]
@@ -69,7 +69,7 @@ struct CallReporter: Sendable {
     private func addContext(_ detail: DiagnosticDetail, _ attributes: inout DiagnosticAttributes) {
         let retries = diagnostics.call?.retries.load(ordering: .relaxed) ?? 0
         if retries > 0 { attributes.append(.integer(retries + 1), as: .attempt) }
-        // The call has ended, so the current call is the one that made it.
+        // The call has ended, so the task's current call is its parent.
         if let parent = Diagnostics.current.callID { attributes.append(.string("\(parent)"), as: .parent) }
         let query = request.params.query
         if !query.isEmpty { attributes.append(.json(.object(detail.redaction.redact(query.json))), as: .query) }
@@ -82,7 +82,7 @@ extension Diagnostics {
     func retrying(_ method: ServiceMethod, _ path: String, after error: FeathersError, pause: Duration) {
         let attempt = (call?.retries.add(1, ordering: .relaxed).newValue ?? 0) + 1
         log(
-            .notice, .calls, "\(method) \(path) is tried again in \(pause.wholeMilliseconds) ms after \(error)",
+            .notice, .calls, "\(method) \(path) will be retried in \(pause.wholeMilliseconds) ms after \(error)",
             [
                 .path: .string(path), .method: .string(method.rawValue), .attempt: .integer(attempt), .duration: .duration(pause),
                 .code: .integer(error.code.rawValue),
@@ -91,10 +91,10 @@ extension Diagnostics {
 }
 
 extension Error {
-    /// What may be logged of an error: class, code and message of Feathers errors, and only the type of others, whose text may contain secrets.
+    /// The text of an error for logs: class, code and message of Feathers errors, and only the type of others, whose text may contain secrets.
     fileprivate var loggedText: String { (self as? FeathersError).map { "\($0)" } ?? "\(type(of: self))" }
 
-    /// Whether a server or a hook refused the call, as opposed to a failure on the way.
+    /// Whether a server or a hook rejected the call, as opposed to a transport failure.
     fileprivate var isRefusal: Bool {
         guard let error = self as? FeathersError else { return false }
         return (400..<500).contains(error.code.rawValue) && error.execution == .answered

@@ -1,22 +1,22 @@
-/// The attributes of a diagnostic event: values by name, in order. Each name occurs once.
+/// The attributes of a diagnostic event: named values in order. Each name occurs once.
 public struct DiagnosticAttributes: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public typealias Element = (name: Name, value: Value)
 
     private var names: [Name] = []
     private var values: [Value] = []
 
-    /// Creates attributes. The last value of a repeated name wins, at the position of the first.
+    /// Creates attributes. If a name is repeated, the last value is kept at the first position.
     public init(dictionaryLiteral elements: (Name, Value)...) {
         for (name, value) in elements { append(value, as: name) }
     }
 
-    /// The value of a name; nil if there is none.
+    /// Returns the value of a name; nil if there is none.
     public subscript(name: Name) -> Value? { names.firstIndex(of: name).map { values[$0] } }
 
-    /// Appends a value, or replaces the value of the name.
+    /// Appends a value, or replaces the existing value of the name.
     /// - Parameters:
-    ///   - value: The value.
-    ///   - name: The value's name.
+    ///   - value: The value to append.
+    ///   - name: The name of the value.
     public mutating func append(_ value: Value, as name: Name) {
         if let index = names.firstIndex(of: name) {
             values[index] = value
@@ -26,7 +26,7 @@ public struct DiagnosticAttributes: Sendable, Hashable, ExpressibleByDictionaryL
         }
     }
 
-    /// The name of an attribute. Define your own for what you report.
+    /// The name of an attribute. Define your own names for what you report.
     public struct Name: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
         public let rawValue: String
 
@@ -36,7 +36,7 @@ public struct DiagnosticAttributes: Sendable, Hashable, ExpressibleByDictionaryL
         public var description: String { rawValue }
     }
 
-    /// A value with its type.
+    /// A typed value of an attribute.
     public enum Value: Sendable, Hashable {
         case string(String)
         case integer(Int)
@@ -54,19 +54,19 @@ extension DiagnosticAttributes: RandomAccessCollection {
 }
 
 extension DiagnosticAttributes.Name {
-    /// A service's path.
+    /// The path of a service.
     public static let path: Self = "path"
-    /// A service's method.
+    /// The method of a service.
     public static let method: Self = "method"
-    /// A record's id.
+    /// The id of a record.
     public static let id: Self = "id"
-    /// A call's query.
+    /// The query of a call.
     public static let query: Self = "query"
-    /// How long something took or will take.
+    /// The duration of an operation or a delay.
     public static let duration: Self = "duration"
-    /// How a call ended: `ok`, `failed`, `cancelled`.
+    /// The outcome of a call: `ok`, `failed` or `cancelled`.
     public static let outcome: Self = "outcome"
-    /// The code of an error, as ``FeathersError/Code`` numbers it.
+    /// The code of an error, as in ``FeathersError/Code``.
     public static let code: Self = "code"
     /// The name of an error's class, or of its type.
     public static let error: Self = "error"
@@ -74,7 +74,7 @@ extension DiagnosticAttributes.Name {
     public static let attempt: Self = "attempt"
     /// The call that made this call.
     public static let parent: Self = "parent"
-    /// Why a connection ended, in Socket.IO's words.
+    /// The reason for the end of a connection, in Socket.IO's words.
     public static let reason: Self = "reason"
     /// A URL without credentials.
     public static let url: Self = "url"

@@ -1,24 +1,24 @@
 public import Foundation
 
-/// An event such as the end of a call, a change of the connection, or anything a plugin reports.
+/// An event such as the end of a call, a change of the connection, or a plugin's report.
 ///
-/// Secrets are redacted by ``Redaction``, except in ``error``, which is for programs and never printed.
+/// Secrets are redacted by ``Redaction``, except in ``error``, which is meant for code and never printed.
 public struct DiagnosticEvent: Sendable {
-    /// The time of the event.
+    /// The time at which the event occurred.
     public let time: Date
     /// The severity.
     public let level: DiagnosticLevel
     /// The area of the event.
     public let domain: DiagnosticDomain
-    /// The message, for people.
+    /// The human-readable message.
     public let message: String
-    /// The attributes, for programs.
+    /// The machine-readable attributes.
     public let attributes: DiagnosticAttributes
-    /// The id of the call during which the event happened, the same for all of its attempts.
+    /// The id of the call during which the event occurred. All attempts of a call have the same id.
     public let callID: UInt64?
-    /// The error that was thrown. It may contain payloads: do not print it.
+    /// The thrown error. It may contain payloads, so do not print it.
     public let error: (any Error)?
-    /// How many attributes the message already contains.
+    /// The number of attributes that the message already contains.
     var toldCount = 0
 
     /// Creates an event.
@@ -35,7 +35,7 @@ public struct DiagnosticEvent: Sendable {
         self.error = error
     }
 
-    /// The value of an attribute; nil if there is none.
+    /// Returns the value of an attribute; nil if there is none.
     public subscript(name: DiagnosticAttributes.Name) -> DiagnosticAttributes.Value? { attributes[name] }
 
     /// The duration, if known.
@@ -45,7 +45,7 @@ public struct DiagnosticEvent: Sendable {
 }
 
 extension DiagnosticEvent: CustomStringConvertible {
-    /// The message and the attributes it does not contain, on one line.
+    /// The message and the attributes that it does not contain, on one line.
     public var description: String {
         var text = message.onOneLine
         for (name, value) in attributes.dropFirst(toldCount) { text += " \(name)=\(value.description.onOneLine)" }
@@ -72,11 +72,11 @@ public enum DiagnosticLevel: Int, Sendable, Hashable, Comparable, CaseIterable, 
     case debug
     /// Normal operation: calls that succeed or are cancelled, an open connection.
     case info
-    /// Problems that are handled automatically: a call that is retried, a lost connection.
+    /// Problems that are handled automatically, such as a retried call or a lost connection.
     case notice
-    /// Calls that a server refused, for the caller to handle.
+    /// Calls that a server rejected. Handling them is up to the caller.
     case warning
-    /// Failures.
+    /// Failures other than rejections by a server.
     case error
 
     public static func < (left: DiagnosticLevel, right: DiagnosticLevel) -> Bool { left.rawValue < right.rawValue }
@@ -91,15 +91,15 @@ public struct DiagnosticDomain: RawRepresentable, Sendable, Hashable, Expressibl
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: String) { self.rawValue = value }
 
-    /// Calls of services.
+    /// Service calls.
     public static let calls = DiagnosticDomain(rawValue: "calls")
     /// The connection of a real-time transport.
     public static let connection = DiagnosticDomain(rawValue: "connection")
-    /// Events of services.
+    /// Service events.
     public static let events = DiagnosticDomain(rawValue: "events")
-    /// Caches.
+    /// Caching.
     public static let cache = DiagnosticDomain(rawValue: "cache")
-    /// Login, logout and tokens.
+    /// Sign-in, sign-out and tokens.
     public static let authentication = DiagnosticDomain(rawValue: "authentication")
     /// HTTP exchanges.
     public static let http = DiagnosticDomain(rawValue: "http")
@@ -107,7 +107,7 @@ public struct DiagnosticDomain: RawRepresentable, Sendable, Hashable, Expressibl
     public var description: String { rawValue }
 }
 
-/// The lowest levels that a sink wants: one for all domains, and others for single domains.
+/// The minimum levels that a sink receives: one for all domains, with overrides for individual domains.
 ///
 /// ```swift
 /// DiagnosticLevels(.info)
@@ -117,13 +117,13 @@ public struct DiagnosticLevels: Sendable, Hashable {
     private let level: DiagnosticLevel?
     private let domains: [DiagnosticDomain: DiagnosticLevel?]
 
-    /// Creates levels: one for all domains, except those with a level of their own. Nil is for no events.
+    /// Creates levels: one for all domains and overrides for individual domains. Nil disables events.
     public init(_ level: DiagnosticLevel?, _ domains: [DiagnosticDomain: DiagnosticLevel?] = [:]) {
         self.level = level
         self.domains = domains
     }
 
-    /// Whether events of this level and domain are wanted.
+    /// Returns whether events of this level and domain are enabled.
     package func allow(_ level: DiagnosticLevel, _ domain: DiagnosticDomain) -> Bool {
         let lowest = domains.isEmpty ? self.level : domains[domain] ?? self.level
         return lowest.map { level >= $0 } ?? false

@@ -3,21 +3,21 @@ public import Foundation
 
 /// A destination of diagnostic events, such as a log or a tracer.
 public protocol DiagnosticSink: Sendable {
-    /// Receives an event. It is called where the event happens, by several threads at once, and should return quickly.
+    /// Receives an event. May be called from several threads at once, synchronously with the event, so it should return quickly.
     func receive(_ event: DiagnosticEvent)
 }
 
-/// How much of a call or an HTTP exchange is reported.
+/// The amount of detail in reports of calls and HTTP exchanges.
 public enum DiagnosticVerbosity: Sendable, Hashable {
     /// No payloads and no header fields.
     case brief
-    /// Also payloads, results and header fields, redacted, with each payload truncated to a number of bytes.
+    /// Also redacted payloads, results and header fields. Each payload is truncated to a number of bytes.
     case verbose(bodyLimit: Int = 1024)
 }
 
-/// A sink that passes every event to a closure: what `.closure`, `.text`, `.standardError` and their kin are.
+/// A sink that passes every event to a closure, such as `.closure`, `.text` and `.standardError`.
 public struct ClosureDiagnosticSink: DiagnosticSink {
-    // Made once: the lines of all that share a file must not mix.
+    // Shared, so that lines written to the same file do not mix.
     fileprivate static let output: Self = .text(to: .standardOutput)
     fileprivate static let errors: Self = .text(to: .standardError)
 
@@ -29,30 +29,30 @@ public struct ClosureDiagnosticSink: DiagnosticSink {
 }
 
 extension DiagnosticSink where Self == ClosureDiagnosticSink {
-    /// A closure that receives every event, on the thread where it happens.
+    /// Returns a sink that passes every event to a closure, on the thread of the event.
     public static func closure(_ body: @escaping @Sendable (DiagnosticEvent) -> Void) -> ClosureDiagnosticSink {
         ClosureDiagnosticSink(body)
     }
 
-    /// A closure that receives one line of text for every event, without a line break; several threads may call it at once.
+    /// Returns a sink that passes every event as one line of text, without a line break. The closure may be called from several threads at once.
     ///
     ///     2026-01-02T03:04:05.678Z warning calls get messages/2 failed: NotFound 404: No record found for id '2' (3 ms) call=17
     ///
-    /// No value can begin a new line.
+    /// Values cannot contain line breaks.
     public static func text(_ write: @escaping @Sendable (String) -> Void) -> ClosureDiagnosticSink {
         ClosureDiagnosticSink { write($0.line) }
     }
 
-    /// Lines of text in a file, a pipe or a terminal. Lines of several threads do not mix; one that cannot be written is dropped.
+    /// Returns a sink that writes lines of text to a file, a pipe or a terminal. Lines do not mix, and lines that cannot be written are dropped.
     public static func text(to file: FileHandle) -> ClosureDiagnosticSink {
-        // Locked while it writes, since concurrent writes could mix.
+        // Locked while writing, because concurrent writes could mix.
         let file = Locked(file)
         return .text { line in file.withLock { try? $0.write(contentsOf: Data("\(line)\n".utf8)) } }
     }
 
-    /// Lines of text on standard output.
+    /// A sink that writes lines of text to standard output.
     public static var standardOutput: ClosureDiagnosticSink { .output }
-    /// Lines of text on standard error.
+    /// A sink that writes lines of text to standard error.
     public static var standardError: ClosureDiagnosticSink { .errors }
 }
 
@@ -69,8 +69,8 @@ extension DiagnosticEvent {
     import os
 
     extension DiagnosticSink where Self == ClosureDiagnosticSink {
-        /// The system log, with a category for each domain. Everything is logged as public: secrets are already redacted.
-        /// - Parameter subsystem: by convention the app's bundle identifier.
+        /// Returns a sink for the system log, with a category for each domain. Everything is logged as public, because secrets are already redacted.
+        /// - Parameter subsystem: the subsystem of the log, by convention the app's bundle identifier.
         public static func osLog(subsystem: String) -> ClosureDiagnosticSink {
             ClosureDiagnosticSink { event in
                 let logger = Logger(subsystem: subsystem, category: event.domain.rawValue)
@@ -80,7 +80,7 @@ extension DiagnosticEvent {
     }
 
     extension DiagnosticLevel {
-        /// The system log has no warnings, so these are errors.
+        /// The system log has no warning level, so warnings become errors.
         fileprivate var osLogType: OSLogType {
             switch self {
             case .trace, .debug: .debug

@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// The sinks of an app and the current call, to which hooks, services and plugins report.
+/// The sinks of an app and the current call. Hooks, services and plugins report to it.
 ///
 /// ```swift
 /// Diagnostics.current.log(.debug, .cache, "hit", [.path: "messages", "age": .duration(age)])
 /// ```
 ///
-/// The message and attributes are evaluated only if a sink wants the event.
+/// The message and attributes are evaluated only if a sink receives the event.
 public struct Diagnostics: Sendable {
     struct Outlet: Sendable {
         let sink: any DiagnosticSink
@@ -24,20 +24,20 @@ public struct Diagnostics: Sendable {
         if !outlet.levels.isSilent { outlets = [outlet] }
     }
 
-    /// The diagnostics of the current task's call. Outside of calls there are no sinks.
+    /// The diagnostics of the current task's call. Outside of calls, there are no sinks.
     @TaskLocal public static var current = Diagnostics()
 
-    /// The id of the current call, the same for all of its attempts.
+    /// The id of the current call. All attempts of a call have the same id.
     package var callID: UInt64? { call?.id }
 
     var isEmpty: Bool { outlets.isEmpty }
 
-    /// Whether a sink wants events of this level and domain.
+    /// Returns whether a sink receives events of this level and domain.
     package func wants(_ level: DiagnosticLevel, _ domain: DiagnosticDomain) -> Bool {
         outlets.contains { $0.levels.allow(level, domain) }
     }
 
-    /// Reports an event. Values with secret names and tokens in texts are redacted.
+    /// Reports an event. Values with secret names, and tokens in texts, are redacted.
     public func log(
         _ level: DiagnosticLevel, _ domain: DiagnosticDomain, _ message: @autoclosure () -> String,
         _ attributes: @autoclosure () -> DiagnosticAttributes = [:], error: (any Error)? = nil
@@ -47,7 +47,7 @@ public struct Diagnostics: Sendable {
         }
     }
 
-    /// Reports an event to each sink, in as much detail as the sink wants.
+    /// Reports an event to each sink, with the detail that the sink requests.
     package func report(
         _ level: DiagnosticLevel, _ domain: DiagnosticDomain, error: (any Error)? = nil, _ make: (DiagnosticDetail) -> DiagnosticReport
     ) {
@@ -68,7 +68,7 @@ public struct Diagnostics: Sendable {
     }
 }
 
-/// The identity of a call, shared by everything that is reported about it.
+/// The identity of a call, shared by all reports on it.
 final class CallTrace: Sendable {
     private static let count = Atomic<UInt64>(0)
 
@@ -76,11 +76,11 @@ final class CallTrace: Sendable {
     let retries = Atomic<Int>(0)
 }
 
-/// An event's message and attributes, for one sink.
+/// The message and attributes of an event, for one sink.
 package struct DiagnosticReport {
     package var message: String
     package var attributes: DiagnosticAttributes
-    /// How many attributes, from the first on, the message already contains.
+    /// The number of leading attributes that the message already contains.
     package var toldCount = 0
 
     package init(message: String, attributes: DiagnosticAttributes, toldCount: Int = 0) {
@@ -96,21 +96,21 @@ extension Diagnostics {
         case .offline: log(.info, .connection, "offline")
         case .connecting(let attempt): log(.debug, .connection, "connecting, attempt \(attempt)", [.attempt: .integer(attempt)])
         case .connected(let recovered):
-            log(.info, .connection, recovered ? "connected, with all that was missed" : "connected", ["recovered": .bool(recovered)])
+            log(.info, .connection, recovered ? "connected, missed events recovered" : "connected", ["recovered": .bool(recovered)])
         case .waiting(let attempt, let delay, let reason):
             log(
                 .notice, .connection, "not connected (\(reason.text)), next attempt in \(delay.wholeMilliseconds) ms",
                 [.attempt: .integer(attempt), .duration: .duration(delay), .reason: .string(reason.wireName)])
         case .closed(let reason):
             log(
-                .error, .connection, "closed for good: \(reason.text)",
+                .error, .connection, "closed permanently: \(reason.text)",
                 [.reason: .string(reason.wireName)])
         }
     }
 }
 
 extension DisconnectReason {
-    /// The reason as Socket.IO's client names it.
+    /// The name of the reason in Socket.IO's client.
     var wireName: String {
         switch self {
         case .serverDisconnect: "io server disconnect"

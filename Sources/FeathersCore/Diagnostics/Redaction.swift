@@ -1,10 +1,10 @@
 import Foundation
 
-/// Removes secrets from what is logged: values with secret names, and tokens anywhere.
+/// A redaction that removes secrets from logs: values with secret names, and tokens in any text.
 public struct Redaction: Sendable, Hashable {
     private static let placeholder = "<redacted>"
 
-    /// The default words that make a name secret, in lower case, without hyphens and underscores.
+    /// The default words that mark a name as secret, in lowercase, without hyphens and underscores.
     public static let sensitiveWords: Set<String> = [
         "password", "passwd", "passphrase", "secret", "token", "authorization", "cookie", "apikey", "accesskey", "privatekey", "credential",
         "jwt", "sessionid", "xauth",
@@ -13,13 +13,13 @@ public struct Redaction: Sendable, Hashable {
     private let words: [[UInt8]]
 
     /// Creates a redaction with your own words. Case, hyphens and underscores in names are ignored: `newPassword`, `X-API-Key`.
-    /// - Parameter words: in lower case, without hyphens and underscores.
+    /// - Parameter words: the words in lowercase, without hyphens and underscores.
     public init(words: Set<String> = Redaction.sensitiveWords) {
         // Sorted, so that redactions with the same words are equal.
         self.words = words.sorted().map { Array($0.utf8) }
     }
 
-    /// Whether values with this name are secret.
+    /// Returns whether values with this name are secret.
     package func isSensitive(_ name: String) -> Bool {
         // Called for every name in every payload. Searching bytes is much faster than searching characters.
         let plain = name.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
@@ -29,7 +29,7 @@ public struct Redaction: Sendable, Hashable {
         }
     }
 
-    /// The value with its secrets redacted, at any depth.
+    /// Returns the value with its secrets redacted, at any depth.
     package func redact(_ value: JSONValue) -> JSONValue {
         switch value {
         case .object(let object): .object(redact(object))
@@ -39,7 +39,7 @@ public struct Redaction: Sendable, Hashable {
         }
     }
 
-    /// The object with its secrets redacted, at any depth.
+    /// Returns the object with its secrets redacted, at any depth.
     package func redact(_ object: JSONObject) -> JSONObject {
         var redacted = JSONObject(minimumCapacity: object.count)
         for (key, value) in object { redacted[key] = isSensitive(key) ? .string(Self.placeholder) : redact(value) }
@@ -59,7 +59,7 @@ public struct Redaction: Sendable, Hashable {
         return redacted
     }
 
-    /// The text with its secrets redacted: JSON Web Tokens, what follows `Bearer` or `Basic`, and user and password in URLs.
+    /// Returns the text with its secrets redacted: JSON Web Tokens, values after `Bearer` or `Basic`, and user and password in URLs.
     package func redact(text: String) -> String {
         guard Self.mayHoldToken(text) else { return text }
         var redacted = ""
@@ -82,10 +82,10 @@ public struct Redaction: Sendable, Hashable {
         return redacted
     }
 
-    /// Whether a word has three parts separated by dots, and contains the Base64 of `{"`.
+    /// Returns whether a word has three parts separated by dots and contains the Base64 of `{"`.
     private static func isToken(_ word: Substring) -> Bool { word.contains("eyJ") && word.count { $0 == "." } >= 2 }
 
-    /// Replaces user and password in URLs: what stands between `://` and the last `@` before the path.
+    /// Removes user and password from URLs: the text between `://` and the last `@` before the path.
     private static func withoutUserInfo(_ text: String) -> String {
         var redacted = ""
         var rest = Substring(text)
@@ -99,11 +99,11 @@ public struct Redaction: Sendable, Hashable {
         return redacted + rest
     }
 
-    /// A quick check whether the text contains `eyJ`, `Bearer`, `Basic` or `://`.
+    /// Quickly checks whether the text contains `eyJ`, `Bearer`, `Basic` or `://`.
     private static func mayHoldToken(_ text: String) -> Bool {
         var (last, lastButOne): (UInt8, UInt8) = (0, 0)
         for byte in text.utf8 {
-            // Ignores case. The first three letters of a scheme are enough.
+            // Ignores case. The first three letters of a scheme are sufficient.
             let letter = byte | 0x20
             switch (lastButOne, last, letter) {
             case (UInt8(ascii: "e"), UInt8(ascii: "y"), UInt8(ascii: "j")), (UInt8(ascii: "b"), UInt8(ascii: "e"), UInt8(ascii: "a")),
@@ -117,11 +117,11 @@ public struct Redaction: Sendable, Hashable {
 }
 
 extension Character {
-    /// Whether this is a letter, a digit, or a symbol of Base64 or JSON Web Tokens.
+    /// Whether the character is a letter, a digit, or a symbol of Base64 or JSON Web Tokens.
     fileprivate var standsInToken: Bool { isLetter || isNumber || "-._~+/=".contains(self) }
 }
 
-/// The detail in which a sink receives events, and what is redacted.
+/// The level of detail for a sink, and its redaction.
 package struct DiagnosticDetail: Sendable {
     package let redaction: Redaction
     private let verbosity: DiagnosticVerbosity
@@ -133,13 +133,13 @@ package struct DiagnosticDetail: Sendable {
 
     package var isVerbose: Bool { verbosity != .brief }
 
-    /// A payload as text, redacted and truncated; nil if payloads are not reported.
+    /// Returns a payload as text, redacted and truncated; nil if payloads are not reported.
     package func body(_ json: JSONValue) -> DiagnosticAttributes.Value? {
         guard case .verbose(let limit) = verbosity else { return nil }
         return .string(Self.cut(redaction.redact(json).description, to: limit))
     }
 
-    /// Bytes as text if they can be redacted, as JSON and forms can; otherwise only their number.
+    /// Returns bytes as text if they can be redacted, like JSON and forms; otherwise only their number.
     package func body(_ bytes: [UInt8], type: String?) -> DiagnosticAttributes.Value? {
         guard case .verbose(let limit) = verbosity, !bytes.isEmpty else { return nil }
         let type = type?.lowercased() ?? ""
@@ -150,7 +150,7 @@ package struct DiagnosticDetail: Sendable {
         return .string("\(bytes.count) bytes")
     }
 
-    /// Header fields, redacted; nil if they are not reported, or there are none.
+    /// Returns redacted header fields; nil if they are not reported or there are none.
     package func headers(_ fields: some Sequence<(key: String, value: String)>) -> DiagnosticAttributes.Value? {
         guard isVerbose else { return nil }
         var object = JSONObject()
@@ -161,7 +161,7 @@ package struct DiagnosticDetail: Sendable {
     private static func cut(_ text: String, to limit: Int) -> String {
         let bytes = text.utf8
         guard bytes.count > limit else { return text }
-        // Truncated after the last whole character within the limit.
+        // Truncated after the last complete character within the limit.
         var end = bytes.index(bytes.startIndex, offsetBy: max(limit, 0))
         while end > bytes.startIndex, end.samePosition(in: text) == nil { end = bytes.index(before: end) }
         return "\(text[..<end])… (\(bytes.count) bytes)"
@@ -169,7 +169,7 @@ package struct DiagnosticDetail: Sendable {
 }
 
 extension Redaction {
-    /// A query string or form with the values of secret names redacted.
+    /// Returns a query string or form with the values of secret names redacted.
     package func redact(form: String) -> String {
         form.split(separator: "&", omittingEmptySubsequences: false).map { field in
             guard let mark = field.firstIndex(of: "=") else { return redact(text: String(field)) }

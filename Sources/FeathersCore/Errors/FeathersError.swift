@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An error of a call: a FeathersJS error from the server, or a local failure in the same form.
+/// An error that ends a call: a FeathersJS error from the server, or a local failure in the same form.
 ///
 /// Catch by code:
 ///
@@ -10,7 +10,7 @@ public import Foundation
 public struct FeathersError: Error, Sendable {
     /// The error code. Servers may define their own codes.
     public var code: Code
-    /// The name of the error class, such as `NotFound`. Unknown names from a server are kept.
+    /// The name of the error class, such as `NotFound`. Names that FeathersJS does not define are preserved.
     public var name: String
     /// The CSS-like name of the error class, such as `not-found`.
     public var className: String
@@ -20,22 +20,22 @@ public struct FeathersError: Error, Sendable {
     public var data: JSONValue?
     /// Validation errors from the server, usually keyed by property.
     public var errors: JSONValue?
-    /// Whether the server executed the call, as far as that is known.
+    /// Whether the server executed the call, as far as the client can tell.
     public var execution: Execution
-    /// The HTTP status and body of an answer that is not a Feathers error.
+    /// The HTTP status and body of a response that isn't a Feathers error.
     public var answer: Answer?
-    /// How long the server asks to wait before a retry (`Retry-After` of HTTP status 429 and 503); nil if it does not.
+    /// The delay that the server requests before a retry (`Retry-After` with HTTP status 429 or 503); nil if it requests none.
     public var retryAfter: Duration?
     /// The underlying error, if there is one.
     public var cause: (any Error)?
-    /// The path of the service that was called; nil for an error that no service's call threw.
+    /// The path of the called service; nil if the error did not come from a service call.
     public var path: String?
-    /// The method that was called; nil for an error that no service's call threw.
+    /// The called method; nil if the error did not come from a service call.
     public var method: ServiceMethod?
-    /// What the description adds to the message of a server, such as the URL that answered; it contains no secrets.
+    /// Text that the description adds to the server's message, such as the URL of the response. It contains no secrets.
     package var hint: String?
 
-    /// Creates an error. The message is printed, so it must not contain secrets.
+    /// Creates an error. The message appears in logs, so it must not contain secrets.
     public init(
         _ code: Code, _ message: String, data: JSONValue? = nil, errors: JSONValue? = nil, execution: Execution = .answered,
         cause: (any Error)? = nil
@@ -52,22 +52,22 @@ public struct FeathersError: Error, Sendable {
         self.cause = cause
     }
 
-    /// The call itself cannot be sent as it is: the caller has to change it.
+    /// Creates the error for a call that cannot be sent as it is. The caller has to change the call.
     package static func refused(_ message: String) -> FeathersError {
         FeathersError(.badRequest, message, execution: .neverSent)
     }
 
     /// Whether a failed call was executed.
     public enum Execution: Hashable, Sendable {
-        /// The server, or a local service or hook, answered with this error.
+        /// The server, or a local service or hook, responded with this error.
         case answered
         /// The call was never sent, so repeating it is safe.
         case neverSent
-        /// The call was sent, but no answer came: the server may have executed it.
+        /// The call was sent, but no response arrived. The server may have executed it.
         case mayHaveExecuted
     }
 
-    /// An answer that is neither a Feathers result nor a Feathers error.
+    /// A response that is neither a Feathers result nor a Feathers error.
     public struct Answer: Sendable, Hashable {
         /// The HTTP status.
         public var status: Int
@@ -82,9 +82,9 @@ public struct FeathersError: Error, Sendable {
 }
 
 extension FeathersError: CustomStringConvertible {
-    /// Name, code, message and the call: `Timeout 408: No answer came in time ('find' of 'messages', may have been executed)`.
+    /// The name, code, message and call: `Timeout 408: No response arrived in time ('find' of 'messages', may have been executed)`.
     ///
-    /// It never contains data, errors or bodies, which may contain secrets.
+    /// It never contains ``data``, ``errors`` or bodies, because those may contain secrets.
     public var description: String {
         let uncertainty: String? =
             switch execution {
@@ -96,7 +96,7 @@ extension FeathersError: CustomStringConvertible {
         return "\(name) \(code.rawValue): \(message)\(notes.isEmpty ? "" : " (\(notes))")"
     }
 
-    /// The call, unless the message names it already.
+    /// The call; nil if the message already names it.
     private var call: String? {
         guard let path, let method, !(message.contains("'\(path)'") && message.contains("'\(method)'")) else { return nil }
         return "'\(method)' of '\(path)'"
@@ -104,21 +104,21 @@ extension FeathersError: CustomStringConvertible {
 }
 
 extension FeathersError: LocalizedError {
-    /// What ``description`` says, for alerts and for `localizedDescription`.
+    /// The same text as ``description``, for alerts and `localizedDescription`.
     public var errorDescription: String? { description }
 
-    /// Whether the call was executed, where that is not certain or nothing was sent.
+    /// A sentence that says whether the call may have been executed; nil if the server responded.
     public var failureReason: String? {
         switch execution {
         case .answered: nil
         case .neverSent: "The call was not sent."
-        case .mayHaveExecuted: "No answer came, so the server may have executed the call."
+        case .mayHaveExecuted: "No response arrived, so the server may have executed the call."
         }
     }
 }
 
 extension FeathersError {
-    /// The error with the call that it ended; the innermost call wins.
+    /// Returns the error with the call that it ended. If the error already names a call, that call is kept.
     func ending(_ method: ServiceMethod, of path: String) -> FeathersError {
         var error = self
         if error.path == nil { (error.path, error.method) = (path, method) }
@@ -127,18 +127,18 @@ extension FeathersError {
 }
 
 extension FeathersError {
-    /// Creates an error from JSON as FeathersJS' `toJSON` writes it.
+    /// Creates an error from JSON in the form that FeathersJS' `toJSON` writes.
     ///
-    /// The class is determined by `code`, then by `name` or `className`, then by the status; unknown ones are kept. All classes are known by
-    /// name, including `Gone`, which FeathersJS' own client misses. An error object without any of them (a plain JavaScript `Error` over
-    /// Socket.IO) becomes a ``Code/generalError`` named `Error`. Other properties are kept in ``data`` if the error has no data of its own.
+    /// The class is determined by `code`, then by `name` or `className`, then by the status. Unknown values are preserved. All classes are known
+    /// by name, including `Gone`, which FeathersJS' own client misses. An error object with none of these, such as a plain JavaScript `Error` over
+    /// Socket.IO, becomes a ``Code/generalError`` named `Error`. Other properties go into ``data`` if the error has no data of its own.
     /// - Parameters:
-    ///   - json: the error from the wire. A string becomes the ``message``; any other value that is not an object is kept in ``data``.
-    ///   - status: the HTTP status of the answer, for errors without a code.
+    ///   - json: the error from the wire. A string becomes the ``message``. Any other value that isn't an object goes into ``data``.
+    ///   - status: the HTTP status of the response, for errors without a code.
     public init(wire json: JSONValue, status: Int? = nil) {
         guard case .object(let object) = json else {
             let message = json.string ?? ""
-            self.init(Code(rawValue: status ?? 500), message.isEmpty ? "The server answered with an error that is no object" : message)
+            self.init(Code(rawValue: status ?? 500), message.isEmpty ? "The server sent an error that is not an object" : message)
             if json.string == nil, json != .null { data = json }
             if status == nil { (name, className) = ("Error", "error") }
             return
@@ -155,7 +155,7 @@ extension FeathersError {
         if data == nil { data = Self.leftovers(of: object, codeIsRead: number != nil) }
     }
 
-    /// The error as FeathersJS' `toJSON` writes it, with name, message, code, className, data and errors.
+    /// The error in the form that FeathersJS' `toJSON` writes: name, message, code, className, data and errors.
     public var wireForm: JSONValue {
         var object: JSONObject = [
             "name": .string(name),
@@ -168,7 +168,7 @@ extension FeathersError {
         return .object(object)
     }
 
-    /// The properties of an error besides the standard ones, so that nothing from the server is lost.
+    /// Returns the nonstandard properties of an error, so that nothing from the server is lost.
     private static func leftovers(of object: JSONObject, codeIsRead: Bool) -> JSONValue? {
         var rest = object
         for key in ["name", "message", "className", "errors", "type"] { rest[key] = nil }
@@ -176,42 +176,44 @@ extension FeathersError {
         return rest.isEmpty ? nil : .object(rest)
     }
 
-    /// The error for an answer that cannot be decoded. The message contains the path and the kind of value, never the value.
+    /// Returns the error for a response that cannot be decoded. The message contains the path and the kind of value, never the value.
     /// - Parameter what: the subject of the message, such as `A result of service 'messages'`.
     package static func undecodable(_ what: String, as model: Any.Type, _ error: any Error) -> FeathersError {
         if let record = error as? UndecodableRecord {
             if let failure = record.error as? FeathersError { return failure }
-            let name = (record.index.map { " \($0)" } ?? "") + (record.id.map { " (id \($0))" } ?? "")
+            let name = (record.index.map { " at index \($0)" } ?? "") + (record.id.map { " (id \($0))" } ?? "")
             return undecodable("Record\(name) of \(what.lowercasedFirst)", as: model, record.error)
         }
-        return FeathersError(.generalError, "\(what) is no \(model): \(explanation(of: error))", cause: error)
+        return FeathersError(.generalError, "\(what) cannot be decoded as \(model): \(explanation(of: error))", cause: error)
     }
 
-    /// The error for a value that a call should send and that JSON cannot express. The message contains the path and the type, never the value.
+    /// Returns the error for call data that JSON cannot express. The message contains the path and the type, never the value.
     /// - Parameters:
     ///   - path: the path of the service.
-    ///   - error: what the encoder has thrown.
+    ///   - error: the error that the encoder threw.
     package static func unencodable(_ path: String, _ error: EncodingError) -> FeathersError {
         guard case .invalidValue(let value, let context) = error else {
             return FeathersError(.badRequest, "The data for service '\(path)' cannot be encoded", execution: .neverSent, cause: error)
         }
         let place = context.codingPath.isEmpty ? "" : " at '\(context.codingPath.map(step).joined(separator: "."))'"
+        let reason = (value as? any FloatingPoint)?.isFinite == false ? ", which is not a finite number" : ""
         return FeathersError(
-            .badRequest, "The data for service '\(path)' cannot be encoded: JSON has no form for the \(type(of: value))\(place)",
+            .badRequest, "The data for service '\(path)' cannot be encoded: JSON cannot express the \(type(of: value))\(place)\(reason)",
             execution: .neverSent, cause: error)
     }
 
     private static func explanation(of error: any Error) -> String {
         guard let error = error as? DecodingError else { return String(describing: error) }
         func place(_ context: DecodingError.Context) -> String {
-            context.codingPath.isEmpty ? "at the top" : "at '\(context.codingPath.map(step).joined(separator: "."))'"
+            context.codingPath.isEmpty ? "at the top level" : "at '\(context.codingPath.map(step).joined(separator: "."))'"
         }
         switch error {
-        case .keyNotFound(let key, let context): return "'\(key.stringValue)' is missing \(place(context))"
+        case .keyNotFound(let key, let context):
+            return "'\(key.stringValue)' is missing" + (context.codingPath.isEmpty ? "" : " \(place(context))")
         case .valueNotFound(let type, let context): return "\(type) is null \(place(context))"
-        case .typeMismatch(let type, let context): return "no \(type) but \(found(context)) \(place(context))"
+        case .typeMismatch(let type, let context): return "expected \(type) but found \(found(context)) \(place(context))"
         case .dataCorrupted(let context): return "\(withoutValue(context.debugDescription)) \(place(context))"
-        @unknown default: return "it cannot be decoded"
+        @unknown default: return "an unknown decoding error occurred"
         }
     }
 
@@ -222,7 +224,7 @@ extension FeathersError {
         return kinds.first { context.debugDescription.contains("found \($0) instead") } ?? "something else"
     }
 
-    /// The standard library quotes values that are not a case of an enumeration: "… from invalid String value secret".
+    /// Removes the value that the standard library quotes for an unknown enumeration case: "… from invalid String value secret".
     private static func withoutValue(_ description: String) -> String {
         description.firstRange(of: " from invalid ").map { String(description[..<$0.lowerBound]) } ?? description
     }

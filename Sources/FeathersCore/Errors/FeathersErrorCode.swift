@@ -1,5 +1,5 @@
 extension FeathersError {
-    /// The code of an error class of FeathersJS or of a server.
+    /// The code of an error class, either one of FeathersJS' own or one that a server defines.
     public struct Code: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
         public let rawValue: Int
 
@@ -11,17 +11,17 @@ extension FeathersError {
 extension FeathersError.Code {
     /// 400: the call is invalid.
     public static let badRequest: Self = 400
-    /// 401: the call requires a login, or another one.
+    /// 401: the call requires a sign-in, or a different user.
     public static let notAuthenticated: Self = 401
     /// 402: the call requires a payment.
     public static let paymentError: Self = 402
-    /// 403: the user may not do this.
+    /// 403: the user is not allowed to make this call.
     public static let forbidden: Self = 403
     /// 404: the record or service does not exist.
     public static let notFound: Self = 404
     /// 405: the service does not have this method.
     public static let methodNotAllowed: Self = 405
-    /// 406: the server cannot answer in a format that the call accepts.
+    /// 406: the server cannot respond in a format that the call accepts.
     public static let notAcceptable: Self = 406
     /// 408: the call took too long; locally, its deadline passed.
     public static let timeout: Self = 408
@@ -33,18 +33,18 @@ extension FeathersError.Code {
     public static let lengthRequired: Self = 411
     /// 422: the format is valid, the content is not.
     public static let unprocessable: Self = 422
-    /// 429: too many calls; ``FeathersError/retryAfter`` may say when to retry.
+    /// 429: too many calls. ``FeathersError/retryAfter`` may contain the time to wait.
     public static let tooManyRequests: Self = 429
     /// 500: any other failure.
     public static let generalError: Self = 500
     /// 501: the method is not implemented.
     public static let notImplemented: Self = 501
-    /// 502: a server behind the server failed.
+    /// 502: an upstream server failed, or the response was invalid.
     public static let badGateway: Self = 502
-    /// 503: the service is currently unavailable; locally, there is no connection.
+    /// 503: the service is unavailable; locally, there is no connection.
     public static let unavailable: Self = 503
 
-    /// The 17 classes of `@feathersjs/errors`: code, `name`, `className`.
+    /// The 17 classes of `@feathersjs/errors`, each with its code, `name` and `className`.
     package static let classes: [(code: Self, name: String, className: String)] = [
         (.badRequest, "BadRequest", "bad-request"),
         (.notAuthenticated, "NotAuthenticated", "not-authenticated"),
@@ -65,11 +65,11 @@ extension FeathersError.Code {
         (.unavailable, "Unavailable", "unavailable"),
     ]
 
-    /// The name of FeathersJS' class (`NotFound`); nil if it has no class for the code.
+    /// The name of FeathersJS' class for the code, such as `NotFound`; nil if there is none.
     package var name: String? { Self.classes.first { $0.code == self }?.name }
-    /// The CSS-like name of FeathersJS' class (`not-found`); nil if it has no class for the code.
+    /// The CSS-like name of FeathersJS' class for the code, such as `not-found`; nil if there is none.
     package var className: String? { Self.classes.first { $0.code == self }?.className }
 
-    /// Lets `catch FeathersError.Code.notFound` match by code.
+    /// Returns whether an error has the code, so that `catch FeathersError.Code.notFound` works.
     public static func ~= (code: Self, error: any Error) -> Bool { (error as? FeathersError)?.code == code }
 }

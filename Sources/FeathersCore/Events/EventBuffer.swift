@@ -1,16 +1,16 @@
 import FeathersSupport
 
-/// An event that can wait for its reader.
+/// An event that can be buffered for its reader.
 package protocol BufferedEvent: Sendable {
     associatedtype Name: Equatable, Sendable
 
     var name: Name { get }
-    /// How many bytes the event came in; 0 for one of this process.
+    /// The size of the event on the wire in bytes; 0 for a local event.
     var weight: Int { get }
 }
 
-/// What waits for a slow reader: at most so many items and bytes, of which the oldest are given up, and a marker that stands exactly where they
-/// are missing.
+/// The buffer of a slow reader, with a limited number of items and bytes. When it is full, it drops the oldest items and leaves a marker
+/// at exactly the position where they are missing.
 struct EventBuffer<Event: BufferedEvent>: Sendable {
     enum Item: Sendable {
         case event(Event)
@@ -19,22 +19,22 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
 
     private let limit: Int
     private let byteLimit: Int
-    /// Those before `head` were taken.
+    /// Slots before `head` have already been read.
     private var items: [Item?] = []
     private var head = 0
-    /// How many bytes the waiting events came in.
+    /// The size on the wire of the buffered events, in bytes.
     private var bytes = 0
-    /// How many events are missing before the oldest item.
+    /// The number of dropped events before the oldest item.
     private var missing = 0
-    /// A marker that was given up; it stands before the oldest item now, unless events are missing there anyway.
+    /// A dropped marker. It now applies before the oldest item, unless events are missing there anyway.
     private var marker: EventGap?
-    /// How many events were given up in all.
+    /// The total number of dropped events.
     private(set) var droppedCount = 0
 
-    /// How many items wait.
+    /// The number of buffered items.
     var count: Int { items.count - head }
 
-    /// - Parameter limit: how many items wait; at least 1. They have 16 KiB each on average, and ``TextLimit/standard`` together in any case.
+    /// - Parameter limit: the maximum number of items, at least 1. The byte limit is 16 KiB per item, but at least ``TextLimit/standard``.
     init(limit: Int) {
         self.limit = max(limit, 1)
         byteLimit = max(TextLimit.standard, min(self.limit, 1 << 40) * (16 << 10))
@@ -42,17 +42,17 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
 
     mutating func append(_ item: Item) {
         if case .gap(let gap) = item, case .identityChanged = gap.reason {
-            // What waits was meant for the user before.
+            // The buffered items were meant for the previous user.
             (items, head, bytes, missing, marker) = ([], 0, 0, 0, nil)
         }
         let weight = item.weight
-        // The newest waits in any case, however large it is.
+        // The newest item is always kept, however large it is.
         while count > 0, count == limit || weight > 0 && bytes + weight > byteLimit { drop() }
         bytes += weight
         items.append(item)
     }
 
-    /// Takes what comes next: the marker of a hole, or the oldest item; nil where nothing waits.
+    /// Removes and returns the next element: the marker of a gap or the oldest item; nil if the buffer is empty.
     mutating func next() -> Item? {
         if missing > 0 {
             defer { (missing, marker) = (0, nil) }

@@ -1,38 +1,38 @@
 import FeathersSupport
 import Synchronization
 
-/// Hands events, of one service or of a connection, to every subscriber's own buffer.
+/// Delivers the events of a service or a connection to the buffer of each subscriber.
 package final class EventHub<Event: BufferedEvent>: Sendable {
     private let subscriptions = Locked(EventSubscriptions<Event>())
     private let dropped = Atomic<Int>(0)
 
     package init() {}
 
-    /// Whether anybody listens; events nobody hears need not be made.
+    /// Whether there are any subscribers. If not, events need not be created.
     package var hasSubscribers: Bool {
         subscriptions.withLock { $0.count > 0 }
     }
 
-    /// Registers a subscriber before it returns, so that no event after it is missed.
+    /// Registers a subscriber synchronously, so that it receives every event after this call.
     /// - Parameters:
-    ///   - names: the events to deliver; nil for every one.
-    ///   - limit: how many events wait for a slow reader before the oldest are dropped; see ``EventBuffer`` for their bytes.
+    ///   - names: the events to deliver; nil for all of them.
+    ///   - limit: the number of events to buffer for a slow reader before the oldest are dropped; see ``EventBuffer`` for the byte limit.
     package func subscribe(to names: [Event.Name]?, buffering limit: Int) -> EventReading<Event> {
         let subscription = EventSubscription<Event>(names: names, buffering: limit)
         let number = subscriptions.withLock { $0.add(subscription) }
-        // Set before the subscription is returned, so that it cannot end without this.
+        // Set before the subscription is returned, so that it cannot end without this action.
         subscription.onEnd { [weak self] in
             self?.subscriptions.withLock { $0.remove(number) }
         }
         return EventReading(subscription)
     }
 
-    /// Delivers an event. Delivery wakes readers, so it happens outside the lock.
+    /// Delivers an event. This happens outside the lock, because delivery resumes readers.
     package func emit(_ event: Event) {
         for subscription in subscriptions.withLock({ $0 }).all { count(subscription.deliver(event)) }
     }
 
-    /// Tells every subscriber that events were missed.
+    /// Delivers a gap to every subscriber.
     package func emit(_ gap: EventGap) {
         for subscription in subscriptions.withLock({ $0 }).all { count(subscription.deliver(gap)) }
     }
@@ -41,17 +41,17 @@ package final class EventHub<Event: BufferedEvent>: Sendable {
         if dropped > 0 { self.dropped.add(dropped, ordering: .relaxed) }
     }
 
-    /// Who listens, what waits for them, and what they have lost so far, those who have ended included.
+    /// The number of subscribers, buffered items and dropped events, including events dropped for subscribers that have ended.
     var load: (subscribers: Int, waiting: Int, dropped: Int) {
         let subscriptions = subscriptions.withLock { $0 }
         return (subscriptions.count, subscriptions.all.reduce(0) { $0 + $1.waitingCount }, dropped.load(ordering: .relaxed))
     }
 }
 
-/// The subscribers of a hub in the order they came.
+/// The subscribers of a hub, in the order of subscription.
 ///
-/// They lie in one row, by numbers that grow. Who goes leaves a gap, and the row closes up when half of it is gaps: a thousand readers
-/// come and go at the cost of a thousand times one.
+/// They are in one array, sorted by increasing numbers. Removing a subscriber leaves a gap, and the array is compacted when half of it is
+/// gaps, so that adding and removing take constant time on average.
 struct EventSubscriptions<Event: BufferedEvent>: Sendable {
     private struct Place: Sendable {
         let number: Int
@@ -62,10 +62,10 @@ struct EventSubscriptions<Event: BufferedEvent>: Sendable {
     private var lastNumber = 0
     private(set) var count = 0
 
-    /// Those who are here, in their order.
+    /// The current subscribers, in order.
     var all: some Sequence<EventSubscription<Event>> { places.lazy.compactMap(\.subscription) }
 
-    /// - Returns: the number the subscriber goes by.
+    /// - Returns: the number that identifies the subscriber.
     mutating func add(_ subscription: EventSubscription<Event>) -> Int {
         lastNumber += 1
         places.append(Place(number: lastNumber, subscription: subscription))
@@ -73,7 +73,7 @@ struct EventSubscriptions<Event: BufferedEvent>: Sendable {
         return lastNumber
     }
 
-    /// Takes a subscriber out; does nothing where it has gone already.
+    /// Removes a subscriber. Does nothing if it was already removed.
     mutating func remove(_ number: Int) {
         var (low, high) = (0, places.count)
         while low < high {

@@ -1,18 +1,18 @@
-/// A change of a record that a service has told of: one of Feathers' four events.
+/// A change of a record: one of Feathers' four events, with the record.
 public enum ServiceChange<Record: Sendable>: Sendable {
     case created(Record)
     case updated(Record)
     case patched(Record)
     case removed(Record)
 
-    /// The record; as it was, if it was removed.
+    /// The changed record. For `removed`, the record before its removal.
     public var record: Record {
         switch self {
         case .created(let record), .updated(let record), .patched(let record), .removed(let record): record
         }
     }
 
-    /// The event's name.
+    /// The name of the event.
     public var name: EventName {
         switch self {
         case .created: .created
@@ -22,7 +22,7 @@ public enum ServiceChange<Record: Sendable>: Sendable {
         }
     }
 
-    /// Nil if the name is not one of the four.
+    /// Returns nil if the name is not one of the four.
     init?(_ name: EventName, _ record: Record) {
         switch name {
         case .created: self = .created(record)
@@ -38,12 +38,12 @@ extension ServiceChange: Equatable where Record: Equatable {}
 extension ServiceChange: Hashable where Record: Hashable {}
 
 extension Service {
-    /// How many events wait for a slow reader unless it says otherwise.
+    /// The default number of events that are buffered for a slow reader.
     public static let defaultEventBuffer = 1024
 }
 
 extension EventReading {
-    /// The events as they came, without the gaps.
+    /// The events in order, without the gaps.
     package func events() -> AsyncStream<Event> {
         AsyncStream {
             while true {
@@ -57,10 +57,10 @@ extension EventReading {
 }
 
 extension EventReading where Event == ServiceEvent {
-    /// The events and gaps as a stream. It holds the subscription, so that dropping the stream ends that.
+    /// Returns the events and gaps as a stream. The stream holds the subscription, so dropping the stream ends the subscription.
     /// - Parameters:
-    ///   - diagnostics: where events that cannot be decoded are reported.
-    ///   - decode: makes the reader's element of an event, in the reader's task.
+    ///   - diagnostics: the diagnostics that report events that cannot be decoded.
+    ///   - decode: creates the stream's element from an event, in the reader's task.
     func deliveries<Element: Sendable>(
         _ diagnostics: @escaping @Sendable () -> Diagnostics, _ decode: @escaping @Sendable (ServiceEvent) throws -> Element
     ) -> AsyncStream<EventDelivery<Element>> {
@@ -81,7 +81,7 @@ extension EventReading where Event == ServiceEvent {
         }
     }
 
-    /// The events as a stream, without the gaps.
+    /// Returns the events as a stream, without the gaps.
     func events<Element: Sendable>(
         _ diagnostics: @escaping @Sendable () -> Diagnostics, _ decode: @escaping @Sendable (ServiceEvent) throws -> Element
     ) -> AsyncStream<Element> {
@@ -98,27 +98,27 @@ extension EventReading where Event == ServiceEvent {
 }
 
 extension Diagnostics {
-    /// Events are pushed by the server: what does not decode has no caller to throw to.
+    /// Reports an event that cannot be decoded. The server pushed it, so there is no caller to throw to.
     fileprivate func reportUndecodable(_ event: ServiceEvent, _ error: any Error) {
-        // Of other errors only the type is told: what they print may hold the event's data.
+        // Other errors are reported by type only, because their descriptions may contain the event's data.
         let reason = (error as? FeathersError)?.message ?? "\(type(of: error))"
-        log(
-            .warning, .events, "An event was dropped: '\(event.name)' of service '\(event.path)' cannot be decoded: \(reason)",
-            [.path: .string(event.path)], error: error)
+        let name = "event '\(event.name)' of service '\(event.path)'"
+        let message = reason.contains(name) ? reason : "The \(name) cannot be decoded: \(reason)"
+        log(.warning, .events, "An event was dropped. \(message)", [.path: .string(event.path)], error: error)
     }
 }
 
 extension AsyncStream where Element: Sendable {
-    /// Waits for the next element: Feathers' `once`.
+    /// Waits for the next element, like Feathers' `once`.
     ///
-    /// Make the stream before what causes the event, so that it cannot be missed:
+    /// Create the stream before you trigger the event, so that you do not miss it:
     ///
     /// ```swift
     /// let created = messages.events(.created)
     /// try await messages.create(["text": "Hi"])
     /// let message = try await created.first()
     /// ```
-    /// - Throws: `CancellationError` when the task is cancelled while it waits, or the stream ends.
+    /// - Throws: `CancellationError` if the task is cancelled while waiting or the stream ends.
     public func first() async throws -> Element {
         for await element in self { return element }
         throw CancellationError()

@@ -1,8 +1,8 @@
 import FeathersSupport
 
-/// One reader's place at an event hub: its names, its bounded buffer, its count of what it missed.
+/// One reader's subscription to an event hub: its event names, its bounded buffer and its count of dropped events.
 ///
-/// The hub holds it while the reader's sequence lives; dropping or cancelling the reader ends it.
+/// The hub holds it while the reader's sequence exists. Dropping or cancelling the reader ends it.
 final class EventSubscription<Event: BufferedEvent>: Sendable {
     typealias Item = EventBuffer<Event>.Item
     private typealias Waiter = CheckedContinuation<Item?, Never>
@@ -23,28 +23,28 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         state = Locked(State(buffer: EventBuffer(limit: limit)))
     }
 
-    /// How many events did not fit the buffer.
+    /// The number of dropped events.
     var droppedCount: Int { state.withLock { $0.buffer.droppedCount } }
 
-    /// How many events and markers wait for the reader.
+    /// The number of events and markers in the buffer.
     var waitingCount: Int { state.withLock { $0.buffer.count } }
 
     func onEnd(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.onEnd = action }
     }
 
-    /// Sets what is done, once, when a second reader waits beside the first: each of them misses what the other one gets.
+    /// Sets an action that runs once if a second reader waits at the same time: two readers each miss what the other receives.
     func onSecondReader(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.onSecondReader = action }
     }
 
-    /// - Returns: how many events were given up for this one.
+    /// - Returns: the number of events dropped from this buffer.
     func deliver(_ event: Event) -> Int {
         if let names, !names.contains(event.name) { return 0 }
         return deliver(.event(event))
     }
 
-    /// - Returns: how many events were given up for the marker.
+    /// - Returns: the number of events dropped to make room for the marker.
     func deliver(_ gap: EventGap) -> Int {
         deliver(.gap(gap))
     }
@@ -52,7 +52,7 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     private func deliver(_ item: Item) -> Int {
         let (waiter, dropped): (Waiter?, Int) = state.withLock { state in
             guard !state.isEnded else { return (nil, 0) }
-            // Who waits has read everything.
+            // A waiting reader has already read everything in the buffer.
             if !state.waiters.isEmpty { return (state.waiters.removeFirst(), 0) }
             let before = state.buffer.droppedCount
             state.buffer.append(item)
@@ -62,13 +62,13 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         return dropped
     }
 
-    /// What comes next, if it waits already.
+    /// Returns the next item without waiting; nil if the buffer is empty.
     func nextWaiting() -> Item? {
         if Task.isCancelled { end() }
         return state.withLock { $0.buffer.next() }
     }
 
-    /// What comes next; nil once the subscription has ended and its buffer is read.
+    /// Returns the next item; nil once the subscription has ended and its buffer is empty.
     func next() async -> Item? {
         if let item = nextWaiting() { return item }
         return await withTaskCancellationHandler {
@@ -89,7 +89,7 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         }
     }
 
-    /// Stops listening; who waits gets nil.
+    /// Ends the subscription. Waiting readers receive nil.
     func end() {
         let (waiters, onEnd) = state.withLock { state in
             defer { (state.isEnded, state.waiters, state.onEnd, state.onSecondReader) = (true, [], nil, nil) }
@@ -100,7 +100,7 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     }
 }
 
-/// What a reader holds of its subscription. The subscription ends with its last reference.
+/// A reader's handle to its subscription. The subscription ends with the last reference to the handle.
 package final class EventReading<Event: BufferedEvent>: Sendable {
     private let subscription: EventSubscription<Event>
 
@@ -114,9 +114,9 @@ package final class EventReading<Event: BufferedEvent>: Sendable {
 
     func onSecondReader(_ action: @escaping @Sendable () -> Void) { subscription.onSecondReader(action) }
 
-    /// The next event or gap, if one waits. Asked before ``next()``, it saves a busy reader two asynchronous calls an event.
+    /// Returns the next buffered event or gap. Calling this before ``next()`` saves a busy reader two asynchronous calls per event.
     func nextWaiting() -> EventBuffer<Event>.Item? { subscription.nextWaiting() }
 
-    /// The next event or gap; nil once the reader's task is cancelled.
+    /// Returns the next event or gap; nil once the reader's task is cancelled.
     func next() async -> EventBuffer<Event>.Item? { await subscription.next() }
 }

@@ -1,4 +1,4 @@
-/// The name of a service event: one of Feathers' four, or a custom one.
+/// The name of a service event: one of Feathers' four or a custom one.
 public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     public let rawValue: String
 
@@ -10,19 +10,19 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
         self.rawValue = value
     }
 
-    /// What `create` ends with.
+    /// The event of `create`.
     public static let created = EventName(rawValue: "created")
-    /// What `update` ends with.
+    /// The event of `update`.
     public static let updated = EventName(rawValue: "updated")
-    /// What `patch` ends with.
+    /// The event of `patch`.
     public static let patched = EventName(rawValue: "patched")
-    /// What `remove` ends with.
+    /// The event of `remove`.
     public static let removed = EventName(rawValue: "removed")
 
     /// Feathers' four events.
     public static let standard: [EventName] = [.created, .updated, .patched, .removed]
 
-    /// The event a method ends with, or nil for a method that changes nothing Feathers knows of.
+    /// Creates the event that a method emits at its end; nil for `find`, `get` and custom methods.
     package init?(endOf method: ServiceMethod) {
         switch method {
         case .create: self = .created
@@ -36,18 +36,18 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
     public var description: String { rawValue }
 }
 
-/// Something that happened to a record, or a custom event of a service.
+/// A change of a record, or a custom event of a service.
 public struct ServiceEvent: Sendable {
     /// The path of the service.
     public let path: String
 
-    /// The event's name.
+    /// The name of the event.
     public let name: EventName
 
-    /// The record, or whatever a custom event carries.
+    /// The record, or the payload of a custom event.
     public let data: JSONValue
 
-    /// How many bytes the event came in; 0 for one of this process. It says nothing about equality.
+    /// The size of the event on the wire in bytes; 0 for a local event. Ignored by equality.
     package var weight = 0
 
     /// Creates an event of the service at a path.
@@ -72,35 +72,35 @@ extension ServiceEvent: Hashable {
     }
 }
 
-/// A hole in a sequence of events: from here on, refetch what must be complete.
+/// A gap in a sequence of events. Fetch again what must be complete.
 public struct EventGap: Sendable {
     /// Why events are missing.
     public enum Reason: Sendable {
         /// The reader was too slow for its buffer, so the oldest events were dropped.
         case overflow(dropped: Int)
-        /// An event's data did not decode into the model.
+        /// The event's data could not be decoded into the model.
         case undecodable(ServiceEvent, any Error)
-        /// The connection was lost and came back, or was made after records had been read another way. What happened in between was not received.
+        /// The connection was reestablished, or opened after records had been read over another transport. Events in between were not received.
         case reconnected
-        /// The signed-in user changed: what was received before belongs to the user before.
+        /// The signed-in user changed. Data received earlier belongs to the previous user.
         case identityChanged
     }
 
     /// Why events are missing here.
     public let reason: Reason
-    /// Whom the events behind a change of user are told; nil for other reasons.
+    /// The user who receives the events after a change of user; nil for other reasons.
     package var sender: RequestSender?
 }
 
-/// What a sequence of events delivers when its reader also wants to hear of holes.
+/// An element of a sequence of events that includes gaps.
 public enum EventDelivery<Element: Sendable>: Sendable {
     case event(Element)
     case gap(EventGap)
 }
 
-/// Where a transport delivers what a server pushes: the services' subscribers.
+/// The receiver of what a transport's server pushes. It delivers to the subscribers of the services.
 ///
-/// Its functions return without waiting for any reader and may be called from any thread; the order of calls is the order of delivery.
+/// Its methods return without waiting for readers and are thread-safe. Events are delivered in the order of the calls.
 public struct EventSink: Sendable {
     private let onEvent: @Sendable (ServiceEvent) -> Void
     private let onGap: @Sendable (EventGap.Reason) -> Void
@@ -110,12 +110,12 @@ public struct EventSink: Sendable {
         self.onGap = onGap
     }
 
-    /// Hands an event to the subscribers of its service.
+    /// Delivers an event to the subscribers of its service.
     public func receive(_ event: ServiceEvent) {
         onEvent(event)
     }
 
-    /// Tells every subscriber of every service that events were missed.
+    /// Delivers a gap to every subscriber of every service.
     public func receiveGap(_ reason: EventGap.Reason) {
         onGap(reason)
     }

@@ -1,21 +1,21 @@
-/// A function that runs before or after a service method, or after it failed.
+/// A function that runs before or after a service method, or after a failure.
 ///
-/// It changes the call by changing the context, and stops it by throwing.
+/// Modify the context to change the call, or throw to stop it.
 public typealias Hook = @Sendable (inout HookContext) async throws -> Void
 
 /// A function that runs around a service method.
 ///
-/// It calls `next` once to go on; what it does not let through does not happen. It may call `next` again only after a failure, which is how
-/// retries are written. A second call after a success throws.
+/// Call `next` once to continue; otherwise the method does not run. You may call `next` again only after it failed, which is how retries are
+/// written. A second call after a success throws.
 public typealias AroundHook = @Sendable (inout HookContext, NextHook) async throws -> Void
 
-/// Goes on with everything inside an around hook: the hooks after it and the method itself.
+/// Continues with everything inside an around hook: the inner hooks and the method itself.
 public struct NextHook: Sendable {
     let plan: CallPlan
     let index: Int
 
-    /// Runs what is inside the around hook.
-    /// - Throws: what a hook inside or the method throws; ``FeathersError/Code/generalError`` if it succeeded before.
+    /// Runs everything inside the around hook.
+    /// - Throws: any error of an inner hook or the method; ``FeathersError/Code/generalError`` if `next` already succeeded.
     public func callAsFunction(_ context: inout HookContext) async throws {
         guard context.finishedNext != index else { throw FeathersError(.generalError, "next() called multiple times") }
         try await plan.runInside(index, &context)
@@ -29,32 +29,32 @@ public enum HookType: String, Sendable, Hashable {
     case around, before, after, error
 }
 
-/// Everything about one call, handed from hook to hook.
+/// The state of one call, passed from hook to hook.
 ///
-/// A value: hooks change it in place, and the next hook and the method see what they changed.
+/// It is a value. Hooks modify it in place, and later hooks and the method see the changes.
 public struct HookContext: Sendable {
-    /// The service the call runs on. Calling it runs its hooks again.
+    /// The service of the call. Calling it runs its hooks again.
     public let service: UntypedService
 
-    /// The call as the service receives it after the hooks have run.
+    /// The call in the form that the service receives after the hooks have run.
     var request: ServiceRequest
 
-    /// When the hook that sees this runs.
+    /// The type of the current hook.
     public internal(set) var type: HookType = .around
 
-    /// The call's response: the result with what transport and middleware say about it. Setting it before the method skips the method.
+    /// The response: the result and the metadata from transport and middleware. Setting it before the method runs skips the method.
     public var response: ServiceResponse?
 
-    /// The failure, in error hooks. Setting it in any other hook fails the call at once, as throwing does.
+    /// The failure, in error hooks. Setting it in any other hook fails the call immediately, as throwing does.
     public var error: (any Error)?
 
-    /// The event the call ends with: `created` after `create` and so on. Another name renames it, nil suppresses it.
+    /// The event at the end of the call, such as `created` after `create`. Set another name to rename it, or nil to suppress it.
     public var event: EventName?
 
     /// The around hook whose `next` succeeded last.
     var finishedNext = Int.max
 
-    /// What few calls have, out of the way of all the others.
+    /// Values that few calls have, in separate storage to keep the context small.
     private var rare: Rare?
 
     init(service: UntypedService, request: consuming ServiceRequest, event: EventName?) {
@@ -65,16 +65,16 @@ public struct HookContext: Sendable {
 }
 
 extension HookContext {
-    /// The app the call runs in; reach other services through it.
+    /// The app of the call. Use it to reach other services.
     public var app: FeathersApp { service.app }
 
-    /// The service's path.
+    /// The path of the service.
     public var path: String { request.path }
 
-    /// The method that is called.
+    /// The called method.
     public var method: ServiceMethod { request.method }
 
-    /// The record's id; nil in `find`, `create` and custom methods, and where a call means every matching record.
+    /// The id of the record; nil in `find`, `create` and custom methods, and in calls that affect every matching record.
     public var id: ServiceID? {
         get { request.id }
         set { request.id = newValue }
@@ -86,18 +86,18 @@ extension HookContext {
         _modify { yield &request.data }
     }
 
-    /// The query, the header fields, and everything else that goes with the call. A hook may change them.
+    /// The query, the header fields and other parameters of the call. Hooks may change them.
     public var params: Params {
         get { request.params }
         _modify { yield &request.params }
     }
 
-    /// The call's result. Setting it before the method skips the method and nothing else. Setting it in an error hook (JSON null counts) turns
-    /// the failure into a success. Setting it to nil drops the whole ``response``.
+    /// The result of the call. Setting it before the method runs skips only the method. Setting it in an error hook (JSON null counts) turns
+    /// the failure into a success. Setting it to nil discards the whole ``response``.
     public var result: JSONValue? {
         get { response?.result }
         _modify {
-            // Moved out, so that a change in place copies nothing.
+            // Moved out, so that modifying it in place copies nothing.
             var response = self.response
             self.response = nil
             var value = response?.result
@@ -116,7 +116,7 @@ extension HookContext {
         }
     }
 
-    /// What events carry instead of the result.
+    /// The data that events carry instead of the result.
     public var dispatch: JSONValue? {
         get { rare?.dispatch }
         set { rare = Rare(dispatch: newValue, original: rare?.original) }
@@ -128,11 +128,11 @@ extension HookContext {
         set { rare = Rare(dispatch: rare?.dispatch, original: newValue) }
     }
 
-    /// The state of a call at the moment of its failure.
+    /// The state of a call at the time of its failure.
     public struct Failure: Sendable {
-        /// The type of the hooks that ran; `around` if the method itself failed.
+        /// The type of the failed hook; `around` if the method itself failed.
         public let type: HookType
-        /// The result, if there was one already.
+        /// The result, if there already was one.
         public let result: JSONValue?
     }
 
@@ -146,7 +146,7 @@ extension HookContext {
         }
     }
 
-    /// Fails the call with the error a hook has set.
+    /// Throws the error that a hook has set, if any.
     mutating func throwError() throws {
         guard let error else { return }
         self.error = nil

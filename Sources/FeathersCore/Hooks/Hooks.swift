@@ -4,22 +4,22 @@
 /// await messages.use(hooks: Hooks(before: [.create: [requireText]], error: [report]))
 /// ```
 public struct Hooks: Sendable {
-    /// Run around everything else of their level; the first registered is the outermost.
+    /// Hooks around everything else on their level. The first registered is the outermost.
     package var around: HookMap<AroundHook>
-    /// Run before the method, those of all methods first, in the order of registration.
+    /// Hooks before the method: those of all methods first, in the order of registration.
     package var before: HookMap<Hook>
-    /// Run after the method, those of all methods first, in the order of registration.
+    /// Hooks after the method: those of all methods first, in the order of registration.
     package var after: HookMap<Hook>
-    /// Run after a failure, those of the method first, in the order of registration.
+    /// Hooks after a failure: those of the method first, in the order of registration.
     package var error: HookMap<Hook>
-    /// Around hooks that stand outside all others of their level; see ``Hooks/timeout(_:for:)``.
+    /// Around hooks that run outside all others on their level; see ``Hooks/timeout(_:for:)``.
     var deadlines: HookMap<AroundHook> = [:]
-    /// What stands between the hooks and the method.
+    /// Middleware between the hooks and the method.
     package var middleware: HookMap<any Middleware> = [:]
-    /// Who hears of the calls; see ``Hooks/logging(levels:redaction:verbosity:to:)``.
+    /// The sinks that receive reports of calls; see ``Hooks/logging(levels:redaction:verbosity:to:)``.
     var diagnostics = Diagnostics()
 
-    /// Hooks of any types; an array literal means all methods, a dictionary literal names them.
+    /// Creates a set of hooks. An array literal applies to all methods; a dictionary literal names methods.
     public init(
         around: HookMap<AroundHook> = [:], before: HookMap<Hook> = [:], after: HookMap<Hook> = [:], error: HookMap<Hook> = [:]
     ) {
@@ -29,19 +29,19 @@ public struct Hooks: Sendable {
         self.error = error
     }
 
-    /// Whether there are no hooks, nor anything else that is done to a call.
+    /// Whether there are no hooks, no middleware and no sinks.
     package var isEmpty: Bool {
         around.isEmpty && before.isEmpty && after.isEmpty && error.isEmpty && deadlines.isEmpty && middleware.isEmpty
             && diagnostics.isEmpty
     }
 
-    /// The methods that hooks are registered for by name.
+    /// The methods that have hooks registered by name.
     var methods: Set<ServiceMethod> {
         let scopes = [around.scopes, before.scopes, after.scopes, error.scopes, deadlines.scopes, middleware.scopes].joined()
         return Set(scopes.compactMap { if case .method(let method) = $0 { method } else { nil } })
     }
 
-    /// Adds other hooks behind the present ones.
+    /// Appends other hooks.
     mutating func append(_ other: Hooks) {
         around.append(other.around)
         before.append(other.before)
@@ -53,9 +53,9 @@ public struct Hooks: Sendable {
     }
 }
 
-/// Hooks of one type by the methods they run for.
+/// Hooks of one type, grouped by method.
 ///
-/// A dictionary literal names methods, an array literal means all of them:
+/// A dictionary literal names methods; an array literal applies to all of them:
 ///
 /// ```swift
 /// let before: HookMap<Hook> = [.create: [requireText], .all: [log]]
@@ -66,7 +66,7 @@ public struct HookMap<Function: Sendable>: Sendable {
 
     package var isEmpty: Bool { functions.isEmpty }
 
-    /// The hooks of a scope, in the order they were registered.
+    /// The hooks of a scope, in the order of registration.
     package subscript(scope: HookScope) -> [Function] {
         get { functions[scope] ?? [] }
         set { functions[scope] = newValue.isEmpty ? nil : newValue }
@@ -75,9 +75,9 @@ public struct HookMap<Function: Sendable>: Sendable {
     /// The scopes that have hooks.
     package var scopes: Set<HookScope> { Set(functions.keys) }
 
-    /// Adds another map's hooks behind the present ones.
+    /// Appends another map's hooks.
     mutating func append(_ other: HookMap) {
-        // In place, so that adding a hook does not copy the present ones.
+        // In place, so that adding a hook does not copy the existing ones.
         for (scope, added) in other.functions { functions[scope, default: []] += added }
     }
 }
@@ -92,7 +92,7 @@ extension HookMap: ExpressibleByArrayLiteral {
     public init(arrayLiteral elements: Function...) { self[.all] = elements }
 }
 
-/// Which calls a hook runs for: those of every method, or of one.
+/// The calls that a hook runs for: those of every method or those of one.
 public enum HookScope: Hashable, Sendable {
     case all
     case method(ServiceMethod)
@@ -106,7 +106,7 @@ public enum HookScope: Hashable, Sendable {
 }
 
 extension HookScope: ExpressibleByStringLiteral {
-    /// A custom method's name.
+    /// Creates the scope of a custom method.
     public init(stringLiteral value: String) {
         self = .method(ServiceMethod(rawValue: value))
     }

@@ -1,15 +1,15 @@
 extension Hooks {
-    /// Checks the data of calls before they run.
+    /// Returns hooks that validate the data of calls before they run.
     ///
     /// ```swift
     /// await messages.use(hooks: .validating(.create) { data in
     ///     guard data["text"]?.string?.isEmpty == false else { throw FeathersError(.badRequest, "A message needs text") }
     /// })
     /// ```
-    /// Of several records created at once, each is checked.
+    /// If a call creates several records, each of them is checked.
     /// - Parameters:
-    ///   - scopes: the methods whose data is checked.
-    ///   - check: throws what is wrong with one record.
+    ///   - scopes: the methods whose data to check.
+    ///   - check: throws an error if a record is invalid.
     public static func validating(
         _ scopes: HookScope..., check: @escaping @Sendable (_ data: JSONValue) async throws -> Void
     ) -> Hooks {
@@ -23,11 +23,11 @@ extension Hooks {
         }
     }
 
-    /// Sets a property of the data before a call runs; of several records created at once, in each.
+    /// Returns hooks that set a property of the data before a call runs. If a call creates several records, each of them gets a value.
     /// - Parameters:
-    ///   - property: the property's name.
-    ///   - scopes: the methods whose data is changed.
-    ///   - value: makes the value, once for each record.
+    ///   - property: the name of the property.
+    ///   - scopes: the methods whose data to change.
+    ///   - value: returns the value, once for each record.
     public static func setting(
         _ property: String, on scopes: HookScope..., to value: @escaping @Sendable (HookContext) async throws -> JSONValue
     ) -> Hooks {
@@ -51,16 +51,16 @@ extension Hooks {
 }
 
 extension Hooks {
-    /// Reports every call to a sink: once, when it ended, with its duration and outcome.
+    /// Returns hooks that report every call to a sink when the call ends, with its duration and outcome.
     ///
-    /// It is the outermost of all hooks, wherever it was registered: what is reported is what the caller sees. Calls that succeed or are
-    /// cancelled are ``DiagnosticLevel/info``, those a server refused ``DiagnosticLevel/warning``, other failures
+    /// These hooks are outside all others, regardless of where you register them, so they report what the caller sees. Calls that succeed or are
+    /// cancelled have the level ``DiagnosticLevel/info``, calls that a server refuses ``DiagnosticLevel/warning``, and other failures
     /// ``DiagnosticLevel/error``. A retry is a ``DiagnosticLevel/notice``, the start of a call a ``DiagnosticLevel/trace``.
     /// - Parameters:
-    ///   - levels: what the sink wants; the rest costs next to nothing.
-    ///   - redaction: what is removed from reports.
-    ///   - verbosity: whether payloads and header fields are reported too.
-    ///   - sink: what receives the events.
+    ///   - levels: the levels that the sink receives. Other events cost next to nothing.
+    ///   - redaction: the values that are removed from reports.
+    ///   - verbosity: whether reports include payloads and header fields.
+    ///   - sink: the receiver of the events.
     public static func logging(
         levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = Redaction(), verbosity: DiagnosticVerbosity = .brief,
         to sink: any DiagnosticSink
@@ -71,16 +71,16 @@ extension Hooks {
         return hooks
     }
 
-    /// Reports every call to a closure, as ``logging(levels:redaction:verbosity:to:)`` does to a sink.
+    /// Returns hooks that report every call to a closure; see ``logging(levels:redaction:verbosity:to:)``.
     public static func logging(_ receive: @escaping @Sendable (DiagnosticEvent) -> Void) -> Hooks { logging(to: .closure(receive)) }
 
-    /// Gives calls up that take too long.
+    /// Returns hooks that cancel calls after a deadline.
     ///
-    /// The deadline covers everything inside it: the hooks of its level and of the levels within, and the method. The call is cancelled
-    /// and awaited, so one that ignores cancellation is still waited for.
+    /// The deadline covers the hooks of its level, everything inside them, and the method. The call is cancelled and awaited, so a call that
+    /// ignores cancellation still delays the error.
     /// - Parameters:
-    ///   - duration: how long a call may take.
-    ///   - scope: the methods it is meant for.
+    ///   - duration: the maximum duration of a call.
+    ///   - scope: the methods that have the deadline.
     public static func timeout(_ duration: Duration, for scope: HookScope = .all) -> Hooks {
         timeout(duration, for: scope, clock: ContinuousClock())
     }
@@ -93,7 +93,7 @@ extension Hooks {
 }
 
 extension NextHook {
-    /// Runs a call in a child task, which is cancelled and awaited when its time is over: one that ignores cancellation is waited for.
+    /// Runs a call in a child task, which is cancelled and awaited at the deadline. A call that ignores cancellation is still awaited.
     fileprivate func run(within limit: Duration, on clock: any Clock<Duration>, _ context: inout HookContext) async throws {
         let start = context
         context = try await withThrowingTaskGroup(of: HookContext?.self) { group in

@@ -1,19 +1,19 @@
 import FeathersSupport
 
 extension Hooks {
-    /// Repeats calls that failed because the server was not available or busy, when repeating them is safe.
+    /// Returns hooks that retry calls that failed because the server was unavailable or busy, if a retry is safe.
     ///
-    /// Safe are `find`, `get` and endpoints that only read after any ``FeathersError/Code/unavailable`` or
-    /// ``FeathersError/Code/tooManyRequests``, and every other call that was *never sent*. The pause is what the server asks for
-    /// (``FeathersError/retryAfter``) and a little more; else it doubles each time and is drawn at random from its upper half, so that clients
-    /// do not come back in step. A call with `params.timeout` has that time for all its tries: where a pause would outlast it, or the server asks
-    /// for more than the longest pause, the call fails at once with the server's error.
+    /// `find`, `get` and read-only endpoints are retried after any ``FeathersError/Code/unavailable`` or ``FeathersError/Code/tooManyRequests``.
+    /// Other calls are retried only if they were *never sent*. The delay is slightly longer than the server requests
+    /// (``FeathersError/retryAfter``). Otherwise the maximum delay doubles each time, and the actual delay is random between half of it and all of
+    /// it, so that clients do not retry in step. A call with `params.timeout` has that time for all attempts. If a delay would exceed that time, or
+    /// the server requests more than `longestPause`, the call fails immediately with the server's error.
     /// - Parameters:
-    ///   - attempts: how often a call is tried in all, at least once.
-    ///   - pause: the first pause at its longest.
-    ///   - longestPause: the longest pause.
-    ///   - refusedWrites: whether every call is repeated that the server *answered* with 429, or with 503 and a time to come back. Such an answer is meant to
-    ///     say that nothing was executed; whether your server keeps to that is for you to know.
+    ///   - attempts: the maximum number of attempts, at least 1.
+    ///   - pause: the upper limit of the first delay.
+    ///   - longestPause: the upper limit of all delays.
+    ///   - refusedWrites: whether to retry every call that the server *rejected* with 429, or with 503 and `Retry-After`. Such a response
+    ///     should mean that nothing was executed. Set this only if your server guarantees it.
     public static func retrying(
         attempts: Int = 3, pause: Duration = .milliseconds(200), longestPause: Duration = .seconds(30), refusedWrites: Bool = false
     ) -> Hooks {
@@ -33,7 +33,7 @@ extension Hooks {
                 let app = context.app
                 _ = await app.resolvedIdentity()
                 var sender = app.currentSender
-                // Each attempt starts from the call as it was: the hooks inside have not run yet.
+                // Each attempt starts from the original context, before the inner hooks have run.
                 var attempt = context
                 while true {
                     do {
@@ -43,7 +43,7 @@ extension Hooks {
                     } catch let error as FeathersError where error.permitsRepeating(context.request, refusedWrites: refusedWrites) {
                         let pause = schedule.failed(
                             retryAfter: error.retryAfter, elapsed: timebase.now - start, chance: Double.random(in: 0...1))
-                        // The first attempt may have signed the app in. What one user asked for is not asked for again as another.
+                        // The first attempt may have signed the app in. A retry is never sent as a different user.
                         if sender.identity == nil { sender = app.currentSender }
                         guard let pause, sender.isCurrent else { throw error }
                         Diagnostics.current.retrying(context.method, context.path, after: error, pause: pause)
@@ -62,7 +62,7 @@ extension Hooks {
 }
 
 extension FeathersError {
-    /// Whether a call that failed like this may be repeated without being executed twice to any effect.
+    /// Returns whether a call that failed with this error can be safely repeated.
     fileprivate func permitsRepeating(_ request: ServiceRequest, refusedWrites: Bool) -> Bool {
         guard code == .unavailable || code == .tooManyRequests else { return false }
         if execution == .neverSent || request.isSafeToRepeat { return true }
@@ -70,14 +70,14 @@ extension FeathersError {
     }
 }
 
-/// When a call is tried again: how often, after what pause, in what time. Without input or output.
+/// The schedule of retries: the number of attempts, the delays and the time limit. Without I/O.
 struct RetrySchedule: Sendable {
-    /// How often the call may still be tried again.
+    /// The number of remaining retries.
     private var remaining: Int
-    /// The next pause at its longest, where the server does not say one.
+    /// The upper limit of the next delay if the server requests none.
     private var pause: Duration
     private let longestPause: Duration
-    /// How long the call may take in all; nil for as long as it takes.
+    /// The time limit for all attempts; nil for none.
     private let timeout: Duration?
 
     init(attempts: Int, pause: Duration, longestPause: Duration, timeout: Duration?) {
@@ -85,14 +85,14 @@ struct RetrySchedule: Sendable {
         self.pause = min(pause, longestPause)
     }
 
-    /// The pause before the next try; nil where there is none.
+    /// Returns the delay before the next attempt; nil to give up.
     /// - Parameters:
-    ///   - retryAfter: how long the server asks to wait.
-    ///   - elapsed: how long the call has taken so far.
-    ///   - chance: from 0 to 1, so that clients do not come back in step.
+    ///   - retryAfter: the delay that the server requests.
+    ///   - elapsed: the duration of the call so far.
+    ///   - chance: the random jitter, from 0 to 1.
     mutating func failed(retryAfter: Duration?, elapsed: Duration, chance: Double) -> Duration? {
         guard remaining > 0 else { return nil }
-        // Nobody comes earlier than the server asked for, nor waits for longer than is worth it.
+        // Honors `Retry-After` up to `longestPause`.
         if let retryAfter, retryAfter > longestPause { return nil }
         let drawn = retryAfter.map { $0 + pause * (chance / 2) } ?? pause * (0.5 + chance / 2)
         if let timeout, elapsed + drawn >= timeout { return nil }
@@ -101,6 +101,6 @@ struct RetrySchedule: Sendable {
         return drawn
     }
 
-    /// What is left of the call's time.
+    /// Returns the time that remains for the call.
     func timeLeft(after elapsed: Duration) -> Duration? { timeout.map { $0 - elapsed } }
 }

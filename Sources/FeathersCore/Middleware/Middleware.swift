@@ -1,34 +1,34 @@
-/// Something that stands between the hooks and the method of a service: a cache, the sign-in gate, a limit.
+/// A stage between the hooks and the method of a service, such as the cache, the sign-in gate or a limiter.
 ///
-/// Middleware runs inside all hooks, in a fixed order whatever the order of installation. It is compiled into a service's plan, as a decorator of
-/// the next stage: where none is installed, nothing is paid for it.
+/// Middleware runs inside all hooks, in a fixed order that does not depend on the order of installation. It is compiled into a service's plan
+/// as a decorator of the next stage, so services without middleware have no overhead.
 package protocol Middleware: Sendable {
-    /// Its place, from the outside in.
+    /// The position of the middleware, from the outermost to the innermost.
     var order: MiddlewareOrder { get }
 
-    /// Wraps the next stage; nil if this middleware has nothing to do at this site.
+    /// Wraps the next stage; returns nil if the middleware does not apply to the site.
     func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)?
 }
 
-/// The places of middleware, from the outside in.
+/// The positions of middleware, from the outermost to the innermost.
 package enum MiddlewareOrder: Int, Sendable, CaseIterable {
-    /// Outside the sign-in gate: what is kept for the stored user can be read without a server.
+    /// Outside the sign-in gate: entries cached for the stored user can be read without a server.
     case cache
-    /// Inside here, requests know whom they are sent as.
+    /// From here on, requests have a sender.
     case authentication
-    /// One request for identical reads in flight.
+    /// Sends one request for identical reads in flight.
     case coalescing
-    /// Several requests in one. What is coalesced is batched once.
+    /// Combines several requests into one. Coalesced requests enter a batch once.
     case batching
-    /// A batch counts as one request.
+    /// Counts a batch as one request.
     case limiting
 }
 
-/// Where a middleware stands: in front of which service of which app.
+/// The service and app that a middleware is installed for.
 package struct MiddlewareSite: Sendable {
     /// The path of the service; nil for the app's endpoints.
     package let path: String?
-    /// What answers in the end.
+    /// The innermost stage, which produces the response.
     package private(set) var implementation: any ServiceProtocol
     private let weakApp: WeakApp
 
@@ -38,20 +38,20 @@ package struct MiddlewareSite: Sendable {
         weakApp = app.weakReference
     }
 
-    /// The app. A middleware must not keep it: the app keeps the middleware.
+    /// The app. Middleware must not retain it, because the app retains the middleware.
     package var app: FeathersApp? { weakApp.app }
 
-    /// Whom a request is sent as.
+    /// Returns the user that a request is sent as.
     package func sender(of request: ServiceRequest) -> RequestSender? { request.sender ?? app?.currentSender }
 
-    /// The same site for a method that the service's options leave out.
+    /// Returns the same site for a method that the service's options exclude.
     func refusing() -> MiddlewareSite {
         var site = self
         site.implementation = RefusingService()
         return site
     }
 
-    /// The implementation inside the middleware of one method.
+    /// Wraps the implementation in the middleware of one method.
     func wrapped(app: Hooks, service: Hooks, for method: ServiceMethod) -> any ServiceProtocol {
         var implementation = implementation
         if let service = implementation as? TransportService, let app = weakApp.app {
@@ -65,9 +65,9 @@ package struct MiddlewareSite: Sendable {
     }
 }
 
-/// An app that is not kept by what knows it.
+/// A weak reference to an app.
 package final class WeakApp: Sendable {
-    // Unsafe only in name: written once, before the reference is handed out; loads of weak references are atomic.
+    // Safe despite the keyword: written once, before the reference is shared; loads of weak references are atomic.
     private nonisolated(unsafe) weak var reference: FeathersApp?
 
     init() {}

@@ -1,13 +1,13 @@
-/// Percent-encodes strings as UTF-8, as both `qs` and JavaScript's `encodeURIComponent` do.
+/// Percent-encoding of strings as UTF-8, as in `qs` and JavaScript's `encodeURIComponent`.
 enum PercentEncoding {
-    /// Appends `string`, each byte outside `characters` as `%XX`.
+    /// Appends `string`, with each byte outside `characters` as `%XX`.
     static func append(_ string: String, keeping characters: URLCharacters, to bytes: inout [UInt8]) {
         let isDone: Void? = string.utf8.withContiguousStorageIfAvailable { append($0, keeping: characters, to: &bytes) }
         if isDone == nil { append(Array(string.utf8), keeping: characters, to: &bytes) }
     }
 
     private static func append(_ text: some Collection<UInt8>, keeping characters: URLCharacters, to bytes: inout [UInt8]) {
-        // Most keys and values need no escape.
+        // Most keys and values need no escaping.
         if text.allSatisfy(characters.contains) {
             bytes.append(contentsOf: text)
             return
@@ -29,7 +29,7 @@ enum PercentEncoding {
     }
 }
 
-/// Encodes a string as JavaScript's `encodeURIComponent` does, for ids and values in a URL's path.
+/// Encodes a string like JavaScript's `encodeURIComponent`, for ids and values in the path of a URL.
 package func percentEncoded(component: String) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(component.utf8.count + 8)
@@ -37,14 +37,14 @@ package func percentEncoded(component: String) -> String {
     return String(decoding: bytes, as: UTF8.self)
 }
 
-/// A set of ASCII characters that a URL contains unescaped, as two words of bits.
+/// A set of ASCII characters that need no escaping in a URL, stored as two words of bits.
 struct URLCharacters: Sendable {
     private var lower: UInt64 = 0
     private var upper: UInt64 = 0
 
-    /// What `qs` does not escape: the unreserved characters of RFC 3986.
+    /// The characters that `qs` does not escape: the unreserved characters of RFC 3986.
     static let unreserved = URLCharacters(lettersAndDigitsAnd: "-._~")
-    /// What `encodeURIComponent` does not escape.
+    /// The characters that `encodeURIComponent` does not escape.
     static let uriComponent = URLCharacters(lettersAndDigitsAnd: "-._~!*'()")
 
     private init(lettersAndDigitsAnd others: String) {

@@ -4,12 +4,12 @@
 /// messages.find(.where("age", .greaterThan(18)).sorted(by: "name").limit(10).selecting("id", "text"))
 /// ```
 ///
-/// Each method returns a new query. Queries are sent in the order they were written.
+/// Each method returns a new query. Conditions are sent in the order in which you add them.
 public struct Query: Sendable {
-    /// The query as JSON, exactly what is sent.
+    /// The query as JSON, exactly as it is sent.
     public var json: JSONObject
 
-    /// Creates a query from its JSON, for anything the builder has no method for.
+    /// Creates a query from JSON, for anything the builder does not support.
     public init(_ json: JSONObject = JSONObject()) { self.json = json }
 
     /// Whether the query has no conditions, sorting, paging or selection.
@@ -17,12 +17,12 @@ public struct Query: Sendable {
 }
 
 extension Query: ExpressibleByDictionaryLiteral {
-    /// Creates a query as Feathers writes it: `["age": ["$gt": 18], "$limit": 10]`. The last value of a repeated key wins.
+    /// Creates a query in Feathers' notation: `["age": ["$gt": 18], "$limit": 10]`. If a key is repeated, the last value wins.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { json = JSONObject(elements) }
 }
 
 extension Query: Hashable {
-    /// Compares what the queries ask for: the order of conditions does not matter, the order of sorting does.
+    /// Compares the meaning of queries: the order of conditions does not matter, but the order of sorting does.
     public static func == (left: Query, right: Query) -> Bool {
         guard left.json == right.json else { return false }
         guard let leftSort = left.json["$sort"]?.object, let rightSort = right.json["$sort"]?.object else { return true }
@@ -35,8 +35,8 @@ extension Query: Hashable {
 extension Query {
     /// Adds a condition on a property. A path such as `"address.city"` names a nested property.
     ///
-    /// Operators on one property are merged into one object, `{n: {$gt: 1, $lt: 3}}`. What that object cannot express, such as
-    /// an operator used twice or equality next to operators, is added to `$and`: no condition replaces another.
+    /// Operators on one property are merged into one object, `{n: {$gt: 1, $lt: 3}}`. Anything that object cannot express, such as
+    /// an operator used twice or equality next to operators, is added to `$and`, so no condition replaces another.
     public func `where`(_ property: String, _ condition: Condition) -> Query {
         var query = self
         query.add(condition, on: property)
@@ -47,6 +47,11 @@ extension Query {
     public func `where`(_ property: String, _ value: some QueryValue) -> Query { self.where(property, .equals(value)) }
     /// Adds the condition that a property equals `value`, for JSON literals such as `nil`.
     public func `where`(_ property: String, _ value: JSONValue) -> Query { self.where(property, .equals(value)) }
+
+    /// Unavailable: explains which values a condition can compare with.
+    @available(*, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional")
+    @_disfavoredOverload
+    public func `where`(_ property: String, _ value: some Encodable) -> Query { self }
 
     private mutating func add(_ condition: Condition, on property: String) {
         guard let present = json[property] else {
@@ -66,7 +71,7 @@ extension Query {
     mutating func require(_ conditions: JSONObject) {
         var elements: [JSONValue] = []
         if let present = json["$and"] {
-            // A raw `$and` that is not a list is left for the server to refuse.
+            // A raw `$and` that isn't a list is sent unchanged, so that the server rejects it.
             elements = present.array ?? [["$and": present]]
         }
         elements.append(.object(conditions))
@@ -82,7 +87,7 @@ extension Query.Condition {
 }
 
 extension JSONObject {
-    /// Whether this is an object such as `{$gt: 1, $lt: 3}`, which takes further operators.
+    /// Whether this is an object such as `{$gt: 1, $lt: 3}`, to which more operators can be added.
     fileprivate var holdsOperatorsOnly: Bool { !isEmpty && allSatisfy { $0.key.hasPrefix("$") } }
 }
 
@@ -111,14 +116,14 @@ extension Query {
         return query
     }
 
-    /// Limits the result to `count` records (`$limit`). The service's maximum applies; 0 asks for the total only.
+    /// Limits the result to `count` records (`$limit`). The service's maximum also applies. With 0, the result contains only the total.
     public func limit(_ count: Int) -> Query { setting("$limit", count.queryValue) }
     /// Skips the first `count` records (`$skip`).
     public func skip(_ count: Int) -> Query { setting("$skip", count.queryValue) }
 
-    /// Sorts by a property (`$sort`). Further properties sort the records that are equal in those before.
+    /// Sorts by a property (`$sort`). Additional properties sort the records that are equal in the earlier ones.
     ///
-    /// A property named twice keeps its position and takes the later direction.
+    /// If you name a property twice, it keeps its position and uses the later direction.
     public func sorted(by property: String, _ direction: SortDirection = .ascending) -> Query {
         var query = self
         var sort = json["$sort"]?.object ?? [:]
@@ -127,12 +132,12 @@ extension Query {
         return query
     }
 
-    /// Selects properties of each record (`$select`), in addition to those selected before.
+    /// Selects properties of each record (`$select`), in addition to those already selected.
     ///
     /// Services always include the id.
     public func selecting(_ properties: String...) -> Query { selecting(properties) }
 
-    /// Selects properties of each record (`$select`), in addition to those selected before.
+    /// Selects properties of each record (`$select`), in addition to those already selected.
     public func selecting(_ properties: [String]) -> Query {
         var query = self
         var selected = json["$select"].map { $0.array ?? [$0] } ?? []
@@ -143,49 +148,54 @@ extension Query {
         return query
     }
 
-    /// Sets a key of the query, for what a service understands beyond Feathers: `.setting("$populate", "user")`.
+    /// Sets a key of the query, for extensions that a service supports: `.setting("$populate", "user")`.
     ///
-    /// This replaces the key's value.
+    /// This replaces the key's previous value.
     public func setting(_ key: String, _ value: JSONValue) -> Query {
         var query = self
         query.json[key] = value
         return query
     }
 
-    /// The direction of sorting. The raw value is what Feathers sends.
+    /// The direction of sorting. The raw value is sent to the server.
     public enum SortDirection: Int64, Sendable {
         case ascending = 1
         case descending = -1
     }
 }
 
-// Static members begin a query, as in `messages.find(.where("age", .greaterThan(18)).limit(10))`.
+// Static members start a query, as in `messages.find(.where("age", .greaterThan(18)).limit(10))`.
 extension Query {
-    /// A query with one condition on a property.
+    /// Creates a query with one condition on a property.
     public static func `where`(_ property: String, _ condition: Condition) -> Query {
         Query().where(property, condition)
     }
 
-    /// A query for records whose property equals `value`.
+    /// Creates a query for records whose property equals `value`.
     public static func `where`(_ property: String, _ value: some QueryValue) -> Query { Query().where(property, value) }
-    /// A query for records whose property equals `value`, for JSON literals such as `nil`.
+    /// Creates a query for records whose property equals `value`, for JSON literals such as `nil`.
     public static func `where`(_ property: String, _ value: JSONValue) -> Query { Query().where(property, value) }
-    /// A query for records that match at least one of `queries` (`$or`).
+
+    /// Unavailable: explains which values a condition can compare with.
+    @available(*, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional")
+    @_disfavoredOverload
+    public static func `where`(_ property: String, _ value: some Encodable) -> Query { Query() }
+    /// Creates a query for records that match at least one of `queries` (`$or`).
     public static func any(of queries: [Query]) -> Query { Query().any(of: queries) }
-    /// A query for records that match each of `queries` (`$and`).
+    /// Creates a query for records that match each of `queries` (`$and`).
     public static func all(of queries: [Query]) -> Query { Query().all(of: queries) }
-    /// A query for at most `count` records (`$limit`).
+    /// Creates a query for at most `count` records (`$limit`).
     public static func limit(_ count: Int) -> Query { Query().limit(count) }
-    /// A query that skips the first `count` records (`$skip`).
+    /// Creates a query that skips the first `count` records (`$skip`).
     public static func skip(_ count: Int) -> Query { Query().skip(count) }
 
-    /// A query that sorts by a property (`$sort`).
+    /// Creates a query that sorts by a property (`$sort`).
     public static func sorted(by property: String, _ direction: SortDirection = .ascending) -> Query {
         Query().sorted(by: property, direction)
     }
 
-    /// A query for these properties of each record (`$select`).
+    /// Creates a query that selects properties of each record (`$select`).
     public static func selecting(_ properties: String...) -> Query { Query().selecting(properties) }
-    /// A query with one key set.
+    /// Creates a query with one key set.
     public static func setting(_ key: String, _ value: JSONValue) -> Query { Query().setting(key, value) }
 }

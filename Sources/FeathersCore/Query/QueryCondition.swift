@@ -1,12 +1,12 @@
 public import Foundation
 
 extension Query {
-    /// A condition on a property: equality, or one of Feathers' operators.
+    /// A condition on a property: equality or one of Feathers' operators.
     public struct Condition: Sendable, Hashable {
-        /// The operator as it is sent, such as `$gt`; nil for equality.
+        /// The operator, such as `$gt`; nil for equality.
         let `operator`: String?
         let value: JSONValue
-        /// The dates that the value holds, if it holds nothing else: typed queries write them in the service's format.
+        /// The dates in the value, if it contains only dates. Typed queries write them in the service's format.
         let dates: [Date]?
 
         private init(_ operator: String?, _ value: JSONValue, dates: [Date]? = nil) {
@@ -20,66 +20,66 @@ extension Query {
 }
 
 extension Query.Condition {
-    /// The property equals `value`. A list matches if one of its elements does. Null also matches a missing property.
+    /// Tests whether the property equals `value`. A list matches if one of its elements does. Null also matches a missing property.
     public static func equals(_ value: some QueryValue) -> Self { Self(nil, comparingWith: value) }
-    /// The property equals `value`, for JSON literals such as `nil`.
+    /// Tests whether the property equals `value`, for JSON literals such as `nil`.
     public static func equals(_ value: JSONValue) -> Self { Self(nil, value) }
-    /// The property does not equal `value` (`$ne`).
+    /// Tests whether the property does not equal `value` (`$ne`).
     public static func isNot(_ value: some QueryValue) -> Self { Self("$ne", comparingWith: value) }
-    /// The property does not equal `value` (`$ne`), for JSON literals such as `nil`.
+    /// Tests whether the property does not equal `value` (`$ne`), for JSON literals such as `nil`.
     public static func isNot(_ value: JSONValue) -> Self { Self("$ne", value) }
-    /// The property is greater than `value` (`$gt`).
+    /// Tests whether the property is greater than `value` (`$gt`).
     public static func greaterThan(_ value: some QueryValue) -> Self { Self("$gt", comparingWith: value) }
-    /// The property is greater than or equal to `value` (`$gte`).
+    /// Tests whether the property is greater than or equal to `value` (`$gte`).
     public static func isAtLeast(_ value: some QueryValue) -> Self { Self("$gte", comparingWith: value) }
-    /// The property is less than `value` (`$lt`).
+    /// Tests whether the property is less than `value` (`$lt`).
     public static func lessThan(_ value: some QueryValue) -> Self { Self("$lt", comparingWith: value) }
-    /// The property is less than or equal to `value` (`$lte`).
+    /// Tests whether the property is less than or equal to `value` (`$lte`).
     public static func isAtMost(_ value: some QueryValue) -> Self { Self("$lte", comparingWith: value) }
 
-    /// The property equals one of `values` (`$in`).
+    /// Tests whether the property equals one of `values` (`$in`).
     ///
-    /// A query string cannot express an empty list. Over REST the call fails before it is sent.
+    /// A query string cannot express an empty list. Over REST, the call fails before it is sent.
     public static func isIn<Values: Sequence>(_ values: Values) -> Self where Values.Element: QueryValue {
         Self("$in", comparingWith: Array(values))
     }
 
-    /// The property equals one of `values` (`$in`), for literals of mixed types.
+    /// Tests whether the property equals one of `values` (`$in`), for literals of mixed types.
     public static func isIn(_ values: [JSONValue]) -> Self { Self("$in", .array(values)) }
 
-    /// The property equals none of `values` (`$nin`).
+    /// Tests whether the property equals none of `values` (`$nin`).
     ///
-    /// A query string cannot express an empty list. Over REST the call fails before it is sent.
+    /// A query string cannot express an empty list. Over REST, the call fails before it is sent.
     public static func isNotIn<Values: Sequence>(_ values: Values) -> Self where Values.Element: QueryValue {
         Self("$nin", comparingWith: Array(values))
     }
 
-    /// The property equals none of `values` (`$nin`), for literals of mixed types.
+    /// Tests whether the property equals none of `values` (`$nin`), for literals of mixed types.
     public static func isNotIn(_ values: [JSONValue]) -> Self { Self("$nin", .array(values)) }
-    /// A custom operator, such as `.custom("$regex", "^a")`. The service must allow it.
+    /// Applies a custom operator, such as `.custom("$regex", "^a")`. The service must allow it.
     public static func custom(_ operator: String, _ value: some QueryValue) -> Self { Self(`operator`, comparingWith: value) }
-    /// A custom operator, for JSON literals.
+    /// Applies a custom operator, for JSON literals.
     public static func custom(_ operator: String, _ value: JSONValue) -> Self { Self(`operator`, value) }
 }
 
-/// A value that a condition can compare with: strings, numbers, booleans, dates, ids, JSON, and arrays of them.
+/// A value that conditions can compare with: strings, numbers, booleans, dates, ids, JSON, and arrays of them.
 ///
 /// Conform your own types to use them in conditions.
 public protocol QueryValue {
-    /// The value as it is sent.
+    /// The value in the form that is sent.
     var queryValue: JSONValue { get }
 }
 
 extension JSONValue {
     /// Creates JSON from a string, number, boolean, date, UUID, URL, id, or an array of them; nil is JSON null.
     ///
-    /// A literal holds variables this way: `["name": JSONValue(name), "age": JSONValue(age)]`. Swift converts literals to JSON, but not
+    /// Use it for variables in a literal: `["name": JSONValue(name), "age": JSONValue(age)]`. Swift converts literals to JSON, but not
     /// variables. For models, use ``JSONValue/init(encoding:with:)``.
     public init(_ value: (some QueryValue)?) { self = value?.queryValue ?? .null }
 }
 
 extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
-    /// The raw value. An enumeration only needs to declare its conformance to ``QueryValue``.
+    /// The raw value as JSON. An enumeration only needs to declare its conformance to ``QueryValue``.
     public var queryValue: JSONValue { rawValue.queryValue }
 }
 
@@ -90,7 +90,7 @@ extension Double: QueryValue { public var queryValue: JSONValue { .number(self) 
 extension Float: QueryValue { public var queryValue: JSONValue { .number(Double(self)) } }
 
 extension QueryValue where Self: BinaryInteger {
-    /// The integer. Beyond `Int64` it becomes the nearest `Double`, like numbers in JSON.
+    /// The integer as JSON. Beyond `Int64`, it becomes the nearest `Double`, like numbers in JSON.
     public var queryValue: JSONValue { Int64(exactly: self).map { .integer($0) } ?? .number(Double(self)) }
 }
 
@@ -109,19 +109,19 @@ extension Array: QueryValue where Element: QueryValue { public var queryValue: J
 extension URL: QueryValue { public var queryValue: JSONValue { .string(absoluteString) } }
 
 extension UUID: QueryValue {
-    /// The UUID in lower case, as JavaScript writes it.
+    /// The UUID in lowercase, as JavaScript writes it.
     public var queryValue: JSONValue { .string(lowercaseString) }
 }
 
 extension Date: QueryValue {
-    /// The date as JavaScript sends it, such as `2024-01-02T03:04:05.678Z`; null outside of the range of JavaScript's dates.
+    /// The date in JavaScript's format, such as `2024-01-02T03:04:05.678Z`; null outside the range of JavaScript's dates.
     public var queryValue: JSONValue { javaScriptText.map { .string($0) } ?? .null }
 }
 
 extension Date {
-    /// The date as JavaScript's `toISOString` writes it: in UTC, with milliseconds; nil outside of the range of JavaScript's dates.
+    /// The date in the format of JavaScript's `toISOString`: UTC with milliseconds; nil outside the range of JavaScript's dates.
     ///
-    /// Rounded to milliseconds, not cut off: a date parsed from `….678Z` must be sent as `….678Z`, although its binary fraction is lower.
+    /// Rounded to milliseconds rather than truncated: a date parsed from `….678Z` must be sent as `….678Z`, although its binary fraction is lower.
     package var javaScriptText: String? {
         ISO8601Timestamp(milliseconds: (timeIntervalSince1970 * 1000).rounded()).text()
     }

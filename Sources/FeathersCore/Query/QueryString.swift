@@ -1,11 +1,11 @@
 extension Query {
-    /// The query as the part of a URL after `?`, byte for byte as Feathers' JavaScript client writes it with `qs`.
+    /// Returns the query as the part of a URL after `?`, byte for byte as Feathers' JavaScript client writes it with `qs`.
     ///
-    /// An empty query is an empty string. From a query string, a server gets every value as a string, and null as an empty one. Without
+    /// An empty query returns an empty string. A server receives every value in a query string as a string, and null as an empty string. Without
     /// query schemas, a condition on a number, a boolean or null therefore matches nothing.
     ///
     /// - Parameter options: The array format and the limits of the server's parser.
-    /// - Throws: ``FeathersError/Code/badRequest``, never sent, if writing the query would lose a condition: for an empty
+    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, if the query string would lose a condition: for an empty
     ///   array or object (`qs` omits it, so that `{$in: []}` would match everything), and for anything that exceeds the limits
     ///   in `options`. The message names the property.
     public func queryString(_ options: QueryStringOptions = QueryStringOptions()) throws(FeathersError) -> String {
@@ -15,17 +15,17 @@ extension Query {
     }
 }
 
-/// How a query is written as a query string, and the limits of the server's parser.
+/// The format of query strings, and the limits of the server's parser.
 ///
-/// FeathersJS servers parse query strings with `qs`, which silently changes what exceeds its limits. The limits are therefore
-/// checked before anything is sent. The defaults are those of a current Express; nil removes a limit.
+/// FeathersJS servers parse query strings with `qs`, which silently changes anything that exceeds its limits. The limits are therefore
+/// checked before anything is sent. The defaults are those of current Express versions. Set nil to remove a limit.
 public struct QueryStringOptions: Sendable, Hashable {
     /// The format of arrays of plain values.
     public enum ArrayFormat: Sendable, Hashable {
-        /// `n[$in][0]=1&n[$in][1]=2`: what Feathers' own client writes.
+        /// `n[$in][0]=1&n[$in][1]=2`: the format of Feathers' own client.
         case indices
-        /// `n[$in][]=1&n[$in][]=2`: older servers accept such arrays at any length. Arrays of objects keep their
-        /// indices, since servers merge `$or[][a]` and `$or[][b]` into one object.
+        /// `n[$in][]=1&n[$in][]=2`: a format that older servers accept at any length. Arrays of objects keep their
+        /// indices, because servers merge `$or[][a]` and `$or[][b]` into one object.
         case brackets
     }
 
@@ -33,7 +33,7 @@ public struct QueryStringOptions: Sendable, Hashable {
     let arrayLimit: Int?
     let depthLimit: Int?
     let pairLimit: Int?
-    /// Whether the server turns the text of a query string back into numbers, booleans and null.
+    /// Whether the server converts strings in a query string back to numbers, booleans and null.
     package let serverParsesTypes: Bool
 
     /// Creates options. The defaults are the limits of `qs` in FeathersJS.
@@ -41,11 +41,11 @@ public struct QueryStringOptions: Sendable, Hashable {
     /// - Parameters:
     ///   - arrayFormat: The format of arrays of plain values.
     ///   - arrayLimit: The maximum number of elements in an array with indices. Servers with an older Express or `qs` turn arrays of
-    ///     more than 20 elements into objects, so that `$in` matches nothing. For these, set 20, which makes longer arrays an error, or
+    ///     more than 20 elements into objects, so that `$in` matches nothing. For such servers, set 20, which rejects longer arrays, or
     ///     use ``ArrayFormat/brackets``.
     ///   - depthLimit: The maximum number of levels below a property's first. Array indices count: `$or[0][address][city]` has three.
-    ///   - pairLimit: The maximum number of `key=value` pairs; `qs` ignores further pairs.
-    ///   - serverParsesTypes: Whether the server turns the text of a query string back into numbers, booleans and null, for example with
+    ///   - pairLimit: The maximum number of `key=value` pairs. `qs` ignores additional pairs.
+    ///   - serverParsesTypes: Whether the server converts strings in a query string back to numbers, booleans and null, for example with
     ///     query schemas. If not, `RESTTransport` reports the first query of each service that compares with such a value.
     public init(
         arrayFormat: ArrayFormat = .indices, arrayLimit: Int? = 1000, depthLimit: Int? = 5, pairLimit: Int? = 1000,

@@ -1,9 +1,9 @@
-/// Writes a query's pairs into a buffer.
+/// An encoder that writes a query's pairs into a buffer.
 ///
-/// `key` is the encoded key of the current value. Descending appends to it and returning truncates it, so that each part of a
+/// `key` is the encoded key of the current value. Descending appends to it, and returning truncates it, so that each part of a
 /// key is encoded only once.
 struct QueryStringEncoder {
-    /// One step of the path from the query to a value in it.
+    /// A step on the path from the query to a value.
     private enum Step {
         case key(String)
         case index(Int)
@@ -23,7 +23,7 @@ struct QueryStringEncoder {
 
     mutating func append(_ query: JSONObject) throws(FeathersError) {
         for (name, value) in query {
-            // An empty `$sort` is the only empty object that can be omitted without losing a condition.
+            // Only an empty `$sort` can be omitted without losing a condition.
             if name == "$sort", value.object?.isEmpty == true { continue }
             key.removeAll(keepingCapacity: true)
             PercentEncoding.append(name, keeping: .unreserved, to: &key)
@@ -37,7 +37,7 @@ struct QueryStringEncoder {
         case .null: try appendPair("")
         case .bool(let bool): try appendPair(bool ? "true" : "false")
         case .integer(let integer): try appendPair(String(integer))
-        // As JavaScript's `String(x)` writes numbers, infinities and NaN included.
+        // Numbers in the format of JavaScript's `String(x)`, including infinities and NaN.
         case .number: try appendPair(value.description)
         case .string(let string): try appendPair(string)
         case .array(let array): try append(array)
@@ -46,7 +46,7 @@ struct QueryStringEncoder {
     }
 
     private mutating func append(nested object: JSONObject) throws(FeathersError) {
-        if object.isEmpty { throw refusal("is an empty object: a query string has no form for it and would leave the condition out.") }
+        if object.isEmpty { throw refusal("is an empty object: a query string cannot express it and would omit the condition.") }
         for (name, value) in object {
             try descend(.key(name)) { key in
                 PercentEncoding.append(name, keeping: .unreserved, to: &key)
@@ -57,13 +57,13 @@ struct QueryStringEncoder {
     }
 
     private mutating func append(_ array: [JSONValue]) throws(FeathersError) {
-        if array.isEmpty { throw refusal("is an empty array: a query string has no form for it and would leave the condition out.") }
+        if array.isEmpty { throw refusal("is an empty array: a query string cannot express it and would omit the condition.") }
         let hasBrackets = options.arrayFormat == .brackets && array.allSatisfy(\.isPlain)
         if !hasBrackets, let limit = options.arrayLimit, array.count > limit {
             throw refusal(
                 """
                 has \(array.count) elements, and servers read only \(limit) as an array. Write arrays with brackets, \
-                send the query over a socket, or raise `arrayLimit` to what the server reads.
+                send the query over a socket, or raise `arrayLimit` to the server's limit.
                 """)
         }
         for (index, value) in array.enumerated() {
@@ -82,7 +82,7 @@ struct QueryStringEncoder {
         path.append(step)
         // The first step is the property itself.
         if let limit = options.depthLimit, path.count - 1 > limit {
-            throw refusal("lies deeper than the \(limit) levels servers read from a query string. \(Self.advice("depthLimit"))")
+            throw refusal("is deeper than the \(limit) levels that servers read from a query string. \(Self.advice("depthLimit"))")
         }
         let length = key.count
         key.append(contentsOf: "%5B".utf8)
@@ -96,7 +96,7 @@ struct QueryStringEncoder {
     private mutating func appendPair(_ value: String) throws(FeathersError) {
         pairs += 1
         if let limit = options.pairLimit, pairs > limit {
-            throw refusal("comes after the \(limit) values servers read from a query string. \(Self.advice("pairLimit"))")
+            throw refusal("comes after the \(limit) values that servers read from a query string. \(Self.advice("pairLimit"))")
         }
         if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
         bytes.append(contentsOf: key)
@@ -105,10 +105,10 @@ struct QueryStringEncoder {
     }
 
     private static func advice(_ option: String) -> String {
-        "Send the query over a socket, or raise `\(option)` to what the server reads."
+        "Send the query over a socket, or raise `\(option)` to the server's limit."
     }
 
-    /// The error for the current value. It names properties, never values.
+    /// Returns the error for the current value. It names properties, never values.
     private func refusal(_ reason: String) -> FeathersError {
         var name = ""
         for step in path {

@@ -1,7 +1,7 @@
-// JSON as the data of typed calls: the form for literals with values of several kinds, which are no dictionary of one type.
+// JSON arguments for typed calls: for literals with values of several types, which do not form a dictionary of one type.
 
 extension TypedService {
-    /// Creates a record from JSON, such as a literal with values of several kinds.
+    /// Creates a record from JSON, such as a literal with values of several types.
     @concurrent @discardableResult
     public func create(_ data: JSONValue, query: Query = Query(), params: Params = Params()) async throws -> Model {
         let request = try untyped.request(.create, data: oneRecord(data), query: query, params: params)
@@ -36,7 +36,7 @@ extension TypedService {
         try await patchAll(query: written(query, params), with: data, params: params)
     }
 
-    /// Calls a custom method with JSON, or without data, and decodes its result into the type the caller expects.
+    /// Calls a custom method with JSON or without data, and decodes the result into the expected type.
     @concurrent
     public func call<Result: Decodable & Sendable>(
         _ method: ServiceMethod, with data: JSONValue = .null, returning type: Result.Type = Result.self, query: Query = Query(),
@@ -46,7 +46,7 @@ extension TypedService {
         return try decode(await untyped.response(to: request), as: type, codec(for: params))
     }
 
-    /// Calls a custom method with JSON, or without data, and ignores its result.
+    /// Calls a custom method with JSON or without data, and ignores the result.
     @concurrent
     public func call(
         _ method: ServiceMethod, with data: JSONValue = .null, query: Query = Query(), params: Params = Params()
@@ -54,7 +54,7 @@ extension TypedService {
         try await untyped.call(method, with: data, query: query, params: params)
     }
 
-    /// Calls a custom method and ignores its result.
+    /// Calls a custom method and ignores the result.
     @concurrent
     public func call(
         _ method: ServiceMethod, with data: some Encodable & Sendable, query: Query = Query(), params: Params = Params()

@@ -1,18 +1,18 @@
 import FeathersSupport
 
-/// A service of an app: its implementation, its options, its hooks and the readers of its events.
+/// A service of an app: its implementation, its options, its hooks and its event subscribers.
 ///
-/// There is one actor for each path, kept by the app. It owns the hooks and options; registering them is ordered by its isolation. Calls do not run on
-/// the actor: they read an immutable plan that it publishes, and run beside each other. What you hold is an ``UntypedService`` or a
-/// ``TypedService``, which joins this actor with its app.
+/// The app holds one actor for each path. The actor owns the hooks and options, and its isolation orders their registration. Calls do not
+/// run on the actor: they run concurrently and read an immutable plan that it publishes. You use a service through ``UntypedService`` or
+/// ``TypedService``, which combine this actor with its app.
 public actor Service {
     /// The path without leading and trailing slashes.
     public nonisolated let path: String
 
     nonisolated let events = EventHub<ServiceEvent>()
-    /// Whether a reader was warned that the server sends no events.
+    /// Whether a subscriber was warned that the server sends no events.
     nonisolated let hasWarnedOfMissingEvents = Locked(false)
-    /// The compiled plans; nil after a change of hooks, options or implementation.
+    /// The compiled plans; nil after a change to hooks, options or implementation.
     private nonisolated let published = Locked<CallPlans?>(nil)
 
     private(set) var hooks = Hooks()
@@ -23,30 +23,30 @@ public actor Service {
         (self.path, self.implementation, self.options) = (path, implementation, options)
     }
 
-    /// Adds hooks behind the present ones. Calls that start after this returns run them.
+    /// Appends hooks. Calls that start after this method returns run them.
     public func use(hooks: Hooks) {
         self.hooks.append(hooks)
         published.withLock { $0 = nil }
     }
 
-    /// Puts another implementation in place. Hooks and readers of events stay.
+    /// Replaces the implementation. Hooks and event subscribers are kept.
     func replace(_ implementation: any ServiceProtocol, options: ServiceOptions) {
         (self.implementation, self.options) = (implementation, options)
         published.withLock { $0 = nil }
     }
 
-    /// What to do for a call of a method; nil if the hooks have changed since it was compiled.
+    /// Returns the plan for a method; nil if hooks have changed since it was compiled.
     nonisolated func compiledPlan(for method: ServiceMethod, in app: FeathersApp) -> CallPlan? {
         guard let plans = published.withLock({ $0 }), plans.version == app.hookVersion else { return nil }
         return plans[method]
     }
 
-    /// Compiles on the actor, so that twenty registrations of hooks cost one compilation, by the next call.
+    /// Compiles on the actor when the next call needs it, so that many registrations cost one compilation.
     func plan(for method: ServiceMethod, in app: FeathersApp) -> CallPlan { compile(for: app)[method] }
 
     private func compile(for app: FeathersApp) -> CallPlans {
         let (version, appHooks) = app.versionedHooks
-        // A call that waited here behind another finds its work done.
+        // Another call may have compiled the plans while this one waited for the actor.
         if let plans = published.withLock({ $0 }), plans.version == version { return plans }
         let plans = CallPlans(
             version: version, app: appHooks, service: hooks, options: options,
@@ -56,13 +56,13 @@ public actor Service {
     }
 }
 
-/// The plans of all methods of a service, and the version of the app's hooks they were made of. Immutable.
+/// The immutable plans of all methods of a service, with the version of the app's hooks that they were compiled from.
 private final class CallPlans: Sendable {
     let version: Int
-    /// Feathers' six methods have places of their own, since every call looks one up.
+    /// Feathers' six methods have their own properties, because every call looks one up.
     private let find, get, create, update, patch, remove: CallPlan
     private let custom: [ServiceMethod: CallPlan]
-    /// The plan of custom methods without hooks of their own.
+    /// The plan for custom methods without their own hooks.
     private let anyCustom: CallPlan
 
     init(version: Int, app: Hooks, service: Hooks, options: ServiceOptions, site: MiddlewareSite) {

@@ -1,30 +1,30 @@
-/// What an app can register: the methods of a Feathers service.
+/// The methods of a Feathers service. Implement this protocol to register a service in an app.
 ///
-/// Implement the methods your service has; the others answer with
-/// ``FeathersError/Code/methodNotAllowed``, as FeathersJS does. Throw a ``FeathersError``; anything else reaches the caller as it is.
+/// Implement the methods your service supports. The others throw ``FeathersError/Code/methodNotAllowed``, as in FeathersJS. Throw a
+/// ``FeathersError``; other errors reach the caller unchanged.
 public protocol ServiceProtocol: Sendable {
-    /// Lists the records that match `params.query`: an array, or a page `{total, limit, skip, data}`.
+    /// Returns the records that match `params.query`: an array or a page `{total, limit, skip, data}`.
     func find(_ params: Params) async throws -> JSONValue
 
     /// Reads one record.
     func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue
 
-    /// Creates one record from an object, several from an array of objects.
+    /// Creates one record from an object, or several from an array of objects.
     func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue
 
-    /// Replaces a record. A nil id is Feathers' null id, which most services refuse here.
+    /// Replaces a record. A nil id is Feathers' null id, which most services reject for this method.
     func update(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue
 
-    /// Merges `data` into a record; with a nil id into every record that matches `params.query`.
+    /// Merges `data` into a record or, with a nil id, into every record that matches `params.query`.
     func patch(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue
 
-    /// Removes a record; with a nil id every record that matches `params.query`.
+    /// Removes a record or, with a nil id, every record that matches `params.query`.
     func remove(_ id: ServiceID?, _ params: Params) async throws -> JSONValue
 
     /// Runs a custom method.
     func call(_ method: ServiceMethod, with data: JSONValue, _ params: Params) async throws -> JSONValue
 
-    /// Runs any request. The default implementation calls the method the request names.
+    /// Responds to any request. The default implementation calls the method that the request names.
     func respond(to request: ServiceRequest) async throws -> ServiceResponse
 }
 
@@ -78,26 +78,26 @@ extension ServiceProtocol {
 }
 
 extension FeathersError {
-    /// The refusal of a method a service does not have, worded as FeathersJS words it.
+    /// Returns the error for a method that the service does not support, with FeathersJS' message.
     package static func unsupported(_ method: ServiceMethod) -> FeathersError {
         FeathersError(.methodNotAllowed, "Method `\(method)` is not supported by this endpoint.")
     }
 
-    /// A method that a service of this process does not implement, or implements with other labels or types than its protocol declares.
+    /// Returns the error for a method that a local service does not implement, or implements with other labels or types than its protocol declares.
     static func unimplemented(_ method: ServiceMethod) -> FeathersError {
         var error = unsupported(method)
-        error.hint = "no method of the service has the signature that its protocol declares for '\(method)'"
+        error.hint = "the service has no method with the signature that its protocol declares for '\(method)'"
         return error
     }
 }
 
-/// A service that has something to do before an app starts or after it ends.
+/// A service that performs work before an app starts or after it ends.
 public protocol LifecycleService: ServiceProtocol {
-    /// Prepares the service: when its app is set up, or when it is registered in an app that already is.
-    /// - Throws: whatever prevents it from working; the app's set-up, or `use`, throws it on.
+    /// Prepares the service. Called when its app is set up, or when the service is registered in an app that is already set up.
+    /// - Throws: any error that prevents the service from working. The app's setup, or `use`, rethrows it.
     func setUp(in app: FeathersApp, at path: String) async throws
 
-    /// Ends the service: when its app is torn down, or when it is taken out.
+    /// Cleans up the service. Called when its app is torn down, or when the service is removed.
     func tearDown(in app: FeathersApp, at path: String) async throws
 }
 
@@ -106,21 +106,21 @@ extension LifecycleService {
     public func tearDown(in app: FeathersApp, at path: String) async throws {}
 }
 
-/// How an app registers a service.
+/// Options for registering a service.
 public struct ServiceOptions: Sendable {
     let methods: Set<ServiceMethod>?
     let serviceEvents: Set<EventName>
 
-    /// Creates options.
+    /// Creates options for registering a service.
     /// - Parameters:
-    ///   - methods: the methods that may be called, custom ones included; nil allows every method the service answers.
-    ///   - serviceEvents: the events the service emits itself, so that the app does not emit them after its methods.
+    ///   - methods: the methods that may be called, including custom ones; nil allows every method that the service supports.
+    ///   - serviceEvents: the events that the service emits itself. The app does not emit them after its methods.
     public init(methods: Set<ServiceMethod>? = nil, serviceEvents: Set<EventName> = []) {
         self.methods = methods
         self.serviceEvents = serviceEvents
     }
 
-    /// Names that mean something else where hooks are registered, so no custom method may have them.
+    /// Names that have another meaning when hooks are registered, so they are not allowed for custom methods.
     private static let reserved: Set<String> = [
         "all", "around", "before", "after", "error", "hooks", "setup", "teardown", "publish",
     ]
@@ -133,7 +133,7 @@ public struct ServiceOptions: Sendable {
     }
 }
 
-/// Stands where no service is registered, and says so to every call.
+/// The implementation for paths without a service. It rejects every call.
 struct MissingService: ServiceProtocol {
     let path: String
 
@@ -142,20 +142,20 @@ struct MissingService: ServiceProtocol {
     }
 }
 
-/// Refuses the methods that a service's options leave out.
+/// The implementation for methods that a service's options exclude. It rejects every call.
 struct RefusingService: ServiceProtocol {
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         throw FeathersError.unsupported(request.method)
     }
 }
 
-/// A service on the server, until the app has shut down.
+/// A service on the server, which rejects calls once the app has shut down.
 struct SendingService: ServiceProtocol {
     let transport: any Transport
     let gate: CallGate
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        // Checked here, the last place before the wire: the call may have waited for its turn, or be a repetition.
+        // Checked here, immediately before sending, because the call may have waited or be a retry.
         if gate.isFinished { throw FeathersError.shuttingDown(request) }
         try request.checkSender()
         return try await transport.send(request)

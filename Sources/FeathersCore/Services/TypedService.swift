@@ -1,26 +1,26 @@
-/// A service whose records are a model of yours: it encodes what goes in and decodes what comes out.
+/// A service whose records are values of a model. It encodes arguments and decodes results.
 ///
 /// ```swift
 /// let messages = app.service("messages", of: Message.self)
 /// let recent = try await messages.find(.sorted(by: "createdAt", .descending).limit(10))
 /// ```
 ///
-/// Hooks and events are the untyped service's: both faces see the same calls. Parameters and errors are those of ``UntypedService``'s methods. Besides, a
-/// model that cannot be encoded is a ``FeathersError/Code/badRequest`` that names the property, and nothing is sent. A result that cannot be decoded
-/// is a ``FeathersError/Code/generalError`` that names the property, and in a list the record: the call has been executed then.
+/// It shares hooks and events with the untyped service. Parameters and errors are those of ``UntypedService``'s methods. In addition, a model
+/// that cannot be encoded throws ``FeathersError/Code/badRequest`` with the name of the property, and nothing is sent. A result that cannot be
+/// decoded throws ``FeathersError/Code/generalError`` with the name of the property and, in a list, the record. In that case, the call was executed.
 public struct TypedService<Model: Codable & Sendable>: Sendable {
-    /// The same service, untyped.
+    /// The same service without a model.
     public let untyped: UntypedService
-    /// The way through the envelope in which the server answers; empty where there is none.
+    /// The path through the envelope of the server's responses; empty if there is none.
     let rootKeys: [RootKey]
     let coding: (any JSONCodec)?
 
-    /// A service seen through a model; `app.service(path, of: Model.self)` is the short way.
+    /// Creates a typed view of a service. `app.service(path, of: Model.self)` is the shorthand.
     /// - Parameters:
     ///   - service: the untyped service.
-    ///   - model: what a record becomes.
-    ///   - rootKeys: the way to the record, list or page inside every result, for servers that wrap them: `["data"]`. Events carry records as they are.
-    ///   - coding: how models become JSON and back; nil for the app's way.
+    ///   - model: the type of the records.
+    ///   - rootKeys: the keys that lead to the record, list or page in every result, if the server wraps them: `["data"]`. Events are not unwrapped.
+    ///   - coding: the codec between models and JSON; nil for the app's.
     public init(_ service: UntypedService, of model: Model.Type = Model.self, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil) {
         untyped = service
         self.rootKeys = rootKeys
@@ -30,14 +30,14 @@ public struct TypedService<Model: Codable & Sendable>: Sendable {
     /// The path without leading and trailing slashes.
     public var path: String { untyped.path }
 
-    /// Adds hooks behind the present ones.
+    /// Appends hooks.
     public func use(hooks: Hooks) async {
         await untyped.use(hooks: hooks)
     }
 }
 
 extension TypedService {
-    /// Lists the records that match a query, with the page's totals where the service paginates.
+    /// Returns the records that match a query, with the totals of the page if the service paginates.
     @concurrent
     public func find(_ query: Query = Query(), params: Params = Params()) async throws -> Paginated<Model> {
         try decodePage(await untyped.response(to: untyped.request(.find, query: query, params: params)), params)
@@ -49,7 +49,7 @@ extension TypedService {
         try decode(await untyped.response(to: untyped.request(.get, id: id.serviceID, query: query, params: params)), codec(for: params))
     }
 
-    /// Creates a record from a model or from any other encodable value.
+    /// Creates a record from a model or another encodable value.
     @concurrent @discardableResult
     public func create(_ data: some Encodable & Sendable, query: Query = Query(), params: Params = Params()) async throws -> Model {
         let codec = codec(for: params)
@@ -95,7 +95,7 @@ extension TypedService {
         return try decode(await untyped.response(to: request), codec)
     }
 
-    /// Merges JSON into a record. A property that is null in `data` is cleared.
+    /// Merges JSON into a record. Null clears a property.
     @concurrent @discardableResult
     public func patch(
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, query: Query = Query(), params: Params = Params()
@@ -125,7 +125,7 @@ extension TypedService {
         try decodeList(await untyped.response(to: untyped.request(.remove, query: query, params: params)), params)
     }
 
-    /// Calls a custom method and decodes its result into the type the caller expects.
+    /// Calls a custom method and decodes its result into the expected type.
     @concurrent
     public func call<Result: Decodable & Sendable>(
         _ method: ServiceMethod, with data: some Encodable & Sendable, returning type: Result.Type = Result.self,
@@ -138,13 +138,13 @@ extension TypedService {
 }
 
 extension TypedService {
-    /// A typed query in the names, and with the dates, of this service.
-    /// - Throws: ``FeathersError/Code/badRequest`` as ``TypedQuery/untyped(coding:)`` does.
+    /// Translates a typed query with the property names and date format of this service.
+    /// - Throws: ``FeathersError/Code/badRequest`` under the same conditions as ``TypedQuery/untyped(coding:)``.
     package func written(_ query: TypedQuery<Model>, _ params: Params) throws(FeathersError) -> Query {
         try query.untyped(coding: codec(for: params))
     }
 
-    /// Lists the records that match a typed query.
+    /// Returns the records that match a typed query.
     @concurrent
     public func find(_ query: TypedQuery<Model>, params: Params = Params()) async throws -> Paginated<Model> {
         try await find(written(query, params), params: params)
@@ -164,8 +164,8 @@ extension TypedService {
         try await removeAll(query: written(query, params), params: params)
     }
 
-    /// All pages of the records that match a typed query; see ``UntypedService/pages(_:of:keyedBy:prefetching:params:)``.
-    /// - Throws: ``FeathersError/Code/badRequest`` naming the property whose name on the server is not known.
+    /// Returns the pages of the records that match a typed query; see ``UntypedService/pages(_:of:keyedBy:prefetching:params:)``.
+    /// - Throws: ``FeathersError/Code/badRequest`` that names a property whose name on the server is unknown.
     public func pages(
         _ query: TypedQuery<Model>, of size: Int = 100, keyedBy key: String? = nil, prefetching prefetch: Int = 0, params: Params = Params()
     ) throws -> ServicePages<Model> {
@@ -174,32 +174,32 @@ extension TypedService {
 }
 
 extension TypedService {
-    /// The records of one kind of event, received from now on; see ``UntypedService/events(_:buffering:)-(EventName,_)``.
+    /// Returns the records of future events of one kind; see ``UntypedService/events(_:buffering:)-(EventName,_)``.
     ///
-    /// An event that cannot be decoded is passed over with a warning in the app's diagnostics; ``deliveries(_:buffering:)`` tells where.
+    /// An event that cannot be decoded is skipped, with a warning in the app's diagnostics. ``deliveries(_:buffering:)`` shows the position.
     public func events(_ name: EventName, buffering limit: Int = Service.defaultEventBuffer) -> AsyncStream<Model> {
         events(name, as: Model.self, buffering: limit)
     }
 
-    /// The payloads of a custom event, received from now on: `messages.events("typing", as: Typing.self)`.
+    /// Returns the payloads of future custom events: `messages.events("typing", as: Typing.self)`.
     /// - Parameters:
-    ///   - name: the event.
-    ///   - payload: what its data is decoded into.
-    ///   - limit: how many of the newest events are kept for a slow reader, as with `AsyncStream`'s `.bufferingNewest(limit)`.
+    ///   - name: the name of the event.
+    ///   - payload: the type that the event's data is decoded into.
+    ///   - limit: the number of newest events to buffer for a slow reader, as with `AsyncStream`'s `.bufferingNewest(limit)`.
     public func events<Payload: Decodable & Sendable>(
         _ name: EventName, as payload: Payload.Type, buffering limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<Payload> {
         untyped.subscribe(to: [name], buffering: limit).events(untyped.diagnostics, eventDecoder(payload))
     }
 
-    /// The changes of the service's records, received from now on; of all four kinds unless named.
+    /// Returns future changes of the service's records; of all four kinds by default.
     public func changes(
         _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<ServiceChange<Model>> {
         untyped.subscribe(to: names, buffering: limit).events(untyped.diagnostics, changeDecoder)
     }
 
-    /// The changes of the service's records with markers where some are missing or cannot be decoded.
+    /// Returns future changes of the service's records, with markers where events are missing or cannot be decoded.
     public func deliveries(
         _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<EventDelivery<ServiceChange<Model>>> {
@@ -227,7 +227,7 @@ extension TypedService {
 // MARK: - Coding
 
 extension FeathersApp {
-    /// How models of this app become JSON and back, unless the service or the call says otherwise.
+    /// The codec between models and JSON, unless a service or call sets its own.
     public var coding: any JSONCodec {
         get { self[AppCoding.self] ?? defaultCoding }
         set { self[AppCoding.self] = newValue }
@@ -235,21 +235,21 @@ extension FeathersApp {
 }
 
 extension Params {
-    /// How this call's models become JSON and back. It wins over the service's and the app's, and is never sent.
+    /// The codec between models and JSON for this call. It overrides the service's and the app's, and is never sent.
     public var coding: (any JSONCodec)? {
         get { self[CallCoding.self] }
         set { self[CallCoding.self] = newValue }
     }
 }
 
-/// Boxed once: making it for every call would allocate.
+/// Boxed once, because creating it for every call would allocate.
 private let defaultCoding: any JSONCodec = CodingOptions()
 
 private enum AppCoding: AppSetting { typealias Value = any JSONCodec }
 private enum CallCoding: ParamsKey { typealias Value = any JSONCodec }
 
 extension UntypedService {
-    /// Makes a call whose result is decoded into a model.
+    /// Executes a call whose result is decoded into a model.
     func response(to request: consuming ServiceRequest) async throws -> ServiceResponse {
         var request = request
         request.decodesResult = true
@@ -258,12 +258,12 @@ extension UntypedService {
 }
 
 extension TypedService {
-    /// The call's codec, or else the service's, or else the app's.
+    /// Returns the codec of the call, the service or the app, in this order.
     package func codec(for params: Params) -> any JSONCodec {
         params.coding ?? coding ?? untyped.app.coding
     }
 
-    /// Refuses a list where one record is created, before anything is sent.
+    /// Throws an error for a list if one record is expected, before anything is sent.
     func oneRecord(_ data: JSONValue) throws(FeathersError) -> JSONValue {
         guard data.array == nil else {
             throw .refused("'create' of service '\(path)' takes one record. To create several, use create(contentsOf:)")
@@ -281,7 +281,7 @@ extension TypedService {
         try decode(ServiceResponse(json), codec(for: params))
     }
 
-    /// The records of a result of `find`, not decoded yet.
+    /// Returns the records of a result of `find` without decoding them.
     package func page(_ json: JSONValue) throws -> Paginated<JSONValue> {
         try Paginated(json: named(Model.self) { try json.unwrapped(by: rootKeys) })
     }
@@ -303,7 +303,7 @@ extension TypedService {
         try named(type) { try response.decode(type, at: rootKeys, codec) }
     }
 
-    /// Has what a decoder reports name the service and the model.
+    /// Adds the service and the model to the errors of a decoder.
     private func named<Value>(_ type: Any.Type, _ decode: () throws -> Value) throws -> Value {
         do {
             return try decode()

@@ -1,4 +1,4 @@
-/// What an app can register in terms of a model: models in, models out.
+/// The methods of a service that works with models. Implement this protocol to register such a service in an app.
 ///
 /// ```swift
 /// actor Todos: TypedServiceProtocol {
@@ -15,13 +15,13 @@
 /// let todos = try await app.use(Todos(), at: "todos")
 /// ```
 ///
-/// Implement the methods your service has; the others answer with ``FeathersError/Code/methodNotAllowed``, as FeathersJS does. A service with
-/// `get` and `update` has `patch` too. ``ServiceProtocol`` is the form for services that work with JSON, or with several records at once.
+/// Implement the methods your service supports. The others throw ``FeathersError/Code/methodNotAllowed``, as in FeathersJS. A service that
+/// implements `get` and `update` also supports `patch`. For services that work with JSON or several records at once, use ``ServiceProtocol``.
 public protocol TypedServiceProtocol<Model>: Sendable {
     /// The type of the service's records.
     associatedtype Model: Codable & Sendable
 
-    /// Lists the records that match `params.query`.
+    /// Returns the records that match `params.query`.
     func find(_ params: Params) async throws -> Paginated<Model>
 
     /// Reads one record.
@@ -33,7 +33,7 @@ public protocol TypedServiceProtocol<Model>: Sendable {
     /// Replaces a record.
     func update(_ id: ServiceID, with model: Model, _ params: Params) async throws -> Model
 
-    /// Merges properties into a record. The default implementation reads the record, merges, and updates it.
+    /// Merges properties into a record. The default implementation reads the record, merges the properties and updates it.
     func patch(_ id: ServiceID, with changes: JSONObject, _ params: Params) async throws -> Model
 
     /// Removes a record.
@@ -69,9 +69,9 @@ extension TypedServiceProtocol {
 }
 
 extension FeathersApp {
-    /// Registers a service that works with models at a path, in place of what was there.
+    /// Registers a service that works with models at a path, replacing any previous service.
     ///
-    /// Its records become JSON and back as the app's ``FeathersApp/coding`` says, or the call's.
+    /// The app's ``FeathersApp/coding``, or the call's, converts its records to JSON and back.
     /// - Throws: ``FeathersError/Code/badRequest`` for an empty path or a custom method with a reserved name.
     @discardableResult
     public func use<S: TypedServiceProtocol>(
@@ -82,7 +82,7 @@ extension FeathersApp {
     }
 }
 
-/// A typed service as the app calls it.
+/// The untyped form of a typed service, which the app calls.
 private struct TypedServiceAdapter<S: TypedServiceProtocol>: ServiceProtocol {
     let service: S
     let app: WeakApp
@@ -137,7 +137,7 @@ private struct TypedServiceAdapter<S: TypedServiceProtocol>: ServiceProtocol {
 }
 
 extension JSONCodec {
-    /// - Throws: ``FeathersError/Code/badRequest`` naming the property that does not fit.
+    /// - Throws: ``FeathersError/Code/badRequest`` that names the property that cannot be decoded.
     fileprivate func decodeData<Model: Decodable>(_ type: Model.Type, from data: JSONValue) throws -> Model {
         do {
             return try decode(type, from: data)

@@ -1,7 +1,7 @@
 extension Params {
-    /// Whether records that cannot be decoded are left out of the result of `find`, `pages` or `live`; false unless set.
+    /// Whether to skip records that cannot be decoded in the results of `find`, `pages` and `live`; false by default.
     ///
-    /// Each of them is reported to the app's diagnostics as a warning. Without this setting, the first one fails the call.
+    /// Each skipped record is reported as a warning in the app's diagnostics. Without this setting, the first one fails the call.
     ///
     /// ```swift
     /// var params = Params()
@@ -18,7 +18,7 @@ private enum SkipsUndecodableRecords: ParamsKey { typealias Value = Bool }
 
 /// A record of a list that cannot be decoded.
 struct UndecodableRecord: Error {
-    /// The position in the list, counted from 0; nil if there is none.
+    /// The position in the list, starting at 0; nil if there is none.
     let index: Int?
     /// The record's id, if it has one.
     let id: ServiceID?
@@ -32,10 +32,10 @@ struct UndecodableRecord: Error {
 }
 
 extension TypedService {
-    /// Decodes a record of a list; nil if it cannot be decoded and the call's params say to skip it.
+    /// Decodes a record of a list; returns nil if it cannot be decoded and the call's params allow skipping it.
     /// - Parameters:
     ///   - json: the record.
-    ///   - index: its position in the list, counted from 0; nil if there is none.
+    ///   - index: its position in the list, starting at 0; nil if there is none.
     ///   - params: the params of the call.
     package func decodeListed(_ json: JSONValue, at index: Int?, _ params: Params) throws -> Model? {
         do {
@@ -50,7 +50,7 @@ extension TypedService {
         }
     }
 
-    /// Decodes a result of `find` without the records that cannot be decoded.
+    /// Decodes a result of `find`, skipping records that cannot be decoded.
     func decodePageSkipping(_ json: JSONValue, _ params: Params) throws -> Paginated<Model> {
         let page = try page(json)
         let models = try page.data.enumerated().compactMap { try decodeListed($1, at: $0, params) }
@@ -59,11 +59,11 @@ extension TypedService {
 }
 
 extension JSONCodec {
-    /// Encodes what a call sends.
+    /// Encodes the data of a call.
     /// - Parameters:
-    ///   - value: the model, or whatever else the call sends.
+    ///   - value: the model or other data to send.
     ///   - path: the path of the service.
-    /// - Throws: ``FeathersError/Code/badRequest`` naming the property that JSON cannot express, such as a number that is NaN.
+    /// - Throws: ``FeathersError/Code/badRequest`` that names the property that JSON cannot express, such as a NaN.
     package func encodeSent(_ value: some Encodable, to path: String) throws -> JSONValue {
         do {
             return try encode(value)

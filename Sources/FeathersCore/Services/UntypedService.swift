@@ -1,18 +1,18 @@
 import FeathersSupport
 
-/// A service of an app: Feathers' six methods, custom ones, hooks and events.
+/// A service of an app, with Feathers' six methods, custom methods, hooks and events.
 ///
 /// ```swift
 /// let messages = app.service("messages")
 /// let message = try await messages.create(["text": "Hi"])
 /// ```
 ///
-/// It works the same for local services and for those on a server, and keeps its app alive. Calls run concurrently. Every method throws
-/// ``FeathersError``, `CancellationError`, or what your own hooks throw.
+/// It works the same for local and remote services, and keeps its app alive. Calls run concurrently. Every method throws
+/// ``FeathersError``, `CancellationError`, or any error that your own hooks throw.
 ///
-/// In every method, `query` has the conditions that records must match, their order and number, and the properties of the result; `params`
-/// carries header fields, values for the path's placeholders, a deadline, and values of your own for hooks. A query in `params.query`
-/// counts too: a record must match the conditions of both, and the argument's `$limit`, `$skip`, `$sort` and `$select` win.
+/// In every method, `query` contains the conditions that records must match, their order and number, and the properties of the result. `params`
+/// contains header fields, values for the path's placeholders, a deadline, and values of your own for hooks. A query in `params.query` also
+/// applies: records must match both queries' conditions, and the argument's `$limit`, `$skip`, `$sort` and `$select` take precedence.
 public struct UntypedService: Sendable {
     /// The app the service belongs to.
     public let app: FeathersApp
@@ -26,7 +26,7 @@ public struct UntypedService: Sendable {
     /// The path without leading and trailing slashes.
     public var path: String { actor.path }
 
-    /// Adds hooks behind the present ones. Calls that start after this returns run them.
+    /// Appends hooks. Calls that start after this method returns run them.
     public func use(hooks: Hooks) async { await actor.use(hooks: hooks) }
 
     /// The hooks registered on this service.
@@ -34,14 +34,14 @@ public struct UntypedService: Sendable {
 }
 
 extension UntypedService {
-    /// Lists the records that match a query: an array, or a page. Read either with ``Paginated/init(json:)``.
+    /// Returns the records that match a query: an array or a page. Read either with ``Paginated/init(json:)``.
     @concurrent
     public func find(_ query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
         try await execute(request(.find, query: query, params: params)).result
     }
 
     /// Reads one record.
-    /// - Throws: ``FeathersError/Code/notFound`` if there is no such record, or the query does not match it.
+    /// - Throws: ``FeathersError/Code/notFound`` if the record does not exist or does not match the query.
     @concurrent
     public func get(_ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()) async throws
         -> JSONValue
@@ -50,22 +50,22 @@ extension UntypedService {
     }
 
     /// Creates a record.
-    /// - Returns: the record as the service keeps it, with its id.
+    /// - Returns: the record as the service stored it, with its id.
     @concurrent @discardableResult
     public func create(_ data: JSONValue, query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
         try await execute(request(.create, data: data, query: query, params: params)).result
     }
 
     /// Creates several records in one call.
-    /// - Returns: an array of the records as the service keeps them.
-    /// - Throws: ``FeathersError/Code/methodNotAllowed`` if the service takes one at a time.
+    /// - Returns: an array of the records as the service stored them.
+    /// - Throws: ``FeathersError/Code/methodNotAllowed`` if the service creates only one record at a time.
     @concurrent @discardableResult
     public func create(contentsOf data: [JSONValue], query: Query = Query(), params: Params = Params()) async throws -> JSONValue {
         try await execute(request(.create, data: .array(data), query: query, params: params)).result
     }
 
-    /// Replaces a record. Properties that `data` leaves out are gone; ``patch(_:with:_:params:)`` keeps them.
-    /// - Throws: ``FeathersError/Code/notFound`` if there is no such record, or the query does not match it.
+    /// Replaces a record. Properties missing from `data` are removed; use ``patch(_:with:query:params:)`` to keep them.
+    /// - Throws: ``FeathersError/Code/notFound`` if the record does not exist or does not match the query.
     @concurrent @discardableResult
     public func update(
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, query: Query = Query(), params: Params = Params()
@@ -74,7 +74,7 @@ extension UntypedService {
     }
 
     /// Merges data into a record.
-    /// - Throws: ``FeathersError/Code/notFound`` if there is no such record, or the query does not match it.
+    /// - Throws: ``FeathersError/Code/notFound`` if the record does not exist or does not match the query.
     @concurrent @discardableResult
     public func patch(
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, query: Query = Query(), params: Params = Params()
@@ -82,17 +82,17 @@ extension UntypedService {
         try await execute(request(.patch, id: id.serviceID, data: data, query: query, params: params)).result
     }
 
-    /// Merges data into every record that matches a query. With an empty query, and none in `params.query`, every record matches.
+    /// Merges data into every record that matches a query. If the query and `params.query` are empty, every record matches.
     /// - Returns: an array of the changed records.
-    /// - Throws: ``FeathersError/Code/methodNotAllowed`` if the service changes one at a time.
+    /// - Throws: ``FeathersError/Code/methodNotAllowed`` if the service changes only one record at a time.
     @concurrent @discardableResult
     public func patchAll(query: Query, with data: JSONValue, params: Params = Params()) async throws -> JSONValue {
         try await execute(request(.patch, data: data, query: query, params: params)).result
     }
 
     /// Removes a record.
-    /// - Returns: the record as it was.
-    /// - Throws: ``FeathersError/Code/notFound`` if there is no such record, or the query does not match it.
+    /// - Returns: the removed record.
+    /// - Throws: ``FeathersError/Code/notFound`` if the record does not exist or does not match the query.
     @concurrent @discardableResult
     public func remove(
         _ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()
@@ -100,16 +100,16 @@ extension UntypedService {
         try await execute(request(.remove, id: id.serviceID, query: query, params: params)).result
     }
 
-    /// Removes every record that matches a query. With an empty query, and none in `params.query`, every record matches.
-    /// - Returns: an array of the records as they were.
-    /// - Throws: ``FeathersError/Code/methodNotAllowed`` if the service removes one at a time.
+    /// Removes every record that matches a query. If the query and `params.query` are empty, every record matches.
+    /// - Returns: an array of the removed records.
+    /// - Throws: ``FeathersError/Code/methodNotAllowed`` if the service removes only one record at a time.
     @concurrent @discardableResult
     public func removeAll(query: Query, params: Params = Params()) async throws -> JSONValue {
         try await execute(request(.remove, query: query, params: params)).result
     }
 
     /// Calls a custom method.
-    /// - Throws: ``FeathersError/Code/badRequest`` for one of Feathers' six, and ``FeathersError/Code/methodNotAllowed`` if the service has no such method.
+    /// - Throws: ``FeathersError/Code/badRequest`` for one of Feathers' six, ``FeathersError/Code/methodNotAllowed`` for an unknown method.
     @concurrent @discardableResult
     public func call(
         _ method: ServiceMethod, with data: JSONValue = .null, query: Query = Query(), params: Params = Params()
@@ -117,9 +117,9 @@ extension UntypedService {
         try await execute(customRequest(method, data: data, query: query, params: params)).result
     }
 
-    /// Runs any request of this service through its hooks, and gives the response with its metadata.
+    /// Runs any request of this service through its hooks, and returns the response with its metadata.
     ///
-    /// The request's path is replaced by the service's own.
+    /// The service's own path replaces the request's.
     @concurrent
     public func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         var request = request
@@ -145,7 +145,7 @@ extension UntypedService {
             } else {
                 plan = await actor.plan(for: method, in: app)
             }
-            // Only what may call others has to be told from a call that comes too late.
+            // Only a call that can make other calls has to be distinguished from one that comes too late.
             let isInside = !plan.mayCallOthers || CallGate.entered === app.gate
             if plan.isBare {
                 let request = request
@@ -166,15 +166,15 @@ extension UntypedService {
             if let event = context.event { emit(event, of: response, context.dispatch ?? response.result) }
             return response
         } catch let error as FeathersError where error.path == nil && !path.isEmpty {
-            // Once, here: what fails on the way does not know whose call it carries.
+            // Added once, here, because inner stages do not know the whole call.
             throw error.ending(method, of: path)
         }
     }
 
-    /// Emits an event for each record: the result of a multi operation is an array. None for what was written in an earlier sign-in.
+    /// Emits an event for each record, since a multi operation returns an array. Emits nothing for writes made under an earlier sign-in.
     private func emit(_ event: EventName, of response: ServiceResponse, _ result: @autoclosure () -> JSONValue) {
         guard actor.events.hasSubscribers else { return }
-        // Only to the readers: the app's own caches learn of its own calls where they pass.
+        // Only to subscribers: the app's own caches observe its calls in their middleware.
         let result = result()
         let records = if case .array(let records) = result { records } else { [result] }
         app.registry.hand(
@@ -191,14 +191,14 @@ extension UntypedService {
         return request(method, data: data, query: query, params: params)
     }
 
-    /// A request with the conditions of both queries.
+    /// Returns a request with the conditions of both queries.
     func request(_ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, query: Query, params: Params) -> ServiceRequest {
         ServiceRequest(path: path, method: method, id: id, data: data, params: params.joining(query))
     }
 }
 
 extension Params {
-    /// The params with the conditions of another query too.
+    /// Returns the params with the conditions of another query added.
     package func joining(_ query: Query) -> Params {
         if query.isEmpty { return self }
         var params = self
@@ -206,7 +206,7 @@ extension Params {
         return params
     }
 
-    /// The params for a caller that sends the query by other means.
+    /// Returns the params without the query, for a caller that sends it by other means.
     package var withoutQuery: Params {
         if query.isEmpty { return self }
         var params = self
@@ -216,7 +216,7 @@ extension Params {
 }
 
 extension Query {
-    /// The conditions of both queries; of `$limit`, `$skip`, `$sort` and `$select`, those of the other one win. Conditions on the same property go into `$and`.
+    /// Combines the conditions of both queries. `other` wins for `$limit`, `$skip`, `$sort` and `$select`. Conditions on one property go into `$and`.
     package func joined(with other: Query) -> Query {
         if isEmpty { return other }
         var joined = self
@@ -236,50 +236,50 @@ extension Query {
 // MARK: - Events
 
 extension UntypedService {
-    /// The records of one kind of event, received from now on.
+    /// Returns the records of future events of one kind.
     ///
-    /// The stream listens from the moment it is made, has a bounded buffer of its own, and ends when it is dropped or its reader's task is cancelled.
-    /// Make one stream for each reader: two readers of one stream share its events, and cancelling one ends both.
+    /// The stream starts listening when it is created, has its own bounded buffer, and ends when it is dropped or its reader's task is cancelled.
+    /// Create one stream for each reader: two readers of one stream share its events, and cancelling one ends both.
     /// - Parameters:
     ///   - name: a standard event or a custom one.
-    ///   - limit: how many of the newest events are kept for a slow reader, as with `AsyncStream`'s `.bufferingNewest(limit)`. Older ones are
-    ///     dropped; ``deliveries(_:buffering:)`` tells where.
+    ///   - limit: the number of newest events to buffer for a slow reader, as with `AsyncStream`'s `.bufferingNewest(limit)`. Older events are
+    ///     dropped; ``deliveries(_:buffering:)`` shows where.
     public func events(_ name: EventName, buffering limit: Int = Service.defaultEventBuffer) -> AsyncStream<JSONValue> {
         subscribe(to: [name], buffering: limit).events(diagnostics) { $0.data }
     }
 
-    /// Events of several kinds with their names, received from now on; Feathers' four unless named.
+    /// Returns future events of several kinds with their names; Feathers' four by default.
     public func events(
         _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<ServiceEvent> {
         subscribe(to: names, buffering: limit).events(diagnostics) { $0 }
     }
 
-    /// Every event of the service, custom ones included, received from now on.
+    /// Returns all future events of the service, including custom ones.
     public func allEvents(buffering limit: Int = Service.defaultEventBuffer) -> AsyncStream<ServiceEvent> {
         subscribe(to: nil, buffering: limit).events(diagnostics) { $0 }
     }
 
-    /// The changes of the service's records, received from now on.
+    /// Returns future changes of the service's records.
     public func changes(buffering limit: Int = Service.defaultEventBuffer) -> AsyncStream<ServiceChange<JSONValue>> {
         subscribe(to: EventName.standard, buffering: limit).events(diagnostics) { try $0.change(of: $0.data) }
     }
 
-    /// Events with markers where some are missing; Feathers' four events unless named.
+    /// Returns future events with markers where some are missing; Feathers' four by default.
     public func deliveries(
         _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<EventDelivery<ServiceEvent>> {
         subscribe(to: names, buffering: limit).deliveries(diagnostics) { $0 }
     }
 
-    /// Emits an event to the readers in this process, as a service does for its custom events.
+    /// Emits an event to the subscribers in this process, as a service does for its custom events.
     public func emit(_ event: EventName, _ data: JSONValue) {
         let event = ServiceEvent(path: path, name: event, data: data)
         app.registry.observe { $0.receive(event) }
         actor.events.emit(event)
     }
 
-    /// Subscribes to events, and warns of a server that sends none: once for each service.
+    /// Subscribes to events, and warns once per service if the server sends none.
     func subscribe(to names: [EventName]?, buffering limit: Int) -> EventReading<ServiceEvent> {
         if app.transport != nil, app.realTimeTransport == nil, app.registry.registered(at: path) == nil {
             let diagnostics = app.diagnostics
@@ -292,7 +292,7 @@ extension UntypedService {
             if isFirst {
                 diagnostics.log(
                     .warning, .events,
-                    "The app's transport receives no events: readers of service '\(path)' see only the changes that this app makes itself",
+                    "The app's transport receives no events: subscribers of service '\(path)' see only the changes that this app makes",
                     [.path: .string(path)])
             }
         }
@@ -300,13 +300,13 @@ extension UntypedService {
         reading.onSecondReader { [app = app.weakReference, path] in
             app.app?.diagnostics.log(
                 .warning, .events,
-                "Two readers share one stream of the events of service '\(path)', so that each of them misses some: make a stream for each",
+                "Two readers share one event stream of service '\(path)', so each of them misses events: create a stream for each reader",
                 [.path: .string(path)])
         }
         return reading
     }
 
-    /// Where the readers of events report. Not through the app: a stream does not keep it.
+    /// The diagnostics that event streams report to. Holds the app weakly, because a stream does not retain its app.
     var diagnostics: @Sendable () -> Diagnostics {
         { [app = app.weakReference] in app.app?.diagnostics ?? Diagnostics() }
     }

@@ -1,40 +1,40 @@
-/// A transport that keeps a connection, over which the server also pushes events.
+/// A transport that keeps a connection open, over which the server also pushes events.
 public protocol RealTimeTransport: Transport {
-    /// Says where events go. The app calls it once, before anything connects.
+    /// Sets the receiver of events. The app calls this method once, before connecting.
     func deliver(to sink: EventSink)
 
-    /// Says what is done on every connection from the next one on; what several plugins ask for is done in the order of their asking.
+    /// Adds a setup that runs on every connection from the next one on. Setups run in the order in which they were added.
     func use(connectionSetup setup: ConnectionSetup)
 
-    /// Connects, and keeps connected, until the task is cancelled or the connection is closed for good.
-    /// - Throws: ``FeathersError`` saying why the connection was closed for good; nothing after ``disconnect()`` and a cancellation.
+    /// Connects, and stays connected until the task is cancelled or the connection is closed permanently.
+    /// - Throws: ``FeathersError`` with the reason for a permanent close. Does not throw after ``disconnect()`` or a cancellation.
     func run() async throws
 
-    /// Begins what ``run()`` does and returns once the first connection stands.
-    /// - Throws: ``FeathersError`` saying why there is none.
+    /// Starts the same work as ``run()``, and returns once the first connection is open.
+    /// - Throws: ``FeathersError`` with the reason if the connection fails.
     func connect() async throws
 
-    /// Ends what ``connect()`` began and returns when it has ended.
+    /// Stops the work started by ``connect()``, and returns once it has stopped.
     func disconnect() async
 
-    /// How the connection is right now.
+    /// The current status of the connection.
     var status: ConnectionStatus { get }
 
-    /// How the connection is, and then every change of it.
+    /// Returns the current status of the connection, followed by every change.
     func statusUpdates() -> AsyncStream<ConnectionStatus>
 
-    /// How many calls it holds right now; none where it does not count them.
+    /// The number of calls the transport currently holds. The default implementation reports none.
     var load: TransportLoad { get }
 }
 
-/// How many calls a transport holds.
+/// The number of calls that a transport holds.
 public struct TransportLoad: Sendable, Hashable {
-    /// Calls that wait for a connection.
+    /// The number of calls that wait for a connection.
     public var waiting: Int
-    /// Calls that were sent and are not answered.
+    /// The number of calls that were sent but have not received a response.
     public var unanswered: Int
 
-    /// Creates a load from its counts.
+    /// Creates a load with these counts.
     public init(waiting: Int = 0, unanswered: Int = 0) {
         self.waiting = waiting
         self.unanswered = unanswered
@@ -44,27 +44,27 @@ public struct TransportLoad: Sendable, Hashable {
 extension RealTimeTransport {
     public var load: TransportLoad { TransportLoad() }
 }
-/// What a plugin does on every connection of a real-time transport: authentication, for one.
+/// The work that a plugin performs on every connection of a real-time transport, such as authentication.
 ///
-/// A connection that stands again knows nothing of the one before it, not even where the server recovered its session, so that this
-/// is asked for on each of them.
+/// A new connection has no state from the previous one, even if the server recovered its session, so setups run on every
+/// connection.
 public struct ConnectionSetup: Sendable {
-    /// Sends a request over the new connection, ahead of every call that waits for one.
+    /// A function that sends a request over the new connection, ahead of every call that waits for it.
     ///
-    /// It throws what ``Transport/send(_:)`` throws; once the connection is gone, ``FeathersError/Code/unavailable``.
+    /// It throws the errors of ``Transport/send(_:)``. Once the connection has ended, it throws ``FeathersError/Code/unavailable``.
     public typealias Send = @Sendable (ServiceRequest) async throws -> ServiceResponse
 
-    /// Makes header fields for the opening of a connection, once for each attempt.
+    /// A function that returns header fields for opening a connection. It is called once for each attempt.
     public var headers: @Sendable () async throws -> [String: String]
-    /// Runs on every connection once the server has accepted it, before any call that waits is sent and before the connection
-    /// counts as standing. It is cancelled when the connection ends first.
+    /// A function that runs on every connection once the server has accepted it, before any waiting call is sent and before the
+    /// connection counts as open. It is cancelled if the connection ends.
     public var prepare: @Sendable (Send) async -> Void
-    /// Runs beside a prepared connection and is cancelled when that ends.
+    /// A function that runs alongside a prepared connection. It is cancelled when the connection ends.
     public var accompany: @Sendable (Send) async -> Void
-    /// Whether to connect again after an end that the transport takes for final: the server ended the connection, or refused it.
+    /// A function that decides whether to reconnect if the transport considers the end final: the server closed or refused the connection.
     public var reconnects: @Sendable (DisconnectReason) async -> Bool
 
-    /// A setup; the parameters are the properties of the same names, and do nothing unless given.
+    /// Creates a setup. By default, each function does nothing.
     public init(
         headers: @escaping @Sendable () async throws -> [String: String] = { [:] },
         prepare: @escaping @Sendable (Send) async -> Void = { _ in },
@@ -78,36 +78,36 @@ public struct ConnectionSetup: Sendable {
     }
 }
 
-/// How a connection to a server is.
+/// The status of a connection to a server.
 public enum ConnectionStatus: Sendable, Hashable {
-    /// Nobody has asked for a connection yet, or it was ended on our side.
+    /// No connection was requested yet, or it was closed locally.
     case offline
-    /// A connection is being opened; attempts count from 1 since the last one stood.
+    /// A connection is being opened. Attempts count from 1 after the last open connection.
     case connecting(attempt: Int)
-    /// The connection stands; `recovered` where the server has replayed all that was missed.
+    /// The connection is open. If `recovered` is true, the server has replayed all missed events.
     case connected(recovered: Bool)
-    /// The next attempt comes after a delay; `after` says why the last one failed, or why the connection ended.
+    /// The next attempt starts after a delay; `after` is the reason for the last failure or disconnect.
     case waiting(attempt: Int, delay: Duration, after: DisconnectReason)
-    /// The connection ended and will not come back by itself.
+    /// The connection ended and will not be reestablished automatically.
     case closed(DisconnectReason)
 }
 
-/// Why a connection ended.
+/// The reason a connection ended.
 public enum DisconnectReason: Sendable, Hashable {
-    /// The server ended it (Socket.IO's `io server disconnect`); FeathersJS does so when a token expires.
+    /// The server closed it (Socket.IO's `io server disconnect`). FeathersJS does so when a token expires.
     case serverDisconnect
-    /// This side ended it (`io client disconnect`).
+    /// The client closed it (`io client disconnect`).
     case clientDisconnect
-    /// The server was silent for longer than it promised (`ping timeout`).
+    /// The server was silent for longer than it had announced (`ping timeout`).
     case pingTimeout
-    /// The connection was closed without a word (`transport close`).
+    /// The connection was closed without an explanation (`transport close`).
     case transportClose
-    /// The connection failed (`transport error`); the message says how.
+    /// The connection failed (`transport error`), for the reason in the message.
     case transportError(String)
-    /// What came was no Socket.IO (`parse error`).
+    /// The received data was not valid Socket.IO (`parse error`).
     case parseError(String)
     /// The server refused the connection to its namespace (`connect_error`).
     case refused(String)
-    /// As many attempts failed as the policy allows.
+    /// The maximum number of attempts failed.
     case attemptsExhausted
 }

@@ -1,17 +1,17 @@
-/// The way to a server: carries service requests, and knows nothing of hooks.
+/// A transport that carries service requests to a server. It does not run hooks.
 ///
-/// A transport is shared by every service of one app and must accept any number of requests at once.
+/// All services of an app share one transport, so it must accept any number of concurrent requests.
 public protocol Transport: Sendable {
-    /// Sends one request and waits for its answer.
+    /// Sends a request and waits for its response.
     ///
-    /// Cancelling the calling task gives the request up; the transport stays usable.
+    /// Cancelling the calling task cancels the request. The transport remains usable.
     /// - Returns: the server's result; JSON null if it sent none.
-    /// - Throws: ``FeathersError`` for every failure, `CancellationError` when cancelled.
+    /// - Throws: ``FeathersError`` for every failure, `CancellationError` if cancelled.
     func send(_ request: ServiceRequest) async throws -> ServiceResponse
 
-    /// Ends every call in flight, when the app shuts down and has waited for long enough. The transport stays usable.
+    /// Cancels every call in flight. The app calls this method at the end of the shutdown's time limit. The transport remains usable.
     ///
-    /// The calls throw ``FeathersError/Code/unavailable``. The default implementation ends those of a ``CompositeTransport``'s components.
+    /// The calls throw ``FeathersError/Code/unavailable``. The default implementation forwards to the components of a ``CompositeTransport``.
     func endCalls()
 }
 
@@ -21,14 +21,14 @@ extension Transport {
     }
 }
 
-/// A transport that sends over others: one that chooses between two, or one that does something to every request.
+/// A transport that sends over other transports, for example one that chooses between two or modifies requests.
 public protocol CompositeTransport: Transport {
-    /// The transports it sends over, the preferred one first.
+    /// The underlying transports, the preferred one first.
     var components: [any Transport] { get }
 }
 
 extension Transport {
-    /// The transport itself, or the first of those it is made of, that is of a type.
+    /// Returns the transport itself, or its first component, that has the given type.
     ///
     /// ```swift
     /// app.transport?.component(SocketIOTransport.self)?.retryNow()
@@ -41,33 +41,33 @@ extension Transport {
         return nil
     }
 
-    /// The transports that are made of no others: the ways themselves.
+    /// The transports at the end of the chain, which have no components.
     package var innermost: [any Transport] {
         (self as? any CompositeTransport)?.components.flatMap(\.innermost) ?? [self]
     }
 }
 
-/// A transport that keeps calls waiting, for a connection for example.
+/// A transport that queues calls, for example while it has no connection.
 package protocol CallQueueing: Transport {
-    /// Fails the calls that wait and have not been sent, with ``FeathersError/senderChanged(_:)``.
+    /// Fails queued calls that have not been sent, with ``FeathersError/senderChanged(_:)``.
     func failUnsentCalls(where isStale: @Sendable (ServiceRequest) -> Bool)
 }
 
-/// A service on a server, reached through a transport.
+/// A service on a server that is reached through a transport.
 ///
-/// An app's token goes along only if the transport leads to the app's own server, or to one of its authentication's `trustedOrigins`.
+/// The app's token is sent only if the transport connects to the app's own server or to one of its authentication's `trustedOrigins`.
 public struct TransportService: ServiceProtocol {
     let transport: any Transport
     /// Whether the transport is the app's own.
     package let isOwn: Bool
 
-    /// Creates a service that hands its calls to a transport.
+    /// Creates a service that sends its calls over a transport.
     public init(_ transport: any Transport) {
         self.transport = transport
         isOwn = false
     }
 
-    /// The service of an app that nobody has registered.
+    /// Creates the service for an unregistered path of an app.
     init(own transport: any Transport) {
         self.transport = transport
         isOwn = true

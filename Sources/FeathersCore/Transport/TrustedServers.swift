@@ -1,17 +1,17 @@
 package import FeathersSupport
 
-/// A transport that leads to one server.
+/// A transport that connects to one server.
 package protocol AddressedTransport: Transport {
-    /// The server; nil where the transport was given a URL that leads to none.
+    /// The server; nil if the transport's URL does not identify one.
     var origin: Origin? { get }
 }
 
 extension FeathersApp {
-    /// Whether the app's credentials may go to a server: its token, and the header fields that hooks add to the requests of endpoints.
+    /// Returns whether a server may receive the app's credentials: its token, and the header fields that hooks add to endpoint requests.
     ///
-    /// Nothing else decides it, so that it does not matter what leads there: a transport that a call names, a service's transport, an
-    /// absolute URL. The app trusts its own server, which is where its transport leads (each of those it is made of), and the servers that
-    /// its authentication lists. An app whose transport names no server, or that has none, trusts the server of its endpoints.
+    /// The decision depends only on the server, not on how the request gets there: by a call's transport, a service's transport or an absolute
+    /// URL. The app trusts the server of its own transport, including those of its components, and the servers that its authentication lists. An
+    /// app without a transport, or whose transport has no server, trusts the server of its endpoints.
     package func trusts(_ server: Origin?) -> Bool {
         guard let server else { return false }
         let own = transport?.innermost.compactMap { ($0 as? any AddressedTransport)?.origin } ?? []
@@ -19,17 +19,17 @@ extension FeathersApp {
         return own.isEmpty && endpointServer == server
     }
 
-    /// Whether a service may see the app's credentials, because all servers are trusted that its transport may send to.
+    /// Returns whether a service may receive the app's credentials, which is the case if every server its transport may send to is trusted.
     package func trusts(_ service: TransportService) -> Bool {
         if service.isOwn { return true }
         let ways = service.transport.innermost
         return !ways.isEmpty && ways.allSatisfy { trusts(($0 as? any AddressedTransport)?.origin) }
     }
 
-    /// Trusts servers besides the app's own.
+    /// Sets the servers that the app trusts in addition to its own.
     package func trust(_ servers: Set<Origin>) { self[ListedServers.self] = servers }
 
-    /// The server of the app's endpoints where its transport names none.
+    /// The server of the app's endpoints, if its transport has none.
     package var endpointServer: Origin? {
         get { self[EndpointServer.self] }
         set { self[EndpointServer.self] = newValue }
@@ -37,22 +37,22 @@ extension FeathersApp {
 }
 
 extension Params {
-    /// Notes that a header field holds the app's token, for a service of the program's own: it may hand the call on to any server.
+    /// Sets a header field that contains the app's token, for a local service that may forward the call to any server.
     package mutating func lend(_ field: String, _ value: String, of app: FeathersApp) {
         headers[field] = value
         self[LentToken.self] = LentToken(field: field, value: value, owner: app.weakReference)
     }
 
-    /// The header fields for a server: without a token that was lent by an app that does not trust it.
+    /// Returns the header fields for a server, without a token of an app that does not trust the server.
     ///
-    /// What a service has put in the token's place stays.
+    /// If a service has replaced the token, its value is kept.
     package func headers(for server: Origin?) -> [String: String] {
         guard let lent = self[LentToken.self], lent.owner.app?.trusts(server) != true else { return headers }
         return headers.filter { $0 != lent.field || $1 != lent.value }
     }
 }
 
-/// The header field of a call that holds an app's token.
+/// A header field that contains an app's token.
 private struct LentToken: ParamsKey, SecretHiding, Sendable {
     typealias Value = LentToken
 

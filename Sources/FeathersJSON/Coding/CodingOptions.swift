@@ -4,19 +4,19 @@
     public import Foundation
 #endif
 
-/// How models are encoded to JSON and decoded from it.
+/// The rules for encoding models to JSON and decoding them from it.
 ///
 /// ```swift
 /// app.coding = CodingOptions(dates: .secondsSince1970, keys: .snakeCase)
 /// ```
 ///
-/// Set them for an app, for a service (``FeathersApp/service(_:of:rootKeys:coding:)``) or for a call (``Params/coding``). The options nearest to
-/// the call apply, as a whole. For anything beyond these options, write your own ``JSONCodec``.
+/// Set options for an app, for a service (``FeathersApp/service(_:of:rootKeys:coding:)``), or for a call (``Params/coding``). The most specific
+/// options apply, and replace the others entirely. For anything these options don't cover, write your own ``JSONCodec``.
 ///
-/// Models are coded as Foundation's JSON coders do it, with the same errors. What a ``JSONValue`` cannot hold exactly is refused instead of
-/// rounded: integers beyond `Int64`, and a `Decimal` with more digits than a `Double` keeps. A decoded `Decimal` may also be a string.
+/// Models are encoded and decoded as with Foundation's JSON coders, with the same errors. A number that a ``JSONValue`` cannot hold exactly is an
+/// error and is never rounded: an integer beyond `Int64`, or a `Decimal` with more digits than a `Double` keeps. A `Decimal` may also be a string.
 ///
-/// A `UUID` is written in lower case (RFC 9562), as in ids and queries, and read in either case.
+/// A `UUID` is written in lowercase (RFC 9562), as in ids and queries, and read in either case.
 public struct CodingOptions: Sendable {
     /// The format of dates.
     public var dates: JSONDateFormat
@@ -26,10 +26,10 @@ public struct CodingOptions: Sendable {
     public var keys: JSONKeyFormat
     /// The format of infinities and NaN.
     public var nonConformingFloats: JSONFloatFormat
-    /// Passed to every type that is encoded or decoded.
+    /// Contextual information, passed to every type that is encoded or decoded.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
-    /// Creates options. The defaults read and write what JavaScript does.
+    /// Creates options. The defaults match what JavaScript reads and writes.
     public init(
         dates: JSONDateFormat = .iso8601, data: JSONDataFormat = .base64, keys: JSONKeyFormat = .asIs,
         nonConformingFloats: JSONFloatFormat = .refused, userInfo: [CodingUserInfoKey: any Sendable] = [:]
@@ -49,20 +49,20 @@ extension CodingOptions: JSONCodec {
         try JSONValueDecoder(self).decode(type, from: json)
     }
 
-    /// Decodes a model from a JSON text in UTF-8, usually without building its ``JSONValue``.
+    /// Decodes a model from UTF-8 JSON text, usually without building its ``JSONValue``.
     public func decode<T: Decodable>(_ type: T.Type, parsing text: [UInt8]) throws -> T {
         try JSONValueDecoder(self).decode(type, parsing: text)
     }
 }
 
-/// Encodes and decodes models: ``CodingOptions``, or your own codec.
+/// A type that encodes and decodes models: ``CodingOptions``, or your own codec.
 public protocol JSONCodec: Sendable {
     /// Encodes a model.
-    /// - Throws: `EncodingError`, and whatever the model throws.
+    /// - Throws: `EncodingError`, or any error that the model throws.
     func encode(_ value: some Encodable) throws -> JSONValue
 
     /// Decodes a model.
-    /// - Throws: `DecodingError`, whose coding path the call's error names, and whatever the model throws.
+    /// - Throws: `DecodingError`, whose coding path appears in the call's error, or any error that the model throws.
     func decode<T: Decodable>(_ type: T.Type, from json: JSONValue) throws -> T
 }
 
@@ -72,34 +72,34 @@ public enum JSONDateFormat: Sendable {
     ///
     /// Decoding accepts any fraction of a second, or none, and offsets such as `+02:00`.
     case iso8601
-    /// `2024-01-02T03:04:05Z`, for servers that refuse fractions. Encoding drops the fraction; decoding accepts what ``iso8601`` accepts.
+    /// `2024-01-02T03:04:05Z`, for servers that reject fractions. Encoding drops the fraction; decoding accepts the same text as ``iso8601``.
     case iso8601WithoutFraction
-    /// A number of milliseconds since 1970, as JavaScript's `getTime` gives it.
+    /// The number of milliseconds since 1970, as returned by JavaScript's `getTime`.
     case millisecondsSince1970
-    /// A number of seconds since 1970.
+    /// The number of seconds since 1970.
     case secondsSince1970
-    /// Your own format. An error of either function is reported with the coding path of the date.
+    /// Your own format. An error from either function is reported with the coding path of the date.
     case custom(encode: @Sendable (Date) throws -> JSONValue, decode: @Sendable (JSONValue) throws -> Date)
 }
 
 /// The format of `Data` in JSON.
 public enum JSONDataFormat: Sendable {
-    /// A string in Base64 (RFC 4648, section 4).
+    /// A Base64 string (RFC 4648, section 4).
     case base64
-    /// Your own format. An error of either function is reported with the coding path of the data.
+    /// Your own format. An error from either function is reported with the coding path of the data.
     case custom(encode: @Sendable (Data) throws -> JSONValue, decode: @Sendable (JSONValue) throws -> Data)
 }
 
-/// The format of infinities and NaN, for which JSON has no numbers.
+/// The format of infinities and NaN, which JSON numbers cannot represent.
 public enum JSONFloatFormat: Sendable {
-    /// Encoding such a number throws, and only JSON numbers are decoded as numbers.
+    /// Encoding such a number throws. Decoding accepts only JSON numbers.
     case refused
-    /// Encoded as null, as JavaScript's `JSON.stringify` does. Null is decoded as NaN.
+    /// Encoded as null, as with JavaScript's `JSON.stringify`. Null is decoded as NaN.
     case null
-    /// Encoded as these strings, and decoded from them.
+    /// Encoded as these strings and decoded from them.
     case strings(positiveInfinity: String, negativeInfinity: String, nan: String)
 
-    /// The JSON of a number that is not finite; nil if it is refused.
+    /// Returns the JSON for a number that is not finite; nil if such numbers are refused.
     func json(of number: Double) -> JSONValue? {
         switch self {
         case .refused: nil

@@ -1,4 +1,4 @@
-/// One step from a value to one inside it. It becomes a `CodingKey` only when an error names it.
+/// One step from a value to one inside it. Converted to a `CodingKey` only when an error needs it.
 enum CodingPathStep {
     /// The outermost value.
     case root

@@ -1,4 +1,4 @@
-/// The decoder that a model sees: a value, and the path to it.
+/// The decoder that a model sees: a value and the path to it.
 final class DecodingNode: Decoder {
     let source: DecodingSource
     let options: SharedOptions
@@ -7,15 +7,15 @@ final class DecodingNode: Decoder {
     /// Converts property names to this object's keys; nil if names do not change.
     var keys: CodedKeys?
 
-    /// The members of this value, set once it turns out to be an object.
+    /// The members of this value; set once it is known to be an object.
     var members: DecodingMembers?
-    /// How many members the model has asked for.
+    /// The number of members that the model has looked up.
     var lookUps = 0
-    /// The first guess for the next member: models mostly ask for members in the order they were written.
+    /// The first guess for the next member: most models look up members in the order they were written.
     var expectedPosition = 0
-    /// The second guess, kept by a list for its objects: where the member of each lookup was in the objects before.
+    /// The second guess, which a list stores for its objects: the position at which each lookup found its member in earlier objects.
     var positionsInside: [Int] = []
-    /// The positions of members by property name. Built when a property is not found under the key that encoding writes.
+    /// The positions of members by property name. Built when a property is not found under the key that encoding would write.
     var positionsByProperty: [String: Int]?
 
     init(source: DecodingSource, options: SharedOptions) {
@@ -34,7 +34,7 @@ final class DecodingNode: Decoder {
         self.step = step
     }
 
-    /// Built on access, since mostly only errors need it.
+    /// Built on access, because only errors usually need it.
     var codingPath: [any CodingKey] {
         var path: [any CodingKey] = []
         var node: DecodingNode? = self
@@ -58,7 +58,7 @@ final class DecodingNode: Decoder {
             self.members = members
             expectedPosition = members.firstPosition
         }
-        // The keys of any JSON object, not those of a model.
+        // A JSONKey can be any key of a JSON object, not a model's property.
         if keys != nil, type == JSONKey.self { keys = nil }
         return KeyedDecodingContainer(JSONKeyedDecodingContainer(node: self))
     }
@@ -85,7 +85,7 @@ final class DecodingNode: Decoder {
         return find(key: keys.key(of: property), in: members) ?? position(of: property, readBy: keys, in: members)
     }
 
-    /// The records of a list are mostly alike: a key that is not at the expected position may be where the record before had it.
+    /// Finds a key. Records of a list are usually alike, so a key that is not at the expected position may be where it was in the previous record.
     @inline(__always)
     private func find(key: String, in members: DecodingMembers) -> Int? {
         let lookUp = lookUps
@@ -95,7 +95,7 @@ final class DecodingNode: Decoder {
     }
 
     private func findElsewhere(_ key: String, _ lookUp: Int, in members: DecodingMembers) -> Int? {
-        // The siblings of an object's member are of other kinds.
+        // An object's other members are of other types, so their positions don't help.
         guard let parent, parent.members == nil else { return members.position(of: key) }
         let positions = parent.positionsInside
         if lookUp < positions.count, members.hasMember(key, at: positions[lookUp]) { return positions[lookUp] }
@@ -105,7 +105,7 @@ final class DecodingNode: Decoder {
         return position
     }
 
-    /// The position of a member whose key is spelled differently from what encoding writes.
+    /// Returns the position of a member whose key is spelled differently from the one encoding writes.
     private func position(of property: String, readBy keys: CodedKeys, in members: DecodingMembers) -> Int? {
         if positionsByProperty == nil {
             positionsByProperty = Dictionary(members.names.map { (keys.property(of: $0.name), $0.position) }) { first, _ in first }
@@ -125,7 +125,7 @@ final class DecodingNode: Decoder {
         return string
     }
 
-    /// An integer, also when written as `1.0`.
+    /// Returns the value as an integer, including one written as `1.0`.
     @inline(__always)
     func integer<T: FixedWidthInteger>(from source: DecodingSource, as type: T.Type, at step: @autoclosure () -> CodingPathStep) throws -> T
     {
@@ -137,7 +137,7 @@ final class DecodingNode: Decoder {
     private func integerOffTheFastPath<T: FixedWidthInteger>(from value: JSONValue, as type: T.Type, at step: CodingPathStep) throws -> T {
         switch value {
         case .number(let number):
-            // Beyond Int64 the parsed number is already rounded, even if it seems to fit a UInt64.
+            // Beyond Int64 the parsed number is already rounded, even if it appears to fit a UInt64.
             if let integer = Int64(exactly: number), let exact = T(exactly: integer) { return exact }
             throw corrupted("The number \(value) does not fit \(type).", at: step)
         case .integer: throw corrupted("The number \(value) does not fit \(type).", at: step)
@@ -166,7 +166,7 @@ final class DecodingNode: Decoder {
         return float
     }
 
-    /// Any other type: one with a JSON form of its own, or a model that decodes itself.
+    /// Decodes any other type: one with its own JSON form, or a model that decodes itself.
     func decode<T: Decodable>(_ type: T.Type, from source: DecodingSource, at step: @autoclosure () -> CodingPathStep) throws -> T {
         let special = SpecialType(type)
         guard special == .none else { return try decode(special, as: type, from: source, at: step()) }
@@ -176,7 +176,7 @@ final class DecodingNode: Decoder {
         return try T(from: node)
     }
 
-    /// Decodes this node's own value, which needs no further node.
+    /// Decodes this node's own value without creating another node.
     func decodeWhole<T: Decodable>(_ type: T.Type) throws -> T {
         let special = SpecialType(type)
         guard special == .none else { return try decode(special, as: type, from: source, at: .root) }
@@ -187,7 +187,7 @@ final class DecodingNode: Decoder {
     }
 }
 
-/// The node is its own single-value container, which saves an allocation for each value.
+/// The node is its own single-value container, which saves an allocation per value.
 extension DecodingNode: SingleValueDecodingContainer {
     func decodeNil() -> Bool { source.isNull }
 
@@ -209,14 +209,14 @@ extension DecodingNode: SingleValueDecodingContainer {
 }
 
 extension DecodingNode {
-    /// The error for a value of the wrong kind. Null is reported as a missing value.
+    /// Returns the error for a value of the wrong kind. Null is reported as a missing value.
     func mismatch(_ type: any Any.Type, _ source: DecodingSource, at step: CodingPathStep) -> DecodingError {
         let description = "Expected \(type) but found \(source.isNull ? "null" : source.kindName) instead."
         let context = DecodingError.Context(codingPath: path(to: step), debugDescription: description)
         return source.isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    /// The error for a value of the right kind that does not fit.
+    /// Returns the error for a value of the right kind that is not valid.
     func corrupted(_ description: String, at step: CodingPathStep, underlying: (any Error)? = nil) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: path(to: step), debugDescription: description, underlyingError: underlying))
     }

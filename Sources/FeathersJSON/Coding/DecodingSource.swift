@@ -1,7 +1,7 @@
-/// A value to decode: in a tree, or still in its text.
+/// A value to decode: in a tree, or still in its JSON text.
 package enum DecodingSource {
     case tree(JSONValue)
-    /// A value on a tape, which the decoding's ``SharedOptions`` keep alive.
+    /// A value on a tape. The decoding's ``SharedOptions`` keep the tape alive.
     case text(TapeCursor)
 
     @inline(__always)
@@ -50,7 +50,7 @@ package enum DecodingSource {
         }
     }
 
-    /// The strings of an array that contains nothing else. Such arrays are common, and this needs no container.
+    /// The strings of an array that contains only strings. Such arrays are common and need no container.
     var strings: [String]? {
         guard let elements else { return nil }
         var strings: [String] = []
@@ -69,7 +69,7 @@ package enum DecodingSource {
         return cursor.kind == .object ? "an object" : cursor.kind == .array ? "an array" : cursor.json.kindName
     }
 
-    /// The value if it is neither an array nor an object, whose trees need not be built to see that they are not numbers.
+    /// The value if it is not a container. A container's tree need not be built to know that it is not a number.
     var scalar: JSONValue? {
         if case .text(let cursor) = self, cursor.entry.pointee.isContainer { return nil }
         return json
@@ -105,8 +105,8 @@ package enum DecodingSource {
 
 /// The members of an object that is being decoded.
 ///
-/// A member's position is its index in a tree, and on a tape the distance from the object's entry to the key's. Members of similar records mostly
-/// have the same positions.
+/// A member's position is its index in a tree, or on a tape the distance from the object's entry to the key's entry. Similar records usually
+/// have their members at the same positions.
 package enum DecodingMembers {
     case tree(JSONObject)
     case text(object: TapeCursor)
@@ -126,7 +126,7 @@ package enum DecodingMembers {
         }
     }
 
-    /// Whether a position has the member with the given name. The position may be invalid.
+    /// Returns whether the member at a position has the given name. The position may be out of range.
     @inline(__always)
     func hasMember(_ name: String, at position: Int) -> Bool {
         switch self {
@@ -186,7 +186,7 @@ package enum DecodingElements {
         }
     }
 
-    /// The element at a position; nil at the end of the array.
+    /// Returns the element at a position; nil at the end of the array.
     @inline(__always)
     func element(at position: Int) -> DecodingSource? {
         switch self {

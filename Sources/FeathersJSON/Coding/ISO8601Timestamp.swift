@@ -1,17 +1,17 @@
 /// A date in ECMAScript's format (ECMA-262, 21.4.1.32), in milliseconds since 1970.
 ///
-/// Written by hand, since most Feathers records have two dates, and a general formatter costs more than the rest of the record.
+/// Has its own parser and writer: most Feathers records have two dates, and a general formatter costs more than the rest of the record.
 package struct ISO8601Timestamp: Equatable {
     /// Milliseconds since 1970-01-01T00:00:00Z, with a fraction if the text has more than three decimals.
     package var milliseconds: Double
 
     package init(milliseconds: Double) { self.milliseconds = milliseconds }
 
-    /// The text; nil outside of the years -271821 to 275760, the range of JavaScript's dates.
+    /// Returns the text; nil outside the years -271821 to 275760, the range of JavaScript's dates.
     package func text(hasFraction: Bool = true) -> String? {
         guard milliseconds.magnitude <= 8.64e15 else { return nil }
-        // Rounded down, since a date with a fraction of a millisecond has not reached the next one. A thousandth is added,
-        // which is far more than the error of a `Double` of this size, so that 0.678 s does not become 677 ms.
+        // Rounded down, because a date with a fraction of a millisecond has not reached the next millisecond. Adding a thousandth,
+        // far more than the error of a `Double` of this size, keeps 0.678 s from becoming 677 ms.
         let total = Int64((milliseconds + 0.001).rounded(.down))
         let (days, inDay) = Self.divide(total, by: 86_400_000)
         let (year, month, day) = Self.civil(daysSince1970: days)
@@ -34,7 +34,7 @@ package struct ISO8601Timestamp: Equatable {
         }
     }
 
-    /// Days since 1970-01-01 of a date in the proleptic Gregorian calendar (Howard Hinnant, "days_from_civil").
+    /// Returns the days from 1970-01-01 to a date in the proleptic Gregorian calendar (Howard Hinnant, "days_from_civil").
     package static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = divide(shifted, by: 400)
@@ -42,7 +42,7 @@ package struct ISO8601Timestamp: Equatable {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// The inverse of `daysSince1970` (Howard Hinnant, "civil_from_days").
+    /// Returns the inverse of `daysSince1970` (Howard Hinnant, "civil_from_days").
     private static func civil(daysSince1970 days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = divide(days + 719_468, by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -52,7 +52,7 @@ package struct ISO8601Timestamp: Equatable {
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
     }
 
-    /// Division that rounds down, so the remainder is never negative.
+    /// Divides and rounds down, so the remainder is never negative.
     private static func divide(_ value: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
@@ -80,8 +80,8 @@ private struct DigitWriter {
 }
 
 extension ISO8601Timestamp {
-    /// Parses `2024-01-02T03:04:05.678Z`. The fraction may be missing or longer, the offset may be `+02:00`, `+0200` or `+02`,
-    /// and a date without a time is midnight in UTC, as in JavaScript.
+    /// Parses `2024-01-02T03:04:05.678Z`. The fraction may be missing or longer, and the offset may be `+02:00`, `+0200`, or `+02`.
+    /// A date without a time is midnight UTC, as in JavaScript.
     init?(_ text: String) {
         var text = text
         let milliseconds = text.withUTF8 { bytes -> Double? in
@@ -121,30 +121,30 @@ private struct TimestampReader {
         return Double(seconds * 1000) + fraction
     }
 
-    /// Four digits, or a sign and six, as in ECMAScript. `-000000` is invalid.
+    /// Reads four digits, or a sign and six, as in ECMAScript. `-000000` is invalid.
     private mutating func readYear() -> Int64? {
         if skip("+") { return readNumber(width: 6, in: 0...275_760) }
         if skip("-") { return readNumber(width: 6, in: 1...271_821).map { -$0 } }
         return readNumber(width: 4, in: 0...9999)
     }
 
-    /// Milliseconds after the full second.
+    /// Reads the milliseconds after the full second.
     private mutating func readFraction() -> Double? {
         guard skip(".") || skip(",") else { return 0 }
         let first = position
         var digits = 0.0
         while position < bytes.count, let digit = digit(at: position) {
-            // Digits after the fifteenth are below a date's precision.
+            // Digits after the fifteenth are beyond a date's precision.
             if position - first < 15 { digits = digits * 10 + Double(digit) }
             position += 1
         }
         guard position > first else { return nil }
         let count = min(position - first, 15)
-        // A single rounding keeps .678 at exactly 678.
+        // Rounding only once keeps .678 at exactly 678.
         return count <= 3 ? digits * Self.powerOfTen(3 - count) : digits / Self.powerOfTen(count - 3)
     }
 
-    /// Seconds east of Greenwich.
+    /// Reads the offset in seconds east of Greenwich.
     private mutating func readOffset() -> Int64? {
         if skip("Z") || skip("z") { return 0 }
         let isEast = skip("+")

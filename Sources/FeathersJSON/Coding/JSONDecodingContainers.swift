@@ -1,11 +1,11 @@
-/// An object, read by a model's keys.
+/// The container for an object, read by a model's coding keys.
 struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    /// The only property, so that the standard library's copies of the container cost one reference.
+    /// The only stored property, so that each copy the standard library makes costs one reference.
     let node: DecodingNode
 
     var codingPath: [any CodingKey] { node.codingPath }
 
-    /// The keys in the object's order, without those the model does not know.
+    /// The keys in the object's order, without those that the model does not declare.
     var allKeys: [Key] { node.members?.names.compactMap { Key(stringValue: node.keys?.property(of: $0.name) ?? $0.name) } ?? [] }
 
     func contains(_ key: Key) -> Bool { node.position(of: key.stringValue) != nil }
@@ -20,7 +20,7 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         return value
     }
 
-    /// The value of a key; nil if it is missing or null.
+    /// Returns the value for a key; nil if it is missing or null.
     @inline(__always)
     func presentValue(for key: Key) -> DecodingSource? {
         guard let value = node.value(of: key.stringValue) else { return nil }
@@ -43,7 +43,7 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         try DecodingNode(source: value(for: key), parent: node, step: .key(key)).unkeyedContainer()
     }
 
-    /// The decoder for what a superclass encoded. A missing value is null, as with `JSONDecoder`.
+    /// Returns the decoder for the values that a superclass encoded. A missing value is null, as with `JSONDecoder`.
     func superDecoder() throws -> any Decoder { superDecoder(for: JSONKey.parent) }
     func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(for: key) }
 
@@ -52,7 +52,7 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     }
 }
 
-/// The primitives, each without a node of its own.
+/// The primitive types, decoded without a node of their own.
 extension JSONKeyedDecodingContainer {
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try node.bool(from: value(for: key), at: .key(key)) }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try node.string(from: value(for: key), at: .key(key)) }
@@ -107,7 +107,7 @@ extension JSONKeyedDecodingContainer {
     }
 }
 
-/// An array read from its first element to its last.
+/// The container for an array, read from its first element to its last.
 struct JSONUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     let node: DecodingNode
     private let elements: DecodingElements
@@ -119,14 +119,14 @@ struct JSONUnkeyedDecodingContainer: UnkeyedDecodingContainer {
         self.node = node
         self.elements = elements
         position = elements.firstPosition
-        // Counted once, since loops ask for it every time.
+        // Counted once, because loops read it at every step.
         count = elements.count
     }
 
     var codingPath: [any CodingKey] { node.codingPath }
     var isAtEnd: Bool { elements.element(at: position) == nil }
 
-    /// Reads the current element and, if that succeeds, advances.
+    /// Reads the current element and advances if that succeeds.
     @inline(__always)
     private mutating func next<T>(_ type: T.Type, _ read: (DecodingNode, DecodingSource, Int) throws -> T) throws -> T {
         guard let element = elements.element(at: position) else {
@@ -169,7 +169,7 @@ struct JSONUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     }
 }
 
-/// The primitives, each without a node of its own.
+/// The primitive types, decoded without a node of their own.
 extension JSONUnkeyedDecodingContainer {
     mutating func decode(_ type: Bool.Type) throws -> Bool { try next(type) { try $0.bool(from: $1, at: .index($2)) } }
     mutating func decode(_ type: String.Type) throws -> String { try next(type) { try $0.string(from: $1, at: .index($2)) } }

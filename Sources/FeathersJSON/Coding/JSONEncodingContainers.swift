@@ -1,4 +1,4 @@
-/// An object that a model's keys are written to.
+/// The container for an object, written by a model's coding keys.
 struct JSONKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let node: EncodingNode
 
@@ -24,7 +24,7 @@ struct JSONKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     mutating func superEncoder(forKey key: Key) -> any Encoder { node.unfinishedNode(forKey: key) }
 }
 
-/// The primitives, each without a node of its own.
+/// The primitive types, encoded without a node of their own.
 extension JSONKeyedEncodingContainer {
     mutating func encode(_ value: Bool, forKey key: Key) throws { node.set(.bool(value), forKey: key.stringValue) }
     mutating func encode(_ value: String, forKey key: Key) throws { node.set(.string(value), forKey: key.stringValue) }
@@ -51,7 +51,7 @@ extension JSONKeyedEncodingContainer {
     }
 }
 
-/// An array that elements are appended to.
+/// The container for an array, to which elements are appended.
 struct JSONUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     let node: EncodingNode
 
@@ -71,7 +71,7 @@ struct JSONUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     mutating func superEncoder() -> any Encoder { node.unfinishedElement() }
 }
 
-/// The primitives, each without a node of its own.
+/// The primitive types, encoded without a node of their own.
 extension JSONUnkeyedEncodingContainer {
     mutating func encode(_ value: Bool) throws { node.array.append(.bool(value)) }
     mutating func encode(_ value: String) throws { node.array.append(.string(value)) }

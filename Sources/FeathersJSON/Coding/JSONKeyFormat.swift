@@ -1,9 +1,9 @@
 /// The format of a model's property names in JSON.
 ///
-/// This applies to the properties of models, not to data: the keys of a `[String: Value]`, of ``JSONObject`` and of ``JSONValue`` do not change.
+/// The format applies to the properties of models, not to data: the keys of a `[String: Value]`, a ``JSONObject``, or a ``JSONValue`` do not change.
 ///
-/// Decoding looks for the key that encoding would write, so that names survive both ways: `imageURL` is `image_url`. A key that is spelled
-/// differently (`image_URL`) is found by the property name it converts to.
+/// Decoding looks for the key that encoding would write, so names survive a round trip: `imageURL` is `image_url`. If that key is missing, decoding
+/// looks for a key that converts to the property's name, such as `image_URL`.
 public enum JSONKeyFormat: Sendable {
     /// The names as they are.
     case asIs
@@ -11,7 +11,7 @@ public enum JSONKeyFormat: Sendable {
     case snakeCase
     /// `camelCase` in JSON, `snake_case` in the model.
     case camelCase
-    /// Your own format: from a property to its JSON key, and from a JSON key to the property.
+    /// Your own format: from a property to its JSON key, and from a JSON key back to the property.
     case custom(encode: @Sendable (String) -> String, decode: @Sendable (String) -> String)
 
     var converts: Bool {
@@ -37,9 +37,9 @@ public enum JSONKeyFormat: Sendable {
     }
 }
 
-/// Converts names between snake case and camel case, as Foundation's JSON coders do, except that a leading acronym is one word.
+/// Converts names between snake case and camel case as Foundation's JSON coders do, but treats a leading acronym as one word.
 enum KeyCasing {
-    /// `imageURLPath` as `image_url_path`. Existing underscores are kept.
+    /// Converts `imageURLPath` to `image_url_path`. Existing underscores are kept.
     static func snakeCase(_ name: String) -> String {
         let letters = Array(name)
         var result = ""
@@ -47,7 +47,7 @@ enum KeyCasing {
         for (index, letter) in letters.enumerated() {
             if letter.isUppercase, index > 0, letters[index - 1] != "_" {
                 let startsWord = !letters[index - 1].isUppercase
-                // The last of several capitals begins the next word, such as the P of URLPath.
+                // The last of several capitals begins the next word, like the P in URLPath.
                 let endsAcronym = index + 1 < letters.count && letters[index + 1].isLowercase
                 if startsWord || endsAcronym { result.append("_") }
             }
@@ -56,7 +56,7 @@ enum KeyCasing {
         return result
     }
 
-    /// `image_url_path` as `imageUrlPath`. Underscores at both ends are kept.
+    /// Converts `image_url_path` to `imageUrlPath`. Leading and trailing underscores are kept.
     static func camelCase(_ name: String) -> String {
         let inner = name.drop { $0 == "_" }
         let leading = name.prefix { $0 == "_" }
@@ -68,7 +68,7 @@ enum KeyCasing {
     }
 }
 
-/// Caches the keys of properties during one encoding or decoding, since the records of a list have the same few.
+/// A cache of the keys of properties during one encoding or decoding, because the records of a list share the same few.
 final class CodedKeys {
     private let format: JSONKeyFormat
     private var keys: [String: String] = [:]
@@ -85,7 +85,7 @@ final class CodedKeys {
     func property(of key: String) -> String { format.property(of: key) }
 }
 
-/// Dictionaries whose keys are data, not property names.
+/// A dictionary whose keys are data, not property names.
 protocol DictionaryOfStrings {}
 
 extension Dictionary: DictionaryOfStrings where Key == String {}

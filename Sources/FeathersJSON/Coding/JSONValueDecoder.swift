@@ -1,11 +1,11 @@
-/// Decodes models as ``CodingOptions`` describe: from a value, a text or a tape.
+/// Decodes models as ``CodingOptions`` specify, from a value, a text, or a tape.
 package struct JSONValueDecoder: Sendable {
     private let options: CodingOptions
 
     package init(_ options: CodingOptions = CodingOptions()) { self.options = options }
 
     package func decode<T: Decodable>(_ type: T.Type, from value: JSONValue) throws -> T {
-        // The most common "model" needs no decoder.
+        // A JSONValue is the most common "model" and needs no decoder.
         if type == JSONValue.self, let value = value as? T { return value }
         return try DecodingNode(source: .tree(value), options: SharedOptions(options)).decodeWhole(type)
     }
@@ -21,11 +21,11 @@ package struct JSONValueDecoder: Sendable {
     }
 }
 
-/// Decodes the records of one list, each as if it were a value of its own.
+/// Decodes the records of one list, each as if it were a separate value.
 ///
-/// The records of a list mostly have their keys at the same positions, which the decoder remembers. It converts each property name only once.
+/// The records of a list usually have their keys at the same positions, which the decoder remembers. It converts each property name only once.
 package struct JSONListDecoder {
-    /// The parent of every record's node. It remembers the positions of keys; its own value is never read.
+    /// The parent of every record's node. It stores the positions of keys; its own value is never read.
     private let list: DecodingNode
 
     package init(_ options: CodingOptions, text: JSONTape) {
@@ -40,18 +40,18 @@ package struct JSONListDecoder {
         try decode(type, from: .tree(record))
     }
 
-    /// Decodes one record. A record in a text must be of the text that the decoder was made for.
+    /// Decodes one record. A record from a text must belong to the text that the decoder was created for.
     package func decode<T: Decodable>(_ type: T.Type, from record: DecodingSource) throws -> T {
         try DecodingNode(source: record, parent: list, step: .root).decodeWhole(type)
     }
 }
 
-/// What all nodes of one encoding or decoding share.
+/// The state that all nodes of one encoding or decoding share.
 final class SharedOptions {
     let coding: CodingOptions
     /// Converts property names to keys; nil if names do not change.
     let keys: CodedKeys?
-    /// Keeps alive what the nodes' cursors point into.
+    /// Keeps the memory alive that the nodes' cursors point into.
     private let tape: JSONTape?
 
     init(_ coding: CodingOptions, tape: JSONTape? = nil) {

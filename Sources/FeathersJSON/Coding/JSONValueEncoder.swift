@@ -1,4 +1,4 @@
-/// Encodes models as ``CodingOptions`` describe, without going through bytes.
+/// Encodes models as ``CodingOptions`` specify, without going through bytes.
 package struct JSONValueEncoder: Sendable {
     private let options: CodingOptions
 
@@ -15,7 +15,7 @@ package struct JSONValueEncoder: Sendable {
     }
 }
 
-/// The encoder that a model sees, which builds one value.
+/// The encoder that a model sees. It builds one value.
 final class EncodingNode: Encoder {
     enum Kind {
         case empty, single, array, object
@@ -26,14 +26,14 @@ final class EncodingNode: Encoder {
     private let step: CodingPathStep
     /// The path of a node without a parent.
     ///
-    /// A parent keeps the nodes of its nested containers, so these must not keep their parent, or both would leak.
+    /// Nodes of nested containers must not hold their parent: the parent holds them, so both would leak.
     private let basePath: [any CodingKey]
 
     private(set) var kind = Kind.empty
     var single = JSONValue.null
     var array: [JSONValue] = []
     var object = JSONObject()
-    /// Nested containers, which the model may fill until the end, and their positions in `array` or `object`.
+    /// The nested containers, which the model may fill until the end, and their positions in `array` or `object`.
     private var unfinished: [(position: Int, node: EncodingNode)] = []
     private var wasUsedAsTwoKinds = false
     /// Converts property names to this object's keys; nil if names do not change.
@@ -55,7 +55,7 @@ final class EncodingNode: Encoder {
         basePath = []
     }
 
-    /// Built on access, since mostly only errors need it.
+    /// Built on access, because only errors usually need it.
     var codingPath: [any CodingKey] {
         var path: [any CodingKey] = []
         var node = self
@@ -69,10 +69,10 @@ final class EncodingNode: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { options.coding.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        // Most records have a handful of keys, which cost less than growing step by step.
+        // Most records have a handful of keys. Reserving room for them is cheaper than growing step by step.
         if kind == .empty { object = JSONObject(minimumCapacity: 8) }
         become(.object)
-        // The keys of any JSON object, not those of a model.
+        // A JSONKey can be any key of a JSON object, not a model's property.
         if keys != nil, type == JSONKey.self { keys = nil }
         return KeyedEncodingContainer(JSONKeyedEncodingContainer<Key>(node: self))
     }
@@ -84,17 +84,17 @@ final class EncodingNode: Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    /// Sets the kind of value. Asking for a second kind fails in `finish`, since containers cannot throw.
+    /// Sets the kind of value. A second kind makes `finish` fail, because requesting a container cannot throw.
     func become(_ newKind: Kind) {
         if kind != .empty, kind != newKind { wasUsedAsTwoKinds = true }
         kind = newKind
     }
 
-    /// The finished value; nil if nothing was encoded.
+    /// Returns the finished value; nil if nothing was encoded.
     func finish() throws -> JSONValue? {
         guard !wasUsedAsTwoKinds else {
             throw EncodingError.invalidValue(
-                self, EncodingError.Context(codingPath: codingPath, debugDescription: "A value was encoded as two kinds of container."))
+                self, EncodingError.Context(codingPath: codingPath, debugDescription: "The value requested two kinds of container."))
         }
         for (position, node) in unfinished {
             let value = try node.finish() ?? .object([:])
@@ -116,7 +116,7 @@ final class EncodingNode: Encoder {
         if !unfinished.isEmpty, let position = object.position(of: key) { unfinished.removeAll { $0.position == position } }
     }
 
-    /// The node for a value that is filled in later. The same key returns the same node.
+    /// Returns the node for a value that is filled in later; the same node for the same key.
     func unfinishedNode(forKey key: some CodingKey) -> EncodingNode {
         let name = keys?.key(of: key.stringValue) ?? key.stringValue
         if let position = object.position(of: name), let known = unfinished.first(where: { $0.position == position }) { return known.node }
@@ -138,7 +138,7 @@ final class EncodingNode: Encoder {
     @inline(__always)
     func integer<T: FixedWidthInteger>(_ integer: T, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue {
         guard let exact = Int64(exactly: integer) else {
-            throw invalid(integer, "\(integer) is beyond Int64; JSON could not keep it exactly, encode it as a string.", at: step())
+            throw invalid(integer, "\(integer) is beyond Int64, so JSON cannot represent it exactly; encode it as a string.", at: step())
         }
         return .integer(exact)
     }
@@ -151,24 +151,24 @@ final class EncodingNode: Encoder {
 
     func float(_ float: Float, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue {
         guard float.isFinite else { return try nonFinite(Double(float), at: step()) }
-        // The digits of the Float, not of its binary expansion: 0.1 instead of 0.10000000149011612.
+        // Uses the Float's own digits, not its binary expansion: 0.1 instead of 0.10000000149011612.
         return .number(float.rounded() == float ? Double(float) : Double(float.description) ?? Double(float))
     }
 
     private func nonFinite(_ number: Double, at step: CodingPathStep) throws -> JSONValue {
         guard let json = options.coding.nonConformingFloats.json(of: number) else {
-            throw invalid(number, "JSON has no \(number).", at: step)
+            throw invalid(number, "JSON cannot represent \(number).", at: step)
         }
         return json
     }
 
-    /// Any other type: one with a JSON form of its own, or a model that encodes itself.
+    /// Encodes any other type: one with its own JSON form, or a model that encodes itself.
     func encode<T: Encodable>(_ value: T, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue {
         if let special = try encodeSpecial(value, at: step()) { return special }
         let node = EncodingNode(parent: self, step: step())
         if node.keys != nil, T.self is any DictionaryOfStrings.Type { node.keys = nil }
         try value.encode(to: node)
-        // A model without properties is an object without keys.
+        // A model without properties encodes as an empty object.
         return try node.finish() ?? .object([:])
     }
 
@@ -185,7 +185,7 @@ final class EncodingNode: Encoder {
     }
 }
 
-/// The node is its own single-value container, which saves an allocation for each value.
+/// The node is its own single-value container, which saves an allocation per value.
 extension EncodingNode: SingleValueEncodingContainer {
     private func set(_ value: JSONValue) {
         become(.single)

@@ -8,7 +8,7 @@
 enum SpecialType {
     case none, jsonValue, jsonObject, date, url, uuid, data, decimal
 
-    /// Seven pointer comparisons, for every value that is decoded or encoded.
+    /// Costs seven pointer comparisons for every value that is decoded or encoded.
     @inline(__always)
     init(_ type: any Any.Type) {
         if type == JSONValue.self {
@@ -63,18 +63,18 @@ extension DecodingNode {
         }
     }
 
-    /// A number, regardless of what the float format decodes as one.
+    /// Returns a number, regardless of which strings the float format accepts as numbers.
     private func moment(from value: JSONValue, at step: CodingPathStep) throws -> Double {
         guard let number = value.number else { throw mismatch(Date.self, .tree(value), at: step) }
         return number
     }
 
-    /// Decodes with a custom format, and adds the coding path to its error.
+    /// Decodes with a custom format and adds the coding path to its error.
     private func custom<T>(_ decode: (JSONValue) throws -> T, from value: JSONValue, at step: CodingPathStep) throws -> T {
         do {
             return try decode(value)
         } catch {
-            throw corrupted("The custom format does not read it as \(T.self).", at: step, underlying: error)
+            throw corrupted("The custom format failed to decode \(T.self).", at: step, underlying: error)
         }
     }
 
@@ -104,9 +104,9 @@ extension DecodingNode {
         case .integer(let integer): return Decimal(integer)
         case .number(let number): text = number.description
         case .string(let string):
-            // Decimal itself would parse "12 apples" as 12.
+            // Decimal itself parses "12 apples" as 12.
             guard let parsed = try? JSONValue(parsing: string), parsed.number != nil else {
-                throw corrupted("The string is no decimal number.", at: step)
+                throw corrupted("The string is not a decimal number.", at: step)
             }
             text = string
         default: throw mismatch(Decimal.self, .tree(value), at: step)
@@ -143,7 +143,7 @@ extension EncodingNode {
 
     private func timestamp(of date: Date, hasFraction: Bool, at step: CodingPathStep) throws -> JSONValue {
         guard let text = ISO8601Timestamp(milliseconds: date.timeIntervalSince1970 * 1000).text(hasFraction: hasFraction) else {
-            throw invalid(printable(date), "The date is out of the range of JavaScript's dates.", at: step)
+            throw invalid(printable(date), "The date is outside the range of JavaScript's dates.", at: step)
         }
         return .string(text)
     }
@@ -155,18 +155,18 @@ extension EncodingNode {
         }
     }
 
-    /// Encodes with a custom format, and adds the coding path to its error.
+    /// Encodes with a custom format and adds the coding path to its error.
     private func custom<T>(_ encode: (T) throws -> JSONValue, _ value: T, at step: CodingPathStep) throws -> JSONValue {
         do {
             return try encode(value)
         } catch {
-            throw invalid(printable(value), "The custom format does not write \(T.self).", at: step, underlying: error)
+            throw invalid(printable(value), "The custom format failed to encode \(T.self).", at: step, underlying: error)
         }
     }
 
-    /// The value for an error that can be printed: of a date its seconds since 1970.
+    /// Returns a value that an error can print: for a date, its seconds since 1970.
     ///
-    /// Foundation ends the process when it prints a date that is not finite.
+    /// Foundation terminates the process when it prints a date that is not finite.
     private func printable(_ value: Any) -> Any {
         if let date = value as? Date { return date.timeIntervalSince1970 }
         return value
@@ -176,13 +176,13 @@ extension EncodingNode {
         let text = decimal.description
         if let integer = Int64(text) { return .integer(integer) }
         guard let number = Double(text), number.isFinite, Decimal(string: number.description) == decimal else {
-            throw invalid(decimal, "A JSON number could not keep this decimal exactly; encode it as a string.", at: step)
+            throw invalid(decimal, "A JSON number cannot represent this decimal exactly; encode it as a string.", at: step)
         }
         return .number(number)
     }
 }
 
 extension UUID {
-    /// The UUID in lower case, as RFC 9562 and JavaScript write it. Foundation writes it in upper case.
+    /// The UUID in lowercase, as RFC 9562 and JavaScript write it. Foundation writes it in uppercase.
     package var lowercaseString: String { uuidString.lowercased() }
 }

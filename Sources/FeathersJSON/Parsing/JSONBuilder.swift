@@ -1,31 +1,31 @@
-/// Receives the values of a JSON text from a parser.
+/// A type that receives the values of a JSON text from a parser.
 ///
-/// There are two builders: ``JSONTreeBuilder`` makes the tree of values, ``TapeWriter`` the tape. The parser is generic over its builder, so that
-/// it is specialized for each and the calls cost nothing.
+/// There are two builders: ``JSONTreeBuilder`` creates the tree of values, ``TapeWriter`` the tape. The parser is generic over its builder, so
+/// it is specialized for each and the calls add no cost.
 protocol JSONBuilder: ~Copyable {
     /// The builder's state for an array or object that is still open.
     associatedtype Container
     associatedtype Value
 
-    /// Whether strings are passed with their escapes resolved; otherwise escapes are only checked.
+    /// Whether strings are passed with their escapes resolved. Otherwise, escapes are only checked.
     static var resolvesEscapes: Bool { get }
-    /// The state of the level around the outermost value, which is not a container.
+    /// The state of the level around the outermost value, which is not inside a container.
     var outside: Container { get }
 
     mutating func null(at offset: Int) -> Value
     mutating func bool(_ bool: Bool, at offset: Int) -> Value
     mutating func integer(_ integer: Int64, at offset: Int) -> Value
     mutating func number(_ number: Double, at offset: Int) -> Value
-    /// - Returns: nil if the string is not UTF-8.
+    /// - Returns: nil if the string is not valid UTF-8.
     mutating func string(_ string: ParsedString) -> Value?
 
     mutating func open(_ kind: JSONContainerKind, at offset: Int) -> Container
-    /// Takes the key of the next value.
-    /// - Returns: false if the key is not UTF-8, or the builder gives up.
+    /// Takes the key for the next value.
+    /// - Returns: false if the key is not valid UTF-8 or the builder gives up.
     mutating func key(_ key: ParsedString, in container: inout Container) -> Bool
     /// Takes the next value of a container.
     mutating func add(_ value: consuming Value)
-    /// - Parameter end: the offset after the closing bracket.
+    /// Ends a container. `end` is the offset after its closing bracket.
     mutating func close(_ kind: JSONContainerKind, _ container: consuming Container, endingAt end: Int) -> Value
 }
 
@@ -38,12 +38,12 @@ enum JSONContainerKind {
 
 /// A string as the parser found it.
 struct ParsedString {
-    /// The string's bytes, with escapes resolved if the builder asks for that.
+    /// The string's bytes, with escapes resolved if the builder requires that.
     let bytes: UnsafeBufferPointer<UInt8>
     /// The offset in the text after the opening quote.
     let offset: Int
     let length: Int
-    /// Whether the bytes need no check: all are ASCII or come from escapes.
+    /// Whether the bytes are all ASCII or come from escapes, so they need no UTF-8 check.
     let isASCII: Bool
     let hasEscapes: Bool
 
@@ -55,12 +55,12 @@ struct ParsedString {
     var isWellFormed: Bool { firstIllFormedIndex(in: bytes) == bytes.count }
 }
 
-/// The index of the first ill-formed UTF-8 sequence, or `count` if there is none (Unicode, table 3-7).
+/// Returns the index of the first ill-formed UTF-8 sequence, or `count` if there isn't one (Unicode, table 3-7).
 func firstIllFormedIndex(in bytes: UnsafeBufferPointer<UInt8>) -> Int {
     var index = 0
     let raw = UnsafeRawBufferPointer(bytes)
     while index < bytes.count {
-        // Even texts that are not all ASCII mostly are.
+        // Texts that are not all ASCII are still mostly ASCII.
         if index + 8 <= bytes.count, raw.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
             index += 8
             continue

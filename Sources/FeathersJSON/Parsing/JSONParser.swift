@@ -1,22 +1,22 @@
 extension JSONValue {
-    /// The default limit of nesting.
+    /// The default limit on nesting.
     public static let defaultMaximumDepth = 512
 
-    /// The default limit of values in a text of up to 16 MiB; a larger one may hold a value for each four of its bytes.
+    /// The default limit on values in a text of up to 16 MiB. A larger text may hold one value per four bytes.
     public static let defaultMaximumValues = 4 << 20
 
-    /// Parses a JSON text in UTF-8, exactly as RFC 8259 defines it.
+    /// Parses UTF-8 JSON text, exactly as RFC 8259 defines it.
     ///
-    /// Integers that fit `Int64` become `.integer`; every other number becomes the nearest `Double`. The last value of a
-    /// repeated key wins, at the position of the first, as in JavaScript. An escaped lone surrogate (`"\ud83d"`), which
-    /// JavaScript can send but a Swift string cannot hold, becomes U+FFFD.
+    /// An integer that fits `Int64` becomes `.integer`; any other number becomes the nearest `Double`. For a repeated key, the last value
+    /// wins, at the position of the first, as in JavaScript. An escaped lone surrogate (`"\ud83d"`), which JavaScript can send but a Swift
+    /// string cannot hold, becomes U+FFFD.
     ///
     /// - Parameters:
-    ///   - bytes: The whole text, without a byte order mark.
-    ///   - maximumDepth: How many arrays and objects may be inside each other. Values above 1024 count as 1024, since
-    ///     comparing or freeing deeper values could overflow a thread's stack.
-    ///   - maximumValues: How many values the text may hold, those in arrays and objects included, since each takes more memory than its
-    ///     text; nil for ``defaultMaximumValues``, or one for each four bytes of the text where that is more.
+    ///   - bytes: The entire text, without a byte order mark.
+    ///   - maximumDepth: How deeply arrays and objects may be nested. Values above 1024 count as 1024, because comparing or freeing deeper
+    ///     values could overflow a thread's stack.
+    ///   - maximumValues: How many values the text may hold, including those in arrays and objects. Each value takes more memory than its
+    ///     text. Nil means ``defaultMaximumValues``, or one value per four bytes of the text if that is more.
     /// - Throws: `JSONParsingError` with the reason and the byte offset.
     public init(
         parsing bytes: some Collection<UInt8>, maximumDepth: Int = defaultMaximumDepth, maximumValues: Int? = nil
@@ -31,7 +31,7 @@ extension JSONValue {
         }
     }
 
-    /// Parses a JSON text, as `init(parsing:maximumDepth:maximumValues:)` does for bytes. Offsets count UTF-8 bytes.
+    /// Parses JSON text from a string. Like `init(parsing:maximumDepth:maximumValues:)` for bytes; offsets count UTF-8 bytes.
     ///
     /// - Throws: `JSONParsingError` with the reason and the byte offset.
     public init(parsing text: String, maximumDepth: Int = defaultMaximumDepth, maximumValues: Int? = nil) throws(JSONParsingError) {
@@ -42,7 +42,7 @@ extension JSONValue {
     /// Comparing or freeing deeper values could overflow a thread's stack.
     static let depthCeiling = 1024
 
-    /// How many values a text may hold unless its reader says otherwise.
+    /// Returns the number of values that a text may hold by default.
     static func maximumValues(inTextOf byteCount: Int) -> Int { max(defaultMaximumValues, byteCount / 4) }
 
     private static func parse(
@@ -59,9 +59,9 @@ extension JSONValue {
     }
 }
 
-/// Parses one JSON text and passes what it finds to a builder.
+/// Parses one JSON text and passes its values to a builder.
 ///
-/// The parser has its own stack instead of recursing, so no input can overflow the thread's. Every read is preceded by a
+/// The parser uses its own stack instead of recursion, so no input can overflow the thread's stack. Every read is preceded by a
 /// comparison with `end`. The memory must outlive the parser.
 struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
     let start: UnsafePointer<UInt8>
@@ -73,7 +73,7 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
     private let maximumDepth: Int
     private var openContainers = ScratchStack<OpenContainer>(minimumCapacity: 8)
 
-    /// An array or object whose end has not been read yet.
+    /// An array or object whose end has not been reached.
     struct OpenContainer {
         let kind: JSONContainerKind
         var content: Builder.Container
@@ -119,7 +119,7 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
             case let byte: throw failure(.unexpectedByte(byte), at: cursor)
             }
 
-            // The value may be the last of its container, and that container the last of the one around it.
+            // The value may be the last in its container, and that container the last in the one around it.
             while true {
                 if container.kind == .outside {
                     try checkNothingFollows()
@@ -150,7 +150,7 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
         return OpenContainer(kind: kind, content: content)
     }
 
-    /// Ends the innermost container, which becomes a value of the one around it.
+    /// Ends the innermost container, which becomes a value in the one around it.
     @inline(__always)
     private mutating func close(_ container: inout OpenContainer) -> Builder.Value {
         let value = builder.close(container.kind, container.content, endingAt: offset)
@@ -172,7 +172,7 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
 extension JSONParser where Builder: ~Copyable {
     var offset: Int { cursor - start }
 
-    /// Skips white space and returns the byte after it, without consuming that byte.
+    /// Skips white space and returns the next byte without consuming it.
     @inline(__always)
     mutating func nextSignificantByte() throws(JSONParsingError) -> UInt8 {
         while cursor < end {
@@ -218,7 +218,7 @@ extension JSONParser where Builder: ~Copyable {
 
         let next = cursor < end ? cursor.pointee : 0
         guard next == UInt8(ascii: ".") || next | 0x20 == UInt8(ascii: "e") else {
-            // 19 digits fit 64 bits without a sign, so only the sign's limit has to be checked.
+            // 19 digits fit in 64 bits without a sign, so only the limit for the sign remains to be checked.
             if cursor - firstDigit <= 19, let integer = digits.integer(isNegative: isNegative) {
                 return builder.integer(integer, at: begin - start)
             }
@@ -243,7 +243,7 @@ extension JSONParser where Builder: ~Copyable {
             if sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { cursor += 1 }
             var exponent = DecimalDigits()
             try consumeDigits(into: &exponent)
-            // The slow path handles exponents with this many digits.
+            // Exponents with this many digits are left to the slow path.
             let magnitude = exponent.count > 6 ? 999_999 : Int(truncatingIfNeeded: exponent.significand)
             digits.exponent += sign == UInt8(ascii: "-") ? -magnitude : magnitude
         }
@@ -273,9 +273,9 @@ extension JSONParser where Builder: ~Copyable {
 }
 
 struct DecimalDigits {
-    /// The digits as an integer; meaningless above 19 of them.
+    /// The digits as an integer; meaningless for more than 19 digits.
     private(set) var significand: UInt64 = 0
-    /// The number of digits, without leading zeros.
+    /// The number of digits, not counting leading zeros.
     private(set) var count = 0
     /// The power of ten that scales the significand.
     var exponent = 0
@@ -286,7 +286,7 @@ struct DecimalDigits {
         if significand != 0 || count != 0 { count &+= 1 }
     }
 
-    /// The value as an integer; nil if it does not fit, and for `-0`, which only a `Double` tells from zero.
+    /// Returns the value as an integer; nil if it does not fit, and for `-0`, which only a `Double` distinguishes from zero.
     @inline(__always)
     func integer(isNegative: Bool) -> Int64? {
         guard isNegative else { return Int64(exactly: significand) }
@@ -294,7 +294,7 @@ struct DecimalDigits {
         return Int64(truncatingIfNeeded: 0 &- significand)
     }
 
-    /// The value, if one operation on two exact numbers rounds it correctly (Clinger's fast path).
+    /// The value, if one operation on two exact numbers rounds it correctly (Clinger's fast path); otherwise nil.
     @inline(__always)
     var exactDouble: Double? {
         guard count <= 19, significand <= 1 << 53 else { return nil }

@@ -1,8 +1,8 @@
-/// A scan of a string's plain bytes, up to a quote or a backslash.
+/// The result of scanning a string's plain bytes, up to a quote or a backslash.
 struct ScannedRun {
-    /// Whether every byte is ASCII, which needs no further check.
+    /// Whether every byte is ASCII and needs no further check.
     var isASCII: Bool
-    /// Whether the scan stopped at the closing quote; otherwise at a backslash.
+    /// Whether the scan stopped at the closing quote. Otherwise, it stopped at a backslash.
     var isComplete: Bool
 }
 
@@ -19,7 +19,7 @@ extension JSONParser where Builder: ~Copyable {
         return value
     }
 
-    /// Parses a key, as `parseString` does a string.
+    /// Parses a key in the same way that `parseString` parses a string.
     @inline(__always)
     mutating func parseKeyString(in container: inout Builder.Container) throws(JSONParsingError) {
         cursor += 1
@@ -38,8 +38,8 @@ extension JSONParser where Builder: ~Copyable {
         var seen: UInt64 = 0
         while end - cursor >= 8 {
             let word = UInt64(littleEndian: UnsafeRawPointer(cursor).loadUnaligned(as: UInt64.self))
-            // (x - 1) & ~x has its high bit set where x is zero, and possibly elsewhere above the first such byte. Only the
-            // lowest one counts.
+            // (x - 1) & ~x has its high bit set in each zero byte of x, and possibly in others above the first zero byte. Only the
+            // lowest set bit is reliable.
             let quotes = word ^ (ones &* 0x22)
             let backslashes = word ^ (ones &* 0x5C)
             let stops =
@@ -93,7 +93,7 @@ extension JSONParser where Builder: ~Copyable {
         }
     }
 
-    /// Passes the string that ends before the cursor to the builder.
+    /// Passes the string that ends before the cursor to the builder, with its escapes.
     private mutating func withEscapedString<Result>(
         from begin: UnsafePointer<UInt8>, isASCII: Bool, _ body: (inout Builder, ParsedString) -> Result
     ) -> Result {
@@ -106,7 +106,7 @@ extension JSONParser where Builder: ~Copyable {
     }
 
     /// Parses the rest of a string from its first backslash, and consumes its closing quote.
-    /// - Returns: whether everything but the escapes is ASCII. The parser itself writes what escapes stand for, so only the rest needs checking.
+    /// - Returns: whether everything but the escapes is ASCII. The parser writes the escaped characters itself, so only the rest needs a check.
     private mutating func passEscapes(from begin: UnsafePointer<UInt8>, isASCII: Bool) throws(JSONParsingError) -> Bool {
         if unescaped.isEmpty, Builder.resolvesEscapes { unescaped.reserveCapacity(128) } else { unescaped.removeAll(keepingCapacity: true) }
         var runStart = begin
@@ -123,7 +123,7 @@ extension JSONParser where Builder: ~Copyable {
         return isASCII
     }
 
-    /// Parses the escape whose backslash is at the cursor, and appends what it stands for.
+    /// Parses the escape whose backslash is at the cursor and appends the character it represents.
     mutating func parseEscape() throws(JSONParsingError) {
         let backslash = cursor
         guard end - cursor >= 2 else { throw failure(.unexpectedEnd, at: end) }
@@ -175,7 +175,7 @@ extension JSONParser where Builder: ~Copyable {
         if (0xDC00...0xDFFF).contains(low), let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) - 0xD800) << 10 + UInt32(low) - 0xDC00) {
             append(scalar)
         } else {
-            // The first half is alone; the second escape is parsed again on its own.
+            // The first half is unpaired; the second escape is parsed again on its own.
             append("\u{FFFD}")
             cursor = second
         }

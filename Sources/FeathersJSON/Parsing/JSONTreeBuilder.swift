@@ -13,7 +13,7 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
         return try parser.parse()
     }
 
-    /// The string whose opening quote is the first byte; nil if there is none.
+    /// Returns the string whose opening quote is the first byte; nil if the bytes do not hold one.
     static func string(in bytes: UnsafeBufferPointer<UInt8>) -> String? {
         guard let start = bytes.baseAddress else { return nil }
         var parser = JSONParser(start: start, count: bytes.count, maximumDepth: 0, builder: JSONTreeBuilder())
@@ -24,7 +24,7 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
         /// The index of its first value on the stack.
         let firstValue: Int
         let firstKey: Int
-        /// One bit for each hash seen, so that most keys are known to be new without comparing them.
+        /// One bit per hash seen, so that most keys are known to be new without a comparison.
         var seenKeys: UInt64 = 0
         var hasRepeatedKeys = false
     }
@@ -50,7 +50,7 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     @inline(__always)
     func number(_ number: Double, at offset: Int) -> JSONValue { .number(number) }
 
-    // Not `@inline(__always)`, here and in `key`: the parser would call such a witness through the table (measured: 12 % more for a page).
+    // Not `@inline(__always)`, here or in `key`: the parser would call such a witness through the table (measured: 12% slower for a page).
     func string(_ string: ParsedString) -> JSONValue? { string.makeString().map(JSONValue.string) }
 
     @inline(__always)
@@ -97,14 +97,14 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
         return true
     }
 
-    /// The key's string, usually one from the cache.
+    /// Returns the key's string, usually from the cache.
     @inline(__always)
     private mutating func hashed(_ key: ParsedString) -> HashedKey? {
         guard let bytes = key.bytes.baseAddress else { return HashedKey(string: "", hash: 0) }
         let hash = KeyCache.hash(bytes, count: key.bytes.count)
         if let known = knownKeys.find(bytes, count: key.bytes.count, hash: hash) { return HashedKey(string: known, hash: hash) }
         guard let string = key.makeString() else { return nil }
-        // Resolved escapes are not in the text, and do not outlive the next string with escapes.
+        // Resolved escapes are in a buffer that the next string with escapes overwrites.
         if !key.hasEscapes { knownKeys.remember(string, bytes: bytes, count: key.bytes.count, hash: hash) }
         return HashedKey(string: string, hash: hash)
     }
@@ -125,9 +125,9 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     }
 }
 
-/// The keys a parser has seen, so that the keys of further records cost a comparison instead of a new string.
+/// The keys that a parser has seen, so that the keys of later records cost a comparison instead of a new string.
 ///
-/// Two keys with the same slot overwrite each other: a miss costs time, never correctness.
+/// Two keys with the same slot overwrite each other: a miss costs time but never correctness.
 struct KeyCache: ~Copyable {
     private struct Slot {
         /// The key in the text, which outlives the cache.
@@ -158,7 +158,7 @@ struct KeyCache: ~Copyable {
         slots[Int(truncatingIfNeeded: hash >> 58)] = Slot(bytes: bytes, count: count, string: string)
     }
 
-    /// A hash that is fast for short keys. It need not resist attacks, since equality is always checked and the number of
+    /// Returns a hash that is fast for short keys. It need not resist attacks, because equality is always checked and the number of
     /// keys compared is bounded.
     @inline(__always)
     static func hash(_ bytes: UnsafePointer<UInt8>, count: Int) -> UInt64 {

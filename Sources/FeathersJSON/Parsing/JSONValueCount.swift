@@ -1,7 +1,7 @@
-/// Counts the values of a text before anything is made of them.
+/// Counts the values of a text before parsing it.
 ///
-/// A value and what separates it from the next one take two bytes. So a text with fewer bytes than that need not be counted, and large ones are
-/// counted in a fraction of the time that parsing them takes. A counter in the parser would cost every text something.
+/// A value and its separator take at least two bytes, so a text too short to exceed the limit need not be counted. Counting a large text
+/// takes a fraction of the time of parsing it. A counter in the parser would slow down every text.
 enum JSONValueCount {
     /// - Throws: ``JSONParsingError/Reason/tooManyValues(limit:)``.
     static func check(_ text: UnsafeBufferPointer<UInt8>, limit: Int) throws(JSONParsingError) {
@@ -9,21 +9,21 @@ enum JSONValueCount {
         throw JSONParsingError(reason: .tooManyValues(limit: limit), offset: offset)
     }
 
-    /// Whether a text has more than `limit` commas and opening brackets, those in strings included: a loop without branches.
+    /// Returns whether a text has more than `limit` commas and opening brackets, including those in strings, in a loop without branches.
     private static func mayExceed(_ limit: Int, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var most = 1
         for byte in text {
-            // `[` and `{` differ in this bit alone.
+            // `[` and `{` differ only in this bit.
             most &+= byte == UInt8(ascii: ",") ? 1 : 0
             most &+= byte | 0x20 == UInt8(ascii: "{") ? 1 : 0
         }
         return most > limit
     }
 
-    /// The offset at which a text has more values than `limit`; nil if it has not. A text that is no JSON may be refused here, or later.
+    /// Returns the offset at which a text exceeds `limit` values; nil if it does not. Invalid JSON may be rejected here or later.
     private static func excess(over limit: Int, in text: UnsafeBufferPointer<UInt8>) -> Int? {
         var count = 0
-        // Whether a first value may come: of the text, of an array or of an object. All others come after a comma.
+        // Whether a first value may begin: of the text, an array, or an object. Every other value follows a comma.
         var mayBegin = true
         var isInString = false
         var index = 0

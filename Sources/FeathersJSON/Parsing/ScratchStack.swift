@@ -1,10 +1,10 @@
 /// A stack whose elements can be moved out in runs, into arrays of exactly the right size.
 ///
-/// The parser collects the elements of all open containers on one stack, so that no array grows while it is filled and no
-/// references are counted.
+/// The parser collects the elements of all open containers on one stack, so no array grows while it is filled and no references
+/// are counted.
 struct ScratchStack<Element>: ~Copyable {
     private(set) var count = 0
-    /// Allocated with the first element, since a text may also be a single string or number.
+    /// Allocated with the first element, because a text may be a single string or number.
     private var memory = UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
     private let minimumCapacity: Int
 
@@ -31,11 +31,11 @@ struct ScratchStack<Element>: ~Copyable {
 
     @inline(__always)
     mutating func replace(_ index: Int, with element: consuming Element) {
-        // Not an assignment through the unwrapped pointer, which the compiler cannot build with the thread sanitizer.
+        // Does not assign through the unwrapped pointer, which the compiler cannot build with the thread sanitizer.
         (elements + index).update(repeating: element, count: 1)
     }
 
-    /// Removes every element from `index` on. The caller must move these `count - index` elements out of the returned pointer
+    /// Removes every element from `index` on. The caller must move the `count - index` elements out of the returned pointer
     /// before it uses the stack again.
     @inline(__always)
     mutating func giveUp(from index: Int) -> UnsafeMutablePointer<Element> {

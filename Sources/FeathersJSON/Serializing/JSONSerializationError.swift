@@ -1,13 +1,13 @@
-/// A number that JSON cannot express.
+/// A number that JSON cannot represent.
 ///
-/// JavaScript writes `null` instead; this library does not change your values.
+/// JavaScript writes `null` instead. This library never changes your values.
 public struct JSONSerializationError: Error, Hashable, Sendable {
-    /// The path to the number as JavaScript writes it, such as `items[3].price`; empty for the outermost value.
+    /// The path to the number in JavaScript notation, such as `items[3].price`; empty for the outermost value.
     package internal(set) var path: String
     /// The text of the number: `NaN`, `Infinity` or `-Infinity`.
     package let number: String
 
-    /// The same error, seen from the object that contains the value.
+    /// Returns the same error, relative to the object that contains the value.
     func inside(key: String) -> JSONSerializationError {
         var error = self
         let isIdentifier =
@@ -18,7 +18,7 @@ public struct JSONSerializationError: Error, Hashable, Sendable {
         return error
     }
 
-    /// The same error, seen from the array that contains the value.
+    /// Returns the same error, relative to the array that contains the value.
     func inside(index: Int) -> JSONSerializationError {
         var error = self
         error.path = path.isEmpty || path.hasPrefix("[") ? "[\(index)]\(path)" : "[\(index)].\(path)"
@@ -27,5 +27,5 @@ public struct JSONSerializationError: Error, Hashable, Sendable {
 }
 
 extension JSONSerializationError: CustomStringConvertible {
-    public var description: String { "JSON has no \(number)\(path.isEmpty ? "" : " (at \(path))")" }
+    public var description: String { "JSON cannot represent \(number)\(path.isEmpty ? "" : " (at \(path))")" }
 }

@@ -1,14 +1,14 @@
 extension JSONValue {
-    /// The value as a JSON text in UTF-8, as JavaScript's `JSON.stringify` writes it, with keys in their order.
+    /// Returns the value as UTF-8 JSON text, as JavaScript's `JSON.stringify` writes it, with keys in their order.
     ///
-    /// - Throws: `JSONSerializationError` where a number is NaN or infinite, which JSON cannot express.
+    /// - Throws: `JSONSerializationError` if a number is NaN or infinite, which JSON cannot represent.
     public func serialized() throws(JSONSerializationError) -> [UInt8] {
         var serializer = JSONSerializer()
         try serializer.write(self)
         return serializer.output.withBytes { Array($0) }
     }
 
-    /// Appends the value's JSON text to `bytes`, which is unchanged if an error is thrown.
+    /// Appends the value's JSON text to `bytes`, which stays unchanged if an error is thrown.
     package func serialize(into bytes: inout [UInt8]) throws(JSONSerializationError) {
         var serializer = JSONSerializer()
         try serializer.write(self)
@@ -19,10 +19,10 @@ extension JSONValue {
 extension JSONValue: CustomStringConvertible {
     /// The value as JSON text.
     ///
-    /// Unlike `serialized()`, this never fails: NaN and the infinities are written as JavaScript names them.
+    /// Unlike `serialized()`, this property never fails: NaN and infinities are written with their JavaScript names.
     public var description: String {
         var serializer = JSONSerializer(allowsNonFinite: true)
-        // Never throws here, since non-finite numbers are allowed.
+        // Never throws here, because non-finite numbers are allowed.
         try? serializer.write(self)
         return serializer.output.withBytes { String(decoding: $0, as: UTF8.self) }
     }
@@ -36,7 +36,7 @@ extension JSONObject: CustomStringConvertible {
 /// Writes values as JavaScript's `JSON.stringify` does, without spaces.
 struct JSONSerializer: ~Copyable {
     var output: ByteBuffer
-    /// Whether NaN and the infinities are written as JavaScript names them instead of refused. For descriptions only.
+    /// Whether NaN and infinities are written with their JavaScript names instead of refused. For descriptions only.
     let allowsNonFinite: Bool
 
     init(minimumCapacity: Int = 256, allowsNonFinite: Bool = false) {
@@ -113,7 +113,7 @@ struct JSONSerializer: ~Copyable {
         output.append(UInt8(ascii: "\""))
     }
 
-    /// The next byte that must be escaped, or `end`; eight bytes at a time.
+    /// Returns the next byte that must be escaped, or `end`, scanning eight bytes at a time.
     @inline(__always)
     private func nextEscapable(from start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -169,9 +169,9 @@ struct JSONSerializer: ~Copyable {
         }
     }
 
-    /// Writes a number as JavaScript's `Number::toString` (ECMA-262, 6.1.6.1.20).
+    /// Writes a number as JavaScript's `Number::toString` does (ECMA-262, 6.1.6.1.20).
     mutating func write(_ number: Double) {
-        // Below 2^53 an integral number has the digits of the integer; -0 is written as 0.
+        // Below 2^53, an integral number has the digits of the integer; -0 is written as 0.
         if number.magnitude < 9_007_199_254_740_992, let integer = Int64(exactly: number) {
             write(integer)
             return
@@ -180,7 +180,7 @@ struct JSONSerializer: ~Copyable {
             output.append(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
             return
         }
-        // Swift's description has the same digits, the fewest that parse to this number, in another layout.
+        // Swift's description has the same digits, the fewest that parse to this number, in a different layout.
         var description = number.magnitude.description
         if number < 0 { output.append(UInt8(ascii: "-")) }
         description.withUTF8 { writeLayout(ofDescription: $0) }
@@ -190,7 +190,7 @@ struct JSONSerializer: ~Copyable {
     private mutating func writeLayout(ofDescription description: UnsafeBufferPointer<UInt8>) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: description.count) { digits in
             var count = 0
-            /// How many digits are before the decimal point; negative with zeros after it.
+            /// The number of digits before the decimal point; negative if zeros follow it.
             var point: Int?
             var exponent = 0
             var index = 0
@@ -255,7 +255,7 @@ extension Double {
     }
 }
 
-/// An output buffer that doubles when it is full.
+/// An output buffer that doubles its capacity when it is full.
 struct ByteBuffer: ~Copyable {
     private(set) var count = 0
     private var base: UnsafeMutablePointer<UInt8>
@@ -304,7 +304,7 @@ struct ByteBuffer: ~Copyable {
         capacity = newCapacity
     }
 
-    /// Calls `body` with what has been written so far. `body` must not write to the buffer.
+    /// Calls `body` with the bytes written so far. `body` must not write to the buffer.
     func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         body(UnsafeBufferPointer(start: base, count: count))
     }

@@ -1,11 +1,11 @@
 import Synchronization
 
-// Unchecked for the pointers: their memory is written before the initializer returns and never again, so any task may read it. It is freed with
-// the last reference.
+// Unchecked because of the pointers: their memory is written before the initializer returns and never again, so any task may read it. It is
+// freed with the last reference.
 
-/// A checked JSON text with a tape of entries that say where its values are.
+/// A valid JSON text with a tape of entries that locate its values.
 ///
-/// A tape is cheaper to make than a tree of values, and as good where each value is read once.
+/// A tape is cheaper to create than a tree of values, and serves as well when each value is read once.
 package final class JSONTape: @unchecked Sendable {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
     private let entries: UnsafeMutableBufferPointer<TapeEntry>
@@ -17,7 +17,7 @@ package final class JSONTape: @unchecked Sendable {
     }
 
     /// Writes the tape of a text.
-    /// - Returns: nil where a tree serves better: for objects with repeated, escaped or more than 32 keys.
+    /// - Returns: nil if a tree serves better, that is, for objects with repeated keys, escaped keys, or more than 32 keys.
     /// - Throws: `JSONParsingError`, as ``JSONValue/init(parsing:maximumDepth:maximumValues:)-(Collection<UInt8>,_,_)`` does.
     package static func marking(_ bytes: [UInt8]) throws(JSONParsingError) -> JSONTape? {
         try bytes.withUnsafeBufferPointer { bytes throws(JSONParsingError) in try marking(bytes) }
@@ -40,9 +40,9 @@ package final class JSONTape: @unchecked Sendable {
         entries.deallocate()
     }
 
-    /// The outermost value. It must not be used after the tape is freed.
+    /// The outermost value. Don't use it after the tape is freed.
     package var root: TapeCursor {
-        // A valid text has a value, and therefore bytes.
+        // A valid text has a value, so it has bytes.
         TapeCursor(entry: UnsafePointer(entries.baseAddress.unsafelyUnwrapped), bytes: UnsafePointer(bytes.baseAddress.unsafelyUnwrapped))
     }
 
@@ -54,9 +54,9 @@ package final class JSONTape: @unchecked Sendable {
     }
 }
 
-/// Where a value or a key is in a JSON text, and as much of it as fits into two words.
+/// The location of a value or key in a JSON text, with as much of it as fits into two words.
 struct TapeEntry: Sendable {
-    /// Not an enumeration: made from stored bits, its value would be checked on every access.
+    /// Not an enumeration: a raw value made from stored bits would be checked on every access.
     struct Kind: Equatable, Sendable {
         let rawValue: UInt64
 
@@ -77,9 +77,9 @@ struct TapeEntry: Sendable {
     private var word: UInt64
 
     /// - Parameters:
-    ///   - offset: where the value begins in the text; for strings the byte after the quote.
-    ///   - depth: how many arrays and objects are around the value, itself included; set for keys and containers only.
-    ///   - word: a scalar's value or a string's length; `close` sets it for arrays and objects.
+    ///   - offset: Where the value begins in the text; for a string, the byte after the quote.
+    ///   - depth: The number of arrays and objects around the value, including itself; set only for keys and containers.
+    ///   - word: A scalar's value or a string's length; `close` sets it for arrays and objects.
     @inline(__always)
     init(_ kind: Kind, at offset: Int, depth: Int = 0, word: UInt64 = 0) {
         head = UInt64(truncatingIfNeeded: offset) << 16 | UInt64(truncatingIfNeeded: depth) << 4 | kind.rawValue
@@ -101,17 +101,17 @@ struct TapeEntry: Sendable {
     var number: Double { Double(bitPattern: word) }
     @inline(__always)
     var isContainer: Bool { kind.rawValue >= Kind.array.rawValue }
-    /// How many bytes a string, an array or an object has in the text.
+    /// The number of bytes that a string, array, or object has in the text.
     @inline(__always)
     var length: Int { Int(truncatingIfNeeded: word & 0xFFFF_FFFF) }
-    /// The distance to the entry after this value and everything in it.
+    /// The distance to the entry after this value and its contents.
     @inline(__always)
     var stride: Int { isContainer ? Int(truncatingIfNeeded: word >> 32) : 1 }
 
     /// Ends an array or object.
     /// - Parameters:
-    ///   - stride: how many entries it has, its own included.
-    ///   - end: the offset after its closing bracket.
+    ///   - stride: The number of entries it has, including its own.
+    ///   - end: The offset after its closing bracket.
     @inline(__always)
     mutating func close(stride: Int, endingAt end: Int) {
         word = UInt64(truncatingIfNeeded: stride) << 32 | UInt64(truncatingIfNeeded: end - offset)
@@ -120,7 +120,7 @@ struct TapeEntry: Sendable {
 
 /// A value on a tape.
 ///
-/// Two bare pointers, since decoding copies a cursor at every step. Keep the ``JSONTape`` alive while you keep a cursor.
+/// It holds only two pointers, because decoding copies a cursor at every step. Keep the ``JSONTape`` alive while you hold a cursor.
 package struct TapeCursor {
     let entry: UnsafePointer<TapeEntry>
     let bytes: UnsafePointer<UInt8>
@@ -131,7 +131,7 @@ package struct TapeCursor {
     @inline(__always)
     func advanced(by entries: Int) -> TapeCursor { TapeCursor(entry: entry + entries, bytes: bytes) }
 
-    /// A string, or a key; nil for any other value.
+    /// The text of a string or a key; nil for any other value.
     @inline(__always)
     var string: String? {
         let kind = kind
@@ -145,14 +145,14 @@ package struct TapeCursor {
         return String(decoding: UnsafeBufferPointer(start: bytes + entry.offset, count: entry.length), as: UTF8.self)
     }
 
-    /// The tape's writer has checked the escapes.
+    /// The string with its escapes resolved. The tape's writer has already checked them.
     private var unescapedString: String? {
         let entry = entry.pointee
         let quoted = UnsafeBufferPointer(start: bytes + entry.offset - 1, count: entry.length + 2)
         return JSONTreeBuilder.string(in: quoted)
     }
 
-    /// Whether this is the given key, of an object at the given depth.
+    /// Returns whether this is the given key of an object at the given depth.
     @inline(__always)
     func isKey(_ key: String, depth: Int) -> Bool {
         let entry = entry.pointee
@@ -177,10 +177,10 @@ package struct TapeCursor {
 
     var json: JSONValue {
         let entry = entry.pointee
-        // The parser is faster than walking the tape, and its use of the stack does not grow with the depth of a value.
+        // The parser is faster than walking the tape, and its stack use does not grow with a value's depth.
         if entry.isContainer {
             let text = UnsafeBufferPointer(start: bytes + entry.offset, count: entry.length)
-            // The limit was the whole text's, which may be more than a part of it is allowed.
+            // The whole text has met its own limit, which may be higher than the default for a part of it.
             return (try? JSONTreeBuilder.tree(of: text, maximumDepth: JSONValue.depthCeiling, maximumValues: .max)) ?? .null
         }
         switch entry.kind {

@@ -1,23 +1,23 @@
 /// Writes the tape of a JSON text instead of building its values.
 ///
-/// Texts with an object whose keys are repeated, escaped, or more than 32 are left to the tree, which handles them.
+/// A text is left to the tree if an object in it has repeated keys, escaped keys, or more than 32 keys.
 struct TapeWriter: JSONBuilder, ~Copyable {
     private var entries: ScratchStack<TapeEntry>
-    /// Whether the tape can be read without a tree.
+    /// Whether the tape is usable without a tree.
     private var isPlain = true
     private var depth = 0
 
     struct Container {
         /// The index of the array's or object's own entry.
         let entry: Int
-        /// One bit for each hash seen, so that most keys are known to be new without comparing them.
+        /// One bit per hash seen, so that most keys are known to be new without a comparison.
         var seenKeys: UInt64 = 0
         var keyCount = 0
     }
 
     private init(capacity: Int) { entries = ScratchStack(minimumCapacity: capacity) }
 
-    /// The entries of a text, which the caller deallocates; nil where a tree serves better.
+    /// Returns the entries of a text, which the caller deallocates; nil if a tree serves better.
     static func entries(
         of bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, maximumValues: Int
     ) throws(JSONParsingError) -> UnsafeMutableBufferPointer<TapeEntry>? {
@@ -25,14 +25,14 @@ struct TapeWriter: JSONBuilder, ~Copyable {
         // An entry has 32 bits for a length.
         guard bytes.count <= UInt32.max else { return nil }
         try JSONValueCount.check(bytes, limit: maximumValues)
-        // Feathers records have about one key or value in twelve bytes.
+        // Feathers records have about one key or value per twelve bytes.
         let builder = TapeWriter(capacity: bytes.count / 12 + 8)
         var parser = JSONParser(start: start, count: bytes.count, maximumDepth: maximumDepth, builder: builder)
         do throws(JSONParsingError) {
             try parser.parse()
             return parser.builder.takeEntries()
         } catch {
-            // The writer gave up; the text may still be valid. Building the tree tells.
+            // The writer gave up, but the text may be valid. Building the tree decides that.
             if !parser.builder.isPlain { return nil }
             throw error
         }
@@ -100,7 +100,7 @@ struct TapeWriter: JSONBuilder, ~Copyable {
         return true
     }
 
-    /// Gives up the tape where the object already has this key.
+    /// Gives up the tape if the object already has this key.
     @inline(__always)
     private mutating func checkUniqueness(of key: ParsedString, in container: inout Container) {
         guard let bytes = key.bytes.baseAddress else { return }

@@ -9,17 +9,17 @@ public import Foundation
 /// let document = try codec.document(of: post)
 /// ```
 public struct JSONAPICodec: Sendable {
-    /// The mapping between the names of properties and the names in documents.
+    /// The mapping between property names and the names in documents.
     public var keys: KeyStyle
-    /// The format of attributes: dates, data, floats.
+    /// The format of attributes: dates, data, and floats.
     ///
     /// Its key format applies to objects inside attributes, and to the names of attributes after ``keys``.
     public var coding: CodingOptions
-    /// The base of attributes of type `URL`; nil leaves relative ones as they are.
+    /// The base URL for attributes of type `URL`; nil leaves relative URLs unchanged.
     public var baseURL: URL?
-    /// The maximum nesting of resources in a model or a plain record.
+    /// The maximum nesting of resources in a model or plain record.
     ///
-    /// Models are values, so a cycle of resources is cut where it returns to itself; a long chain would overflow the stack.
+    /// Models are values, so a cycle of resources is cut at the first repeated resource. Without a limit, a long chain would overflow the stack.
     public var maximumNesting: Int
 
     /// Creates a codec.
@@ -34,8 +34,8 @@ public struct JSONAPICodec: Sendable {
 // MARK: Models
 
 extension JSONAPICodec {
-    /// The resource of a model. Properties that are nil are left out; see ``Presence`` for writing null.
-    /// - Throws: ``JSONAPIError`` with the location of the property that cannot be written, and any error of the model's `encode(to:)`.
+    /// Returns the resource for a model. Properties that are nil are left out; see ``Presence`` for writing null.
+    /// - Throws: ``JSONAPIError`` with the location of a property that cannot be written, or any error from the model's `encode(to:)`.
     public func resource<Model: JSONAPIModel>(of model: Model) throws -> JSONAPIResource {
         let encoded = EncodedResource(codec: self, readOnly: Model.readOnly)
         let attributes: JSONValue
@@ -50,35 +50,35 @@ extension JSONAPICodec {
             relationships: encoded.relationships, meta: encoded.meta)
     }
 
-    /// The document that creates or changes the resource of a model.
-    /// - Throws: the errors of ``resource(of:)``.
+    /// Returns the document that creates or changes the resource of a model.
+    /// - Throws: The errors of ``resource(of:)``.
     public func document<Model: JSONAPIModel>(of model: Model) throws -> JSONAPIDocument {
         JSONAPIDocument(data: .one(try resource(of: model)))
     }
 
-    /// Decodes the resource of a document; nil if its data are null.
-    /// - Throws: ``JSONAPIError`` with the location of what does not fit the model, or if the document has no data or several resources, and
-    ///   any error of the model's `init(from:)`.
+    /// Decodes the resource of a document; nil if its data is null.
+    /// - Throws: ``JSONAPIError`` with the location of a value that does not fit the model, or if the document has no data or several resources;
+    ///   any error from the model's `init(from:)`.
     public func decodeIfPresent<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, from document: JSONAPIDocument) throws -> Model? {
         switch document.data {
         case .one?: return try ResourcePool(document, codec: self).decodePrimary(type, at: 0)
         case .null?: return nil
-        case .many?: throw JSONAPIError(.data, "One resource is expected, not an array")
+        case .many?: throw JSONAPIError(.data, "Expected one resource but found an array")
         case nil: throw JSONAPIError(.data, "'data' is missing")
         }
     }
 
     /// Decodes the resource of a document.
-    /// - Throws: the errors of ``decodeIfPresent(_:from:)``, and ``JSONAPIError`` if the document's data are null.
+    /// - Throws: The errors of ``decodeIfPresent(_:from:)``, or ``JSONAPIError`` if the document's data is null.
     public func decode<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, from document: JSONAPIDocument) throws -> Model {
-        guard let model = try decodeIfPresent(type, from: document) else { throw JSONAPIError(.data, "A resource is expected, not null") }
+        guard let model = try decodeIfPresent(type, from: document) else { throw JSONAPIError(.data, "Expected a resource but found null") }
         return model
     }
 
     /// Decodes the resources of a document.
-    /// - Throws: the errors of ``decodeIfPresent(_:from:)``, and ``JSONAPIError`` if the document's data are not an array.
+    /// - Throws: The errors of ``decodeIfPresent(_:from:)``, or ``JSONAPIError`` if the document's data is not an array.
     public func decodeList<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, from document: JSONAPIDocument) throws -> [Model] {
-        guard case .many(let resources)? = document.data else { throw JSONAPIError(.data, "An array of resources is expected") }
+        guard case .many(let resources)? = document.data else { throw JSONAPIError(.data, "Expected an array of resources") }
         let pool = ResourcePool(document, codec: self)
         return try resources.indices.map { try pool.decodePrimary(type, at: $0) }
     }
@@ -87,9 +87,9 @@ extension JSONAPICodec {
 // MARK: Plain records
 
 extension JSONAPICodec {
-    /// The data of a document as plain records: a record, an array of them, or null.
+    /// Returns the data of a document as plain records: one record, an array of records, or null.
     ///
-    /// Targets are nested along the paths of names in `include`; nil nests all that are included.
+    /// Targets are nested along the paths in `include`; nil nests all included targets.
     public func records(of document: JSONAPIDocument, including include: [String]? = nil) -> JSONValue {
         var maker = RecordMaker(document, codec: self)
         let include = include.map { IncludePaths($0) }
@@ -100,10 +100,10 @@ extension JSONAPICodec {
         }
     }
 
-    /// The resource of a plain record; only the identity of records inside its relationships is used.
+    /// Returns the resource for a plain record. Of the records inside its relationships, only the identity is used.
     ///
-    /// `type` is that of a record without one. `relationships` names the properties whose values don't show it: null, and empty arrays.
-    /// - Throws: ``JSONAPIError`` with the location of a field that no resource can have.
+    /// `type` applies to a record without one. `relationships` names the relationships whose values could be attributes: null and empty arrays.
+    /// - Throws: ``JSONAPIError`` with the location of a field that a resource cannot have.
     public func resource(
         ofRecord record: JSONObject, type: String? = nil, relationships: Set<String> = []
     ) throws(JSONAPIError) -> JSONAPIResource {
@@ -112,23 +112,23 @@ extension JSONAPICodec {
     }
 }
 
-/// Lets a typed service of the core speak JSON:API: `app.service("posts", of: Post.self, coding: codec)`.
+/// Adds JSON:API support to a typed service: `app.service("posts", of: Post.self, coding: codec)`.
 extension JSONAPICodec: JSONCodec {
-    /// Converts a model to a plain record that knows which of its fields are relationships; any other value is encoded as JSON.
-    /// - Throws: the errors of ``resource(of:)``.
+    /// Encodes a model as a plain record that marks which of its fields are relationships. Any other value is encoded as JSON.
+    /// - Throws: The errors of ``resource(of:)``.
     public func encode(_ value: some Encodable) throws -> JSONValue {
         guard let model = value as? any JSONAPIModel else { return try coding.encode(value) }
         return records(of: try document(of: model))
     }
 
-    /// Decodes a model from a plain record; any other value is decoded from JSON.
+    /// Decodes a model from a plain record. Any other value is decoded from JSON.
     /// - Throws: ``JSONAPIError`` with the location that the problem would have in a document.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from json: JSONValue) throws -> Value {
         guard let related = type as? any JSONAPIRelatable.Type, let record = json.object else { return try coding.decode(type, from: json) }
         var reader = RecordReader(codec: self)
         let resource = try reader.resource(record, type: (type as? any JSONAPIModel.Type)?.type)
         let document = JSONAPIDocument(data: .one(resource), included: reader.included)
-        guard let value = try decode(related, from: document) as? Value else { throw JSONAPIError(.root, "The record is no \(type)") }
+        guard let value = try decode(related, from: document) as? Value else { throw JSONAPIError(.root, "The record is not a \(type)") }
         return value
     }
 }

@@ -1,6 +1,6 @@
-/// The mapping between the names of properties and the names of fields in a document.
+/// The mapping between property names and the names of fields in a document.
 ///
-/// It applies to attributes, relationships, and the fields that a query names, but not to types of resources.
+/// The mapping applies to attributes, relationships, and the fields named in a query, but not to resource types.
 public struct KeyStyle: Sendable {
     private let wire: (@Sendable (String) -> String)?
     private let property: (@Sendable (String) -> String)?
@@ -10,32 +10,32 @@ public struct KeyStyle: Sendable {
         property = nil
     }
 
-    /// Creates a style of your own. Only plain records need `propertyName`, since models name their properties.
+    /// Creates a custom style. Only plain records need `propertyName`, because models declare their property names.
     public init(wireName: @escaping @Sendable (String) -> String, propertyName: @escaping @Sendable (String) -> String) {
         wire = wireName
         property = propertyName
     }
 
-    /// Names are the same on both sides.
+    /// Names that are the same in models and documents.
     public static let asIs = KeyStyle()
-    /// `createdAt` is `created-at` in the document.
+    /// Dashes between words: `createdAt` is `created-at` in the document.
     public static let dasherized = separated(by: UInt8(ascii: "-"))
-    /// `createdAt` is `created_at` in the document.
+    /// Underscores between words: `createdAt` is `created_at` in the document.
     public static let underscored = separated(by: UInt8(ascii: "_"))
 
-    /// `created_at` is `createdAt` in the document; names in camel case stay unchanged.
+    /// Camel case: `created_at` is `createdAt` in the document. Names already in camel case stay unchanged.
     public static let camel = KeyStyle(wireName: { camelCase($0, separator: UInt8(ascii: "_")) }, propertyName: { $0 })
 
     private static func separated(by separator: UInt8) -> KeyStyle {
         KeyStyle(wireName: { words(of: $0, separator: separator) }, propertyName: { camelCase($0, separator: separator) })
     }
 
-    /// The name in the document for a property.
+    /// Returns the name in the document for a property.
     public func wireName(of property: String) -> String { wire?(property) ?? property }
-    /// The property for a name in the document.
+    /// Returns the property for a name in the document.
     public func propertyName(of wire: String) -> String { property?(wire) ?? wire }
 
-    /// The name in the document for a path through relationships, such as `comments.author`.
+    /// Returns the name in the document for a path through relationships, such as `comments.author`.
     public func wirePath(of path: String) -> String {
         guard wire != nil else { return path }
         return path.split(separator: ".", omittingEmptySubsequences: false).map { wireName(of: String($0)) }.joined(separator: ".")
@@ -44,7 +44,7 @@ public struct KeyStyle: Sendable {
     var isIdentity: Bool { wire == nil }
 }
 
-/// Splits a name into lowercase words. A word starts at a capital next to a small letter: `htmlBody`, `HTMLBody`.
+/// Splits a name into lowercase words. A word starts at a capital letter next to a lowercase one: `htmlBody`, `HTMLBody`.
 private func words(of name: String, separator: UInt8) -> String {
     let bytes = Array(name.utf8)
     var text: [UInt8] = []
@@ -61,7 +61,7 @@ private func words(of name: String, separator: UInt8) -> String {
     return String(decoding: text, as: UTF8.self)
 }
 
-/// Joins words into one, capitalizing all but the first. A separator without a small letter after it stays.
+/// Joins words, capitalizing all but the first. A separator that is not followed by a lowercase letter stays.
 private func camelCase(_ name: String, separator: UInt8) -> String {
     var text: [UInt8] = []
     var rest = Array(name.utf8)[...]

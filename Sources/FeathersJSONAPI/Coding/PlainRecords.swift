@@ -1,14 +1,14 @@
 import FeathersCore
 
-/// Makes plain records of a document's resources, with the targets of their relationships nested.
+/// Creates plain records from a document's resources, with the targets of their relationships nested.
 ///
-/// A record holds `id`, `type`, and each attribute and relationship under its property's name. A relationship is null, a record, or an array
-/// of records; a resource that is not included appears as its identifier. Everything else has members that no field can be named like:
+/// A record has an `id`, a `type`, and each attribute and relationship under its property's name. A relationship is null, a record, or an
+/// array of records; a resource that is not included appears as its identifier. Other content uses member names that fields cannot have:
 /// `@links`, `@meta`, and `@relationships`, which holds the links and meta of each relationship.
 struct RecordMaker {
     private let pool: ResourcePool
     private var path: [Int] = []
-    /// How many more resources are nested before identifiers take their place. Unlike models, records have no natural end.
+    /// The number of resources that may still be nested before identifiers take their place. Unlike models, records have no natural end.
     private var remaining: Int
 
     init(_ document: JSONAPIDocument, codec: JSONAPICodec) {
@@ -16,8 +16,7 @@ struct RecordMaker {
         remaining = 1000 + 16 * pool.resources.count
     }
 
-    /// The record of the resource at a position.
-    /// - Parameter include: the relationships whose targets are nested; nil for all whose targets are included.
+    /// Returns the record for the resource at a position. `include` names the relationships to nest; nil nests all included targets.
     mutating func record(at position: Int, including include: IncludePaths?) -> JSONValue {
         let resource = pool.resources[position]
         let keys = pool.codec.keys
@@ -44,7 +43,7 @@ struct RecordMaker {
         return .object(record)
     }
 
-    /// - Parameter include: nil for everything, nil inside for nothing.
+    /// Returns the value of a relationship. An `include` of nil nests everything; an inner nil nests nothing.
     private mutating func value(of data: JSONValue, including include: IncludePaths??) -> JSONValue {
         switch data {
         case .array(let identifiers): .array(identifiers.map { target($0, including: include) })
@@ -63,11 +62,11 @@ struct RecordMaker {
     }
 }
 
-/// The tree of relationships behind `author,comments.author`, whose targets a plain record holds.
+/// The tree of relationships for a path list such as `author,comments.author`. A plain record nests their targets.
 struct IncludePaths {
     private(set) var children: [String: IncludePaths] = [:]
 
-    /// - Parameter paths: paths of names in documents.
+    /// - Parameter paths: Paths of names in documents.
     init(_ paths: some Sequence<String> = []) {
         for path in paths { insert(path.split(separator: ".").map(String.init)[...]) }
     }
@@ -78,7 +77,7 @@ struct IncludePaths {
     }
 }
 
-/// Makes a resource of a plain record, and of the records inside it.
+/// Creates resources from a plain record and the records inside it.
 ///
 /// A field is a relationship if `@relationships` names it, or if it holds an object with a `type` and an `id` or a `lid`, or an array of such
 /// objects.
@@ -93,8 +92,7 @@ struct RecordReader {
         self.relationships = relationships
     }
 
-    /// The resource of a record.
-    /// - Parameter type: the type of a record without a `type`.
+    /// Returns the resource for a record. `type` applies to a record without a `type`.
     mutating func resource(_ record: JSONObject, type: String?) throws(JSONAPIError) -> JSONAPIResource {
         guard let type = record["type"]?.string ?? type else { throw JSONAPIError(.data.appending("type"), "The record has no 'type'") }
         var resource = JSONAPIResource(
@@ -143,7 +141,7 @@ struct RecordReader {
         guard let record = value.object, let identifier = JSONAPIIdentifier(reading: value) else {
             throw JSONAPIError(pointer, "The target of a relationship must have a 'type', and an 'id' or a 'lid'")
         }
-        // A value with more members than an identifier is the resource itself.
+        // A value with more members than an identifier is a full resource.
         let isResource = record.contains { !["id", "type", "lid", "meta"].contains($0.key) }
         if !isResource, let meta = record["meta"], meta.object == nil {
             throw JSONAPIError(pointer.appending("meta"), "'meta' must be an object")
@@ -158,7 +156,7 @@ struct RecordReader {
 }
 
 extension JSONValue {
-    /// Whether this can only be the contents of a relationship.
+    /// Whether the value can only be the contents of a relationship.
     fileprivate var isLinkage: Bool {
         switch self {
         case .object: JSONAPIIdentifier(reading: self) != nil

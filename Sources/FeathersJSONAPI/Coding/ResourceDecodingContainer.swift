@@ -1,7 +1,7 @@
 import FeathersCore
 import Foundation
 
-/// Finds each property of a model among the attributes, the relationships, and the resource's own members.
+/// Finds each property of a model among the resource's attributes, relationships, and own members.
 struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let node: ResourceNode
     let attributes: KeyedDecodingContainer<WireKey>
@@ -17,7 +17,7 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
         return names.compactMap { Key(stringValue: $0) } + fields.compactMap { Key(stringValue: pool.codec.keys.propertyName(of: $0)) }
     }
 
-    /// The text of a member of the resource itself; nil for the key of a field.
+    /// Returns the text of a member of the resource itself; nil if the key names a field.
     private func member(_ key: Key) -> String?? {
         switch key.stringValue {
         case "id": .some(resource.id)
@@ -74,18 +74,18 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
         return try attributes.decodeIfPresent(type, forKey: name)
     }
 
-    /// Decodes from a relationship; nil if it is empty, or if its target is not included.
+    /// Decodes from a relationship; nil if it is empty or its target is not included.
     private func related<T: Decodable>(_ type: T.Type, _ relationship: RelationshipNode) throws -> T? {
         if let whole = type as? any RelationshipReading.Type { return try whole.init(relationship) as? T }
         guard let data = relationship.data, !data.isNull else { return nil }
-        guard data.array == nil else { throw relationship.mismatch(type, "The relationship leads to several resources") }
+        guard data.array == nil else { throw relationship.mismatch(type, "The relationship has several targets") }
         return try relationship.related(type, data)
     }
 
     private func url(_ key: WireKey) throws -> URL {
         let text = try attributes.decode(String.self, forKey: key)
         guard let url = URL(string: text, relativeTo: pool.codec.baseURL) else {
-            throw DecodingError.dataCorrupted(DecodingError.Context(codingPath: [key], debugDescription: "The text is no URL."))
+            throw DecodingError.dataCorrupted(DecodingError.Context(codingPath: [key], debugDescription: "The string is not a valid URL."))
         }
         return url.absoluteURL
     }
@@ -112,10 +112,10 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 extension ResourceDecodingContainer {
     private func required(_ member: String?, _ name: String) throws -> String {
         if let member { return member }
-        throw DecodingError.keyNotFound(WireKey(name), DecodingError.Context(codingPath: [], debugDescription: "The resource has none."))
+        throw DecodingError.keyNotFound(WireKey(name), DecodingError.Context(codingPath: [], debugDescription: "The resource lacks it."))
     }
 
-    /// Decodes from the member's text, or from the number in it if the type requires one.
+    /// Decodes from the member's text, or from the number in it if the type requires a number.
     private func decodeMember<T: Decodable>(_ type: T.Type, _ text: String, _ key: Key) throws -> T {
         let decoder = pool.codec.coding
         if let value = try? decoder.decode(type, from: .string(text)) { return value }
@@ -124,7 +124,7 @@ extension ResourceDecodingContainer {
     }
 
     private func memberMismatch(_ type: any Any.Type, _ name: String) -> DecodingError {
-        .typeMismatch(type, DecodingError.Context(codingPath: [WireKey(name)], debugDescription: "'\(name)' is no \(type)."))
+        .typeMismatch(type, DecodingError.Context(codingPath: [WireKey(name)], debugDescription: "'\(name)' is not a valid \(type)."))
     }
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
@@ -138,7 +138,7 @@ extension ResourceDecodingContainer {
     }
 }
 
-// MARK: The other primitives, which differ only in their types
+// MARK: The other primitive types, which differ only in their types
 
 extension ResourceDecodingContainer {
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try attributes.decode(type, forKey: wireKey(key)) }
@@ -168,7 +168,7 @@ extension ResourceDecodingContainer {
         return try attributes.decodeIfPresent(type, forKey: wireKey(key))
     }
 
-    /// An integer of an attribute, or the number in the resource's id.
+    /// Returns an integer from an attribute, or the number in the resource's id.
     private func integer<T: FixedWidthInteger>(_ key: Key, _ attribute: (WireKey) throws -> T) throws -> T {
         guard key.stringValue == "id" else { return try attribute(wireKey(key)) }
         guard let integer = T(try required(node.resource.id, "id")) else { throw memberMismatch(T.self, "id") }

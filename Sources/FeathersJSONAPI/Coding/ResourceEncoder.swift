@@ -1,6 +1,6 @@
 import FeathersCore
 
-/// The parts of a resource that are not attributes, collected while a model is encoded.
+/// The parts of a resource other than attributes, collected while a model is encoded.
 final class EncodedResource {
     let codec: JSONAPICodec
     let readOnly: Set<String>
@@ -15,14 +15,14 @@ final class EncodedResource {
     }
 }
 
-/// Encodes a model with the JSON encoder, which gets only the attributes.
+/// Encodes a model with the JSON encoder, which receives only the attributes.
 struct ResourceEncoding<Model: JSONAPIModel>: Encodable {
     let model: Model
     let resource: EncodedResource
 
     func encode(to encoder: any Encoder) throws {
         try model.encode(to: ResourceEncoder(attributes: encoder, resource: resource))
-        // Without attributes the encoder has no container yet.
+        // A model without attributes would otherwise not request a container.
         _ = encoder.container(keyedBy: WireKey.self)
     }
 }
@@ -38,7 +38,7 @@ private struct ResourceEncoder: Encoder {
         KeyedEncodingContainer(ResourceEncodingContainer<Key>(attributes: attributes.container(keyedBy: WireKey.self), resource: resource))
     }
 
-    // A model without a keyed container is not a resource; the JSON encoder reports it.
+    // A model without a keyed container cannot be a resource; the JSON encoder reports the error.
     func unkeyedContainer() -> any UnkeyedEncodingContainer { attributes.unkeyedContainer() }
     func singleValueContainer() -> any SingleValueEncodingContainer { attributes.singleValueContainer() }
 }
@@ -52,7 +52,7 @@ struct WireKey: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// Writes attributes to the JSON encoder, and everything else to the resource.
+/// The container that writes attributes to the JSON encoder and everything else to the resource.
 private struct ResourceEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var attributes: KeyedEncodingContainer<WireKey>
     let resource: EncodedResource
@@ -61,7 +61,7 @@ private struct ResourceEncodingContainer<Key: CodingKey>: KeyedEncodingContainer
 
     private func wireKey(_ key: Key) -> WireKey { WireKey(resource.codec.keys.wireName(of: key.stringValue)) }
 
-    /// The key of an attribute or a relationship; nil for other members and for read-only properties.
+    /// Returns the key for an attribute or a relationship; nil for other members and for read-only properties.
     private func fieldKey(_ key: Key) -> WireKey? {
         let name = key.stringValue
         guard name != "type", name != "id", name != "lid", !resource.readOnly.contains(name) else { return nil }
@@ -74,7 +74,7 @@ private struct ResourceEncodingContainer<Key: CodingKey>: KeyedEncodingContainer
             return
         }
         switch value {
-        // A property that is not optional is empty where the resource had no meta.
+        // A property that is not optional is empty if the resource had no meta.
         case let meta as JSONAPIMeta: resource.meta = meta.json.isEmpty ? nil : meta.json
         case is JSONAPILinks: break
         case let related as any RelationshipWriting: try setRelationship(name) { () throws(JSONAPIError) in try related.relationship() }
@@ -115,7 +115,7 @@ private struct ResourceEncodingContainer<Key: CodingKey>: KeyedEncodingContainer
     mutating func superEncoder() -> any Encoder { attributes.superEncoder() }
     mutating func superEncoder(forKey key: Key) -> any Encoder { attributes.superEncoder(forKey: wireKey(key)) }
 
-    // The other primitives differ only in their types.
+    // The other primitive types differ only in their types.
 
     mutating func encode(_ value: Bool, forKey key: Key) throws { try encode(key) { try $0.encode(value, forKey: $1) } }
     mutating func encode(_ value: Double, forKey key: Key) throws { try encode(key) { try $0.encode(value, forKey: $1) } }

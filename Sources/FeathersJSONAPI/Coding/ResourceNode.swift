@@ -1,6 +1,6 @@
 import FeathersCore
 
-/// The decoder that a model sees: one resource, and access to the targets of its relationships.
+/// The decoder that a model sees: one resource, with access to the targets of its relationships.
 final class ResourceNode: Decoder {
     let resource: JSONAPIResource
     let pool: ResourcePool
@@ -11,7 +11,7 @@ final class ResourceNode: Decoder {
         self.pool = pool
     }
 
-    // Coding paths start at the resource's attributes; the location of the resource is added to the final error.
+    // Coding paths start at the resource's attributes. The final error adds the location of the resource.
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { (try? attributes().userInfo) ?? [:] }
 
@@ -62,32 +62,32 @@ final class RelationshipNode: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard let data, let identifier = JSONAPIIdentifier(reading: data) else {
-            throw mismatch(type, "The relationship leads to no resource")
+            throw mismatch(type, "The relationship has no target")
         }
         let position = ResourceKey(reading: data).flatMap(pool.position)
         return try ResourceNode(position.map { pool.resources[$0] } ?? JSONAPIResource(identifier), pool: pool).container(keyedBy: type)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw mismatch([Any].self, "Arrays of models, 'ToMany' and 'ToOne' are what a relationship is decoded into")
+        throw mismatch([Any].self, "A relationship can be decoded only into an array of models, 'ToMany', or 'ToOne'")
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        throw mismatch(Any.self, "Models, arrays of models, 'ToMany' and 'ToOne' are what a relationship is decoded into")
+        throw mismatch(Any.self, "A relationship can be decoded only into a model, an array of models, 'ToMany', or 'ToOne'")
     }
 
-    /// The identifiers of a to-many relationship; nil without linkage. Some servers write null for none.
+    /// Returns the identifiers of a to-many relationship; nil without linkage. Some servers write null for an empty relationship.
     func elements(for type: any Any.Type) throws -> [JSONValue]? {
         switch data {
         case nil: return nil
         case .array(let elements)?: return elements
         case .null?: return []
-        default: throw mismatch(type, "The relationship leads to a single resource")
+        default: throw mismatch(type, "The relationship has a single target")
         }
     }
 
-    /// Decodes the target of an identifier; nil if it is not included, or if a cycle is cut.
-    /// - Parameter orIdentifier: whether a type that an identifier is enough for is then decoded from the identifier.
+    /// Decodes the target of an identifier; nil if the target is not included or a cycle is cut.
+    /// If `orIdentifier` is true, a missing target is decoded from its identifier, provided that the type needs no more than that.
     func related<Model: Decodable>(_ type: Model.Type, _ identifier: JSONValue, orIdentifier: Bool = true) throws -> Model? {
         guard let key = ResourceKey(reading: identifier) else { return nil }
         if let expected = pool.expectedType(type), expected != key.typeName { return nil }

@@ -1,8 +1,8 @@
 import FeathersCore
 
-/// The resources of one document while models are decoded: their positions, and what has been decoded already.
+/// The resources of one document while models are decoded: their positions, and the models decoded so far.
 ///
-/// A pool serves one decoding, in one task.
+/// A pool serves a single decoding, in a single task.
 final class ResourcePool {
     let codec: JSONAPICodec
     /// The primary resources, then the included ones.
@@ -13,17 +13,17 @@ final class ResourcePool {
     /// The nesting depth of each resource that is being decoded; -1 for the others.
     private var depths: [Int]
     private var depth = 0
-    /// The depth of the outermost resource at which a cycle was cut since this was last set.
+    /// The depth of the outermost resource at which a cycle has been cut since the last reset.
     private var outermostCut = Int.max
-    /// How many more nested resources may be decoded. Models that refer to each other in cycles can ask for any number.
+    /// The number of nested resources that may still be decoded. Models that refer to each other in cycles could request any number.
     private var remaining: Int
 
-    /// The first value decoded from each resource, nearly always the only one: an array by position is faster than a dictionary.
+    /// The first value decoded from each resource, nearly always the only one. An array indexed by position is faster than a dictionary.
     private var decoded: [Decoded?]
     private var decodedOtherwise: [DecodedKey: Any] = [:]
     private var wireNames: [String: WireKey] = [:]
     private var types: [ObjectIdentifier: String?] = [:]
-    /// The models that an identifier is not enough for, so each is tried only once.
+    /// The models that an identifier is not enough for, stored so that each is tried only once.
     private var needingMore: Set<ObjectIdentifier> = []
 
     init(_ document: JSONAPIDocument, codec: JSONAPICodec) {
@@ -37,7 +37,7 @@ final class ResourcePool {
         remaining = 1000 + 100 * resources.count
     }
 
-    /// The position of each resource, computed when the first relationship is followed. Of repeated resources, the first one counts.
+    /// The position of each resource, computed when the first relationship is followed. If a resource is repeated, the first one counts.
     private lazy var positions: [ResourceKey: Int] = {
         var positions = [ResourceKey: Int](minimumCapacity: resources.count)
         for (position, resource) in resources.enumerated() {
@@ -63,7 +63,7 @@ final class ResourcePool {
         return key
     }
 
-    /// The type of resource that a model is for; nil for a type that is not limited to one.
+    /// Returns the resource type for a model; nil if the model is not limited to one type.
     func expectedType(_ model: any Any.Type) -> String? {
         if let known = types[ObjectIdentifier(model)] { return known }
         let type = (model as? any JSONAPIModel.Type)?.type
@@ -98,13 +98,13 @@ final class ResourcePool {
     }
 
     /// Decodes a resource into a model.
-    /// - Throws: ``JSONAPIError`` with the location in the document, ``JSONAPIUnknownType``, and any error of the model's `init(from:)`.
+    /// - Throws: ``JSONAPIError`` with the location in the document, ``JSONAPIUnknownType``, or any error from the model's `init(from:)`.
     private func decode<Model: Decodable>(_ type: Model.Type, at position: Int) throws -> Model {
         let resource = resources[position]
         if let expected = expectedType(type), expected != resource.type {
             throw JSONAPIError(
                 pointer(to: position).appending("type"),
-                "A resource of type '\(resource.type)' is no \(type), which is of type '\(expected)'")
+                "A resource of type '\(resource.type)' cannot be decoded as \(type), which requires the type '\(expected)'")
         }
         do {
             return try Model(from: ResourceNode(resource, pool: self))
@@ -113,7 +113,7 @@ final class ResourcePool {
         }
     }
 
-    /// Decodes a resource inside another one; nil if it is itself being decoded.
+    /// Decodes a resource inside another one; nil if the resource itself is already being decoded.
     func decodeRelated<Model: Decodable>(_ type: Model.Type, at position: Int) throws -> Model? {
         if depths[position] >= 0 {
             outermostCut = min(outermostCut, depths[position])
@@ -121,24 +121,24 @@ final class ResourcePool {
         }
         if let known = known(type, at: position) { return known }
         guard depth < codec.maximumNesting else {
-            throw JSONAPIError(pointer(to: position), "More than \(codec.maximumNesting) resources stand inside each other")
+            throw JSONAPIError(pointer(to: position), "Resources are nested more than \(codec.maximumNesting) levels deep")
         }
         guard remaining > 0 else {
             throw JSONAPIError(
                 pointer(to: position),
-                "The resources lead to each other in too many ways for models inside each other; ask for identifiers")
+                "The resources refer to each other in too many ways to be decoded as nested models; use identifiers instead")
         }
         remaining -= 1
         let cutBefore = outermostCut
         outermostCut = .max
         let model = try onTheWay(position) { try decode(type, at: position) }
-        // A model that lacks a resource further out is complete when it is reached another way, so it is not kept.
+        // A model that lacks an outer resource is complete when it is reached by another path, so it is not stored.
         if outermostCut >= depth { note(model, at: position) }
         outermostCut = min(cutBefore, outermostCut < depth ? outermostCut : .max)
         return model
     }
 
-    /// Decodes an identifier in place of a resource; nil if the model needs more.
+    /// Decodes an identifier in place of a resource; nil if the model needs more than an identifier.
     func decodeIdentifier<Model: Decodable>(_ type: Model.Type, _ json: JSONValue) -> Model? {
         guard !needingMore.contains(ObjectIdentifier(type)), let identifier = JSONAPIIdentifier(reading: json) else { return nil }
         do {
@@ -169,7 +169,7 @@ final class ResourcePool {
 }
 
 extension JSONAPIError {
-    /// Creates an error from one of decoding, with the location in the document.
+    /// Creates an error from a decoding error, with its location in the document.
     fileprivate init(_ error: DecodingError, in resource: JSONAPIResource, at pointer: JSONPointer) {
         func place(_ context: DecodingError.Context, _ missing: (any CodingKey)? = nil) -> JSONPointer {
             let path = context.codingPath + (missing.map { [$0] } ?? [])
@@ -179,8 +179,8 @@ extension JSONAPIError {
         }
         switch error {
         case .keyNotFound(let key, let context): self.init(place(context, key), "'\(key.stringValue)' is missing")
-        case .valueNotFound(let type, let context): self.init(place(context), "\(type) is expected, not null")
-        case .typeMismatch(let type, let context): self.init(place(context), "\(type) is expected")
+        case .valueNotFound(let type, let context): self.init(place(context), "Expected \(type) but found null")
+        case .typeMismatch(let type, let context): self.init(place(context), "Expected \(type)")
         case .dataCorrupted(let context): self.init(place(context), context.debugDescription)
         @unknown default: self.init(pointer, "The resource cannot be decoded")
         }

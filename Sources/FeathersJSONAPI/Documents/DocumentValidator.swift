@@ -10,14 +10,14 @@ struct DocumentValidator {
         guard let document = object(json, at: .root, "A document") else { return }
         checkMembers(of: document, at: .root, "a document", known: ["data", "errors", "meta", "jsonapi", "links", "included"])
         if !document.contains(where: { ["data", "errors", "meta"].contains($0.key) || MemberName.isExtension($0.key) }) {
-            report(.root, "A document must have 'data', 'errors', 'meta' or a member of an extension")
+            report(.root, "A document must have 'data', 'errors', 'meta', or a member of an extension")
         }
         let errors = JSONPointer.root.appending("errors")
         if document["data"] != nil, document["errors"] != nil {
-            report(errors, "'data' and 'errors' must not stand in the same document")
+            report(errors, "'data' and 'errors' must not appear in the same document")
         }
         if document["included"] != nil, document["data"] == nil {
-            report(.included, "'included' must not stand in a document without 'data'")
+            report(.included, "'included' must not appear in a document without 'data'")
         }
         if let data = document["data"] {
             checkData(data, at: .data)
@@ -40,13 +40,13 @@ struct DocumentValidator {
         violations.append(JSONAPIError(pointer, message))
     }
 
-    /// The object that a value is; anything else is reported.
+    /// Returns the value as an object, or reports it if it is not an object.
     private mutating func object(_ json: JSONValue, at pointer: JSONPointer, _ what: String) -> JSONObject? {
         if json.object == nil { report(pointer, "\(what) must be an object") }
         return json.object
     }
 
-    /// The elements of an array with their locations; any other value is reported.
+    /// Returns the elements of an array with their locations, or reports a value that is not an array.
     private mutating func array(_ json: JSONValue?, at pointer: JSONPointer, _ what: String) -> [(JSONPointer, JSONValue)] {
         guard let json else { return [] }
         if json.array == nil { report(pointer, "\(what) must be an array") }
@@ -63,16 +63,16 @@ struct DocumentValidator {
         for name in meta.keys { checkName(name, at: pointer.appending(name)) }
     }
 
-    /// Reports unknown members, except those of extensions and those that readers ignore.
+    /// Reports unknown members, except for those of extensions and those that readers ignore.
     private mutating func checkMembers(of object: JSONObject, at pointer: JSONPointer, _ what: String, known: Set<String>) {
         for name in object.keys where !known.contains(name) && !MemberName.isExtension(name) && !MemberName.isAtMember(name) {
-            report(pointer.appending(name), "'\(name)' is no member of \(what)")
+            report(pointer.appending(name), "'\(name)' is not a member of \(what)")
         }
     }
 
     private mutating func checkName(_ name: String, at pointer: JSONPointer) {
         guard !MemberName.isAtMember(name), !MemberName.isExtension(name), !MemberName.isAllowed(name) else { return }
-        report(pointer, "'\(name)' is no name a member may have")
+        report(pointer, "'\(name)' is not a valid member name")
     }
 
     private mutating func checkStrings(_ names: String..., of object: JSONObject, at pointer: JSONPointer) {
@@ -88,7 +88,7 @@ struct DocumentValidator {
         for name in ["ext", "profile"] {
             guard let json = object[name] else { continue }
             for (pointer, uri) in array(json, at: pointer.appending(name), "'\(name)'") where !(uri.string.map(LinkSyntax.isURI) ?? false) {
-                report(pointer, "'\(name)' must have only URLs, as texts")
+                report(pointer, "'\(name)' must contain only URLs, as strings")
             }
         }
         checkCommon(object, at: pointer)
@@ -107,7 +107,7 @@ extension DocumentValidator {
         case .array(let elements):
             if needsResource { report(pointer, "The request must have one resource, not an array") }
             for (index, element) in elements.enumerated() { checkPrimary(element, at: pointer.appending(index)) }
-        default: report(pointer, "'data' must be a resource, an array of resources or null")
+        default: report(pointer, "'data' must be a resource, an array of resources, or null")
         }
     }
 
@@ -144,7 +144,7 @@ extension DocumentValidator {
         checkStrings("id", "lid", of: object, at: pointer)
         guard object["id"] == nil else { return }
         if needsID { report(pointer.appending("id"), "'id' is missing") }
-        if needsEither, object["lid"] == nil { report(pointer.appending("id"), "'id' is missing, and there is no 'lid'") }
+        if needsEither, object["lid"] == nil { report(pointer.appending("id"), "'id' or 'lid' is required") }
     }
 
     private mutating func checkAttributes(of resource: JSONObject, at pointer: JSONPointer) {
@@ -159,13 +159,13 @@ extension DocumentValidator {
             let pointer = pointer.appending(name)
             checkField(name, at: pointer)
             guard !MemberName.isAtMember(name) else { continue }
-            if attributes?[name] != nil { report(pointer, "'\(name)' must not be an attribute and a relationship at once") }
+            if attributes?[name] != nil { report(pointer, "'\(name)' must not be both an attribute and a relationship") }
             checkRelationship(relationship, at: pointer)
         }
     }
 
     private mutating func checkField(_ name: String, at pointer: JSONPointer) {
-        if name == "id" || name == "type" { report(pointer, "No field of a resource may be named '\(name)'") }
+        if name == "id" || name == "type" { report(pointer, "A resource field must not be named '\(name)'") }
         checkName(name, at: pointer)
     }
 
@@ -173,7 +173,7 @@ extension DocumentValidator {
         guard let relationship = object(json, at: pointer, "A relationship") else { return }
         checkMembers(of: relationship, at: pointer, "a relationship", known: ["data", "links", "meta"])
         if !relationship.contains(where: { ["data", "links", "meta"].contains($0.key) || MemberName.isExtension($0.key) }) {
-            report(pointer, "A relationship must have 'links', 'data', 'meta' or a member of an extension")
+            report(pointer, "A relationship must have 'links', 'data', 'meta', or a member of an extension")
         }
         let place = pointer.appending("data")
         switch relationship["data"] {
@@ -183,7 +183,7 @@ extension DocumentValidator {
         case .object(let identifier)?: checkIdentifier(.object(identifier), at: place)
         case .array(let elements)?:
             for (index, element) in elements.enumerated() { checkIdentifier(element, at: place.appending(index)) }
-        default: report(place, "'data' must be an identifier, an array of identifiers or null")
+        default: report(place, "'data' must be an identifier, an array of identifiers, or null")
         }
         checkCommon(relationship, at: pointer)
     }
@@ -192,7 +192,7 @@ extension DocumentValidator {
 // MARK: Links and errors
 
 extension DocumentValidator {
-    /// - Parameter names: the names that links may have here; nil for any.
+    /// Checks links. `names` are the names that they may have here; nil allows any name.
     private mutating func checkLinks(_ json: JSONValue, at pointer: JSONPointer, names: Set<String>?) {
         guard let links = object(json, at: pointer, "'links'") else { return }
         if let names { checkMembers(of: links, at: pointer, "these links", known: names) }
@@ -219,19 +219,19 @@ extension DocumentValidator {
                 }
             }
             if let meta = link["meta"] { checkMeta(meta, at: pointer.appending("meta")) }
-        default: report(pointer, "A link must be a string, an object or null")
+        default: report(pointer, "A link must be a string, an object, or null")
         }
     }
 
     private mutating func checkURL(_ text: String, at pointer: JSONPointer) {
-        if !LinkSyntax.isReference(text) { report(pointer, "A link must be a URL, with other characters percent-encoded") }
+        if !LinkSyntax.isReference(text) { report(pointer, "A link must be a URL, with invalid characters percent-encoded") }
     }
 
     private mutating func checkError(_ json: JSONValue, at pointer: JSONPointer) {
         guard let error = object(json, at: pointer, "An error") else { return }
         let known: Set<String> = ["id", "links", "status", "code", "title", "detail", "source", "meta"]
         checkMembers(of: error, at: pointer, "an error", known: known)
-        if !error.contains(where: { known.contains($0.key) }) { report(pointer, "An error must say something") }
+        if !error.contains(where: { known.contains($0.key) }) { report(pointer, "An error must have at least one member") }
         checkStrings("id", "status", "code", "title", "detail", of: error, at: pointer)
         checkCommon(error, at: pointer, linkNames: ["about", "type"])
         let place = pointer.appending("source")
@@ -250,12 +250,12 @@ extension DocumentValidator {
         let members = ["atomic:operations", "atomic:results"].filter { document[$0] != nil }
         guard let first = members.first else { return }
         for name in ["data", "included", "errors"] + members.dropFirst() where document[name] != nil {
-            report(JSONPointer.root.appending(name), "'\(name)' must not stand beside '\(first)'")
+            report(JSONPointer.root.appending(name), "'\(name)' must not appear alongside '\(first)'")
         }
         for name in members {
             let pointer = JSONPointer.root.appending(name)
             let isRequest = name == "atomic:operations"
-            if isRequest, document[name] == [] { report(pointer, "There must be one operation at least") }
+            if isRequest, document[name] == [] { report(pointer, "At least one operation is required") }
             for (pointer, json) in array(document[name], at: pointer, "'\(name)'") {
                 if isRequest { checkOperation(json, at: pointer) } else { checkResult(json, at: pointer) }
             }
@@ -266,23 +266,23 @@ extension DocumentValidator {
         guard let operation = object(json, at: pointer, "An operation") else { return }
         checkMembers(of: operation, at: pointer, "an operation", known: ["op", "ref", "href", "data", "meta"])
         if operation["op"]?.string.flatMap(JSONAPIOperation.Code.init) == nil {
-            report(pointer.appending("op"), "'op' must be 'add', 'update' or 'remove'")
+            report(pointer.appending("op"), "'op' must be 'add', 'update', or 'remove'")
         }
         checkStrings("href", of: operation, at: pointer)
         if let url = operation["href"]?.string { checkURL(url, at: pointer.appending("href")) }
         if operation["href"] != nil, operation["ref"] != nil {
-            report(pointer.appending("ref"), "'ref' and 'href' must not stand together")
+            report(pointer.appending("ref"), "'ref' and 'href' must not appear together")
         }
         if let ref = operation["ref"] { checkReference(ref, at: pointer.appending("ref")) }
         if let data = operation["data"] { checkData(data, at: pointer.appending("data"), as: role(of: operation, data)) }
         checkCommon(operation, at: pointer)
     }
 
-    /// The role that the data of an operation would have in a request of their own.
+    /// Returns the role that the data of an operation would have in a separate request.
     private func role(of operation: JSONObject, _ data: JSONValue) -> JSONAPIDocument.Role {
         let isRelationship = operation["ref"]?["relationship"] != nil || operation["href"]?.string?.contains("/relationships/") == true
         if isRelationship { return .relationship }
-        // A resource that an earlier operation creates is known by its local id.
+        // A resource that an earlier operation creates is identified by its local id.
         return operation["op"] == "add" || (data["id"] == nil && data["lid"] != nil) ? .creation : .update
     }
 
@@ -291,7 +291,7 @@ extension DocumentValidator {
         checkStrings("relationship", of: reference, at: pointer)
         reference["relationship"] = nil
         checkIdentifier(.object(reference), at: pointer)
-        if reference["id"] != nil, reference["lid"] != nil { report(pointer.appending("lid"), "'id' and 'lid' must not stand together") }
+        if reference["id"] != nil, reference["lid"] != nil { report(pointer.appending("lid"), "'id' and 'lid' must not appear together") }
     }
 
     private mutating func checkResult(_ json: JSONValue, at pointer: JSONPointer) {
@@ -311,11 +311,11 @@ extension DocumentValidator {
 // MARK: Compound documents
 
 extension DocumentValidator {
-    /// Checks that no resource appears twice, and that each included one is linked to.
+    /// Checks that each resource appears only once and that each included resource is linked to.
     private mutating func checkCompound(_ document: JSONObject) {
         let primary = document["data"].map { $0.array ?? [$0] } ?? []
         let included = document["included"]?.array ?? []
-        // The identifiers of a relationship must not repeat either, so they need no exception.
+        // The identifiers in a relationship must not repeat either, so they need no exception.
         var seen = Set<ResourceKey>()
         let isList = document["data"]?.array != nil
         for (index, resource) in primary.enumerated() {
@@ -327,19 +327,19 @@ extension DocumentValidator {
 
     private mutating func checkUnique(_ json: JSONValue, at pointer: JSONPointer, _ seen: inout Set<ResourceKey>) {
         guard let key = ResourceKey(reading: json), !seen.insert(key).inserted else { return }
-        report(pointer, "The resource stands in the document twice")
+        report(pointer, "The resource appears in the document twice")
     }
 
-    /// Follows the linkage from the primary data.
+    /// Follows the linkage from the primary data to the included resources.
     private mutating func checkFullLinkage(from primary: [JSONValue], to included: [JSONValue]) {
         guard !included.isEmpty else { return }
         let keys = included.map(ResourceKey.init(reading:))
-        // Of resources that repeat, the first one counts.
+        // If a resource is repeated, the first one counts.
         var unreached: [ResourceKey: Int] = [:]
         for (index, key) in keys.enumerated() {
             if let key, unreached[key] == nil { unreached[key] = index }
         }
-        // Identifiers are primary data too, and lead to the resources they name.
+        // Identifiers are also primary data, and lead to the resources they name.
         var pending =
             primary + primary.compactMap { ResourceKey(reading: $0).flatMap { unreached.removeValue(forKey: $0) } }.map { included[$0] }
         while let resource = pending.popLast() {
@@ -358,7 +358,7 @@ extension DocumentValidator {
 }
 
 extension JSONAPIDocument.Role {
-    /// Whether a document of this role is a request, which has primary data.
+    /// Whether a document with this role is a request that has primary data.
     fileprivate var needsData: Bool {
         switch self {
         case .creation, .update, .relationship: true

@@ -2,26 +2,26 @@ public import FeathersCore
 
 /// A JSON:API document.
 ///
-/// A missing member and an empty one stay distinct: ``data`` being nil is not ``Data-swift.enum/null``.
+/// A missing member and an empty one are distinct: a ``data`` of nil is not ``Data-swift.enum/null``.
 public struct JSONAPIDocument: Hashable, Sendable {
     /// The primary data; nil if the member is missing.
     public var data: Data?
     /// The included resources; nil if the member is missing.
     public var included: [JSONAPIResource]?
-    /// The errors, which make the document a failure; nil if the member is missing.
+    /// The errors, whose presence makes the document a failure; nil if the member is missing.
     public var errors: [JSONAPIErrorObject]?
-    /// Metadata of the document, such as totals.
+    /// The metadata of the document, such as totals.
     public var meta: JSONObject?
-    /// The document's links: `self`, `next` …
+    /// The document's links, such as `self` and `next`.
     public var links: JSONAPILinks
-    /// The server's description of its implementation: `version`, `ext`, `profile`, `meta`.
+    /// The server's description of its implementation: `version`, `ext`, `profile`, and `meta`.
     public var jsonapi: JSONObject?
-    /// Members of extensions by their full names: `atomic:results`.
+    /// The members of extensions by their full names, such as `atomic:results`.
     public var extensionMembers: JSONObject
 
     /// The primary data of a document: resources, or resource identifiers.
     public enum Data: Hashable, Sendable {
-        /// A single resource was requested, and there is none.
+        /// A single resource was requested, and it does not exist.
         case null
         case one(JSONAPIResource)
         case many([JSONAPIResource])
@@ -36,21 +36,21 @@ public struct JSONAPIDocument: Hashable, Sendable {
         }
     }
 
-    /// The purpose of a document, which decides what it must contain.
+    /// The purpose of a document, which determines what it must contain.
     public enum Role: Hashable, Sendable {
         /// A response.
         case response
-        /// A response to a request with sparse fieldsets, which may leave out the linkage to an included resource.
+        /// A response to a request with sparse fieldsets, which may omit the linkage to an included resource.
         case sparseResponse
-        /// A request that creates a resource: it may lack an id, and its relationships must have data.
+        /// A request that creates a resource. It may lack an id, and its relationships must have data.
         case creation
-        /// A request that changes a resource: it must have an id.
+        /// A request that changes a resource. It must have an id.
         case update
-        /// A request that changes a relationship: its data are identifiers.
+        /// A request that changes a relationship. Its data are identifiers.
         case relationship
     }
 
-    /// Creates a document without checking it; see ``violations(as:)``.
+    /// Creates a document without checking it; to check it, see ``violations(as:)``.
     public init(
         data: Data? = nil, included: [JSONAPIResource]? = nil, errors: [JSONAPIErrorObject]? = nil, meta: JSONObject? = nil,
         links: JSONAPILinks = JSONAPILinks(), jsonapi: JSONObject? = nil, extensionMembers: JSONObject = [:]
@@ -64,7 +64,7 @@ public struct JSONAPIDocument: Hashable, Sendable {
         self.extensionMembers = extensionMembers
     }
 
-    /// Creates the document that holds the contents of a relationship.
+    /// Creates a document with the contents of a relationship.
     init(linkage: JSONAPILinkage) {
         switch linkage {
         case .null: self.init(data: .null)
@@ -79,10 +79,10 @@ public struct JSONAPIDocument: Hashable, Sendable {
 extension JSONAPIDocument {
     /// Reads a document from JSON.
     ///
-    /// Reading is lenient, as the specification asks: unknown members, members with a value of the wrong kind, and included resources without
-    /// a type are ignored. ``violations(in:as:)`` reports all of them.
-    /// - Throws: ``JSONAPIError`` if there is none of `data`, `errors`, `meta` and members of extensions, or if the primary data are not
-    ///   resources.
+    /// Reading is lenient, as the specification requires: it ignores unknown members, members with a value of the wrong kind, and included
+    /// resources without a type. ``violations(in:as:)`` reports all of them.
+    /// - Throws: ``JSONAPIError`` if the document lacks all of `data`, `errors`, `meta`, and members of extensions, or if the primary data are
+    ///   not resources.
     public init(_ json: JSONValue) throws(JSONAPIError) {
         guard case .object(let object) = json else { throw JSONAPIError(.root, "A document must be an object") }
         self.init()
@@ -98,12 +98,12 @@ extension JSONAPIDocument {
             }
         }
         guard data != nil || errors != nil || meta != nil || !extensionMembers.isEmpty else {
-            throw JSONAPIError(.root, "A document must have 'data', 'errors' or 'meta'")
+            throw JSONAPIError(.root, "A document must have 'data', 'errors', or 'meta'")
         }
     }
 
     /// Reads a document from the bytes of its JSON text.
-    /// - Throws: ``JSONAPIError``, also if the bytes are not JSON.
+    /// - Throws: ``JSONAPIError``, including if the bytes are not JSON.
     public init(parsing bytes: some Collection<UInt8>) throws(JSONAPIError) {
         let json: JSONValue
         do {
@@ -127,7 +127,7 @@ extension JSONAPIDocument.Data {
                 resources.append(try JSONAPIResource(reading: element, at: .data.appending(index)))
             }
             self = .many(resources)
-        default: throw JSONAPIError(.data, "'data' must be a resource, an array of resources or null")
+        default: throw JSONAPIError(.data, "'data' must be a resource, an array of resources, or null")
         }
     }
 
@@ -155,8 +155,8 @@ extension JSONAPIDocument {
         return .object(json)
     }
 
-    /// The document as JSON text in UTF-8.
-    /// - Throws: the first ``JSONAPIError`` of ``violations(as:)``, and one for a number that JSON cannot express.
+    /// Returns the document as UTF-8 JSON text.
+    /// - Throws: The first ``JSONAPIError`` in ``violations(as:)``, or one for a number that JSON cannot represent.
     public func serialized(as role: Role = .response) throws(JSONAPIError) -> [UInt8] {
         let json = json
         if let violation = Self.violations(in: json, as: role).first { throw violation }
@@ -167,10 +167,10 @@ extension JSONAPIDocument {
         }
     }
 
-    /// Everything in the document that violates the specification.
+    /// Returns every violation of the specification in the document.
     public func violations(as role: Role = .response) -> [JSONAPIError] { Self.violations(in: json, as: role) }
 
-    /// Everything in a document that violates the specification (JSON:API 1.1), each with its location.
+    /// Returns every violation of the specification (JSON:API 1.1) in a document, each with its location.
     public static func violations(in json: JSONValue, as role: Role = .response) -> [JSONAPIError] {
         var validator = DocumentValidator(role: role)
         validator.checkDocument(json)
@@ -179,7 +179,7 @@ extension JSONAPIDocument {
 }
 
 extension JSONObject {
-    /// Sets the members that end most objects of a document; what is empty is left out.
+    /// Sets the members that most objects in a document share, leaving out empty ones.
     mutating func set(_ links: JSONAPILinks, _ meta: JSONObject?, _ extensionMembers: JSONObject = [:]) {
         if !links.isEmpty { self["links"] = .object(links.json) }
         if let meta { self["meta"] = .object(meta) }

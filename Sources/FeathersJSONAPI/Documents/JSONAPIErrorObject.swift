@@ -2,26 +2,26 @@ public import FeathersCore
 
 /// An error described by a server.
 public struct JSONAPIErrorObject: Hashable, Sendable {
-    /// A unique name of this occurrence.
+    /// A unique identifier for this occurrence of the error.
     public var id: String?
-    /// The HTTP status of this error, as text.
+    /// The HTTP status of this error, as a string.
     public var status: String?
     /// An application-specific code.
     public var code: String?
     /// A summary that is the same for all errors of this kind.
     public var title: String?
-    /// An explanation of this occurrence.
+    /// An explanation of this occurrence of the error.
     public var detail: String?
     /// The part of the request that caused the error.
     public var source: Source?
-    /// `about`: more on this occurrence; `type`: more on errors of this kind.
+    /// The error's links: `about` for details on this occurrence, `type` for details on errors of this kind.
     public var links: JSONAPILinks
-    /// Metadata of the error.
+    /// The metadata of the error.
     public var meta: JSONObject?
 
     /// The part of a request that caused an error.
     public struct Source: Hashable, Sendable {
-        /// A location in the request's document (RFC 6901), as the server wrote it.
+        /// A location in the request's document (RFC 6901), as written by the server.
         public var pointer: String?
         /// The name of a query parameter.
         public var parameter: String?
@@ -52,18 +52,18 @@ public struct JSONAPIErrorObject: Hashable, Sendable {
         return .object(json)
     }
 
-    /// The addresses of `links.type`. It is a single link, but profiles older than JSON:API 1.1 write an array.
+    /// The URLs in `links.type`. It is a single link, but profiles older than JSON:API 1.1 use an array.
     public var typeLinks: [String] {
         guard let type = links.json["type"] else { return [] }
         return (type.array ?? [type]).compactMap { JSONAPILink(reading: $0)?.href }
     }
 
-    /// The index of the operation that caused the error; nil if the error's pointer doesn't lead to an operation.
+    /// The index of the operation that caused the error; nil if the error's pointer does not point to an operation.
     public var operationIndex: Int? {
         guard let tokens = source?.pointer.flatMap(JSONPointer.init)?.tokens, tokens.first == "atomic:operations" else { return nil }
         return tokens.dropFirst().first.flatMap { Int($0) }
     }
 
-    /// The maximum page size of the server, if the request exceeded it (cursor pagination profile).
+    /// The server's maximum page size, if the request exceeded it (cursor pagination profile).
     public var maximumPageSize: Int? { meta?["page"]?["maxSize"]?.integer.flatMap { Int(exactly: $0) } }
 }

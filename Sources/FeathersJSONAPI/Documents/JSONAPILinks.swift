@@ -13,18 +13,18 @@ public struct JSONAPILinks: Hashable, Sendable {
     /// Whether there are no links.
     public var isEmpty: Bool { json.isEmpty }
 
-    /// The link with a name; nil if there is none, or if its value is not a link.
+    /// The link with a name; nil if it does not exist or its value is not a link.
     public subscript(name: String) -> JSONAPILink? {
         get { json[name].flatMap(JSONAPILink.init(reading:)) }
         set { json[name] = newValue?.json }
     }
 
-    /// The URL of a link; nil if there is no such link, if it is null, or if it is not a URL.
+    /// Returns the URL of a link; nil if the link does not exist, is null, or is not a URL.
     ///
-    /// A link may be relative to `base`, the URL of the request whose response has it.
+    /// A link may be relative to `base`, the URL of the request whose response contains it.
     public func url(_ name: String, relativeTo base: URL? = nil) -> URL? {
         guard let href = self[name]?.href else { return nil }
-        // Foundation doesn't accept an empty text; in RFC 3986 it stands for the base.
+        // Foundation rejects an empty string. In RFC 3986, it refers to the base.
         return href.isEmpty ? base?.absoluteURL : URL(link: href, relativeTo: base)
     }
 }
@@ -42,7 +42,7 @@ public enum JSONAPILink: Hashable, Sendable {
     /// A target with details, such as `title` and `hreflang`.
     case object(JSONObject)
 
-    /// The link's target as written in the document.
+    /// The link's target, as written in the document.
     public var href: String? {
         switch self {
         case .null: nil
@@ -73,7 +73,7 @@ public enum JSONAPILink: Hashable, Sendable {
 }
 
 extension JSONObject {
-    /// Creates an object of texts, leaving out those that are nil.
+    /// Creates an object of strings, leaving out those that are nil.
     init(texts: [(String, String?)]) { self.init(texts.compactMap { name, text in text.map { (name, .string($0)) } }) }
 }
 
@@ -81,7 +81,7 @@ extension URL {
     /// Creates the URL of a link, which may be relative.
     ///
     /// Servers write `?page[number]=2` unencoded. Foundation rejects the brackets, or encodes them together with the `%` of existing escapes.
-    /// This encodes what a URL cannot contain, and nothing twice (RFC 3986, section 2).
+    /// This initializer encodes only the characters that a URL cannot contain, and encodes nothing twice (RFC 3986, section 2).
     init?(link: String, relativeTo base: URL?) {
         let bytes = Array(link.utf8)
         let query = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
@@ -91,7 +91,7 @@ extension URL {
         for (index, byte) in bytes.enumerated() {
             let isKept =
                 switch byte {
-                // Before the query, only an IPv6 address has brackets.
+                // Before the query, brackets are valid only in an IPv6 address.
                 case UInt8(ascii: "["), UInt8(ascii: "]"): index < query
                 case UInt8(ascii: "%"): isHexDigit(index + 1) && isHexDigit(index + 2)
                 default: MemberName.isLetterOrDigit(byte) || "-._~:/?#@!$&'()*+,;=".utf8.contains(byte)

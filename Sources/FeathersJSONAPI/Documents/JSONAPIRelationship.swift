@@ -1,12 +1,12 @@
 public import FeathersCore
 
-/// The contents of a relationship: nothing, one resource, or several.
+/// The contents of a relationship: empty, one resource, or several.
 public enum JSONAPILinkage: Hashable, Sendable {
     /// An empty to-one relationship.
     case null
     /// The target of a to-one relationship.
     case one(JSONAPIIdentifier)
-    /// The targets of a to-many relationship, possibly none.
+    /// The targets of a to-many relationship, which may be empty.
     case many([JSONAPIIdentifier])
 
     /// The targets in document order.
@@ -41,13 +41,13 @@ public enum JSONAPILinkage: Hashable, Sendable {
 
 /// A relationship of a resource.
 public struct JSONAPIRelationship: Hashable, Sendable {
-    /// The contents of the relationship; nil if the document has none, which is not the same as ``JSONAPILinkage/null``.
+    /// The contents of the relationship; nil if the document does not state them, which differs from ``JSONAPILinkage/null``.
     public var linkage: JSONAPILinkage?
-    /// `self` for the relationship, `related` for its targets.
+    /// The relationship's links: `self` for the relationship, `related` for its targets.
     public var links: JSONAPILinks
-    /// Metadata of the relationship.
+    /// The metadata of the relationship.
     public var meta: JSONObject?
-    /// Members of extensions by their full names.
+    /// The members of extensions, by their full names.
     public var extensionMembers: JSONObject
 
     /// Creates a relationship.
@@ -73,9 +73,9 @@ public struct JSONAPIRelationship: Hashable, Sendable {
     }
 }
 
-/// The relationships of a resource by name, in document order.
+/// The relationships of a resource, by name, in document order.
 public struct JSONAPIRelationships: Hashable, Sendable {
-    /// The relationships as JSON; each one is read on access.
+    /// The relationships as JSON; each is read on access.
     public var json: JSONObject
 
     /// Creates relationships from their JSON.
@@ -86,7 +86,7 @@ public struct JSONAPIRelationships: Hashable, Sendable {
     /// The names in document order.
     public var names: [String] { json.keys }
 
-    /// The relationship with a name; nil if there is none, or if its value is not an object.
+    /// The relationship with a name; nil if it does not exist or its value is not an object.
     public subscript(name: String) -> JSONAPIRelationship? {
         get { json[name]?.object.map(JSONAPIRelationship.init(reading:)) }
         set { json[name] = newValue?.json }

@@ -1,6 +1,6 @@
 public import FeathersCore
 
-/// A resource of a document, with attributes, relationships, links, and meta kept apart.
+/// A resource in a document, with separate attributes, relationships, links, and meta.
 ///
 /// A resource identifier is a resource without attributes and relationships.
 public struct JSONAPIResource: Hashable, Sendable {
@@ -8,20 +8,20 @@ public struct JSONAPIResource: Hashable, Sendable {
     public var type: String
     /// The id; nil until the server assigns one.
     public var id: String?
-    /// The local id, by which other resources of the same request can refer to this one.
+    /// The local id, which other resources in the same request can use to refer to this one.
     public var lid: String?
-    /// The attributes by their names in the document.
+    /// The attributes, by their names in the document.
     public var attributes: JSONObject
-    /// The relationships by their names in the document.
+    /// The relationships, by their names in the document.
     public var relationships: JSONAPIRelationships
     /// The resource's links, such as `self`.
     public var links: JSONAPILinks
-    /// Metadata of the resource.
+    /// The metadata of the resource.
     public var meta: JSONObject?
-    /// Members of extensions by their full names.
+    /// The members of extensions, by their full names.
     public var extensionMembers: JSONObject
 
-    /// Creates a resource without checking it; see ``JSONAPIDocument/violations(as:)``.
+    /// Creates a resource without checking it; to check it, see ``JSONAPIDocument/violations(as:)``.
     public init(
         type: String, id: String? = nil, lid: String? = nil, attributes: JSONObject = [:],
         relationships: JSONAPIRelationships = JSONAPIRelationships(), links: JSONAPILinks = JSONAPILinks(), meta: JSONObject? = nil
@@ -80,7 +80,7 @@ public struct JSONAPIResource: Hashable, Sendable {
     }
 }
 
-/// The identity of a resource: its type, and its id or the local id that stands in until the server assigns one.
+/// The identity of a resource: its type, and its id or the local id used until the server assigns one.
 public struct JSONAPIIdentifier: Hashable, Sendable {
     /// The resource's type.
     public var type: String
@@ -88,10 +88,10 @@ public struct JSONAPIIdentifier: Hashable, Sendable {
     public var id: String?
     /// The local id of a resource that the same request creates.
     public var lid: String?
-    /// Metadata of this linkage, not of the resource.
+    /// The metadata of this linkage, not of the resource.
     public var meta: JSONObject?
 
-    /// Creates the identifier of a resource that the server knows.
+    /// Creates the identifier of a resource that exists on the server.
     public init(type: String, id: String, meta: JSONObject? = nil) {
         self.init(type: type, id: id, lid: nil, meta: meta)
     }
@@ -108,7 +108,7 @@ public struct JSONAPIIdentifier: Hashable, Sendable {
         self.meta = meta
     }
 
-    /// Reads an identifier; nil if `type`, or both `id` and `lid`, are missing.
+    /// Reads an identifier; nil if `type` is missing, or if both `id` and `lid` are.
     init?(reading json: JSONValue) {
         guard let object = json.object, let type = object["type"]?.string else { return nil }
         let id = object["id"]?.identifierText
@@ -131,7 +131,7 @@ extension JSONAPIIdentifier: CustomStringConvertible {
     public var description: String { "\(type) \(id ?? lid.map { "lid \($0)" } ?? "without id")" }
 }
 
-/// The key by which a resource is found in a document. Keys are compared byte by byte.
+/// The key for finding a resource in a document. Keys are compared byte by byte.
 struct ResourceKey: Hashable {
     private let type: ExactString
     private let id: ExactString
@@ -158,7 +158,7 @@ struct ResourceKey: Hashable {
 }
 
 extension JSONValue {
-    /// The text of an id. Ids must be strings, but many servers write integers, which are just as clear.
+    /// The text of an id. Ids must be strings, but many servers write integers, which are equally unambiguous.
     var identifierText: String? {
         switch self {
         case .string(let text): text

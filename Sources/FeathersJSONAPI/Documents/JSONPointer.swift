@@ -1,16 +1,16 @@
 import FeathersCore
 
-/// A location in a JSON value (RFC 6901): `/data/0/attributes/title`; empty for the whole value.
+/// A location in a JSON value (RFC 6901), such as `/data/0/attributes/title`; empty for the whole value.
 public struct JSONPointer: Hashable, Sendable {
     /// The pointer's text.
     public let text: String
 
-    /// The whole value.
+    /// The location of the whole value.
     public static let root = JSONPointer(checked: "")
     static let data = JSONPointer(checked: "/data")
     static let included = JSONPointer(checked: "/included")
 
-    /// Creates a pointer from its text, which must be empty or start with `/`, and escape `~` as `~0` and `/` as `~1`; otherwise nil.
+    /// Creates a pointer from text that is empty or starts with `/`, with `~` escaped as `~0` and `/` as `~1`; nil for any other text.
     public init?(_ text: String) {
         guard text.isEmpty || text.hasPrefix("/") else { return nil }
         let escapes = text.split(separator: "~", omittingEmptySubsequences: false).dropFirst()
@@ -20,15 +20,15 @@ public struct JSONPointer: Hashable, Sendable {
 
     private init(checked text: String) { self.text = text }
 
-    /// The location of a key inside this one.
+    /// Returns the location of a key inside this location.
     public func appending(_ key: String) -> JSONPointer {
         JSONPointer(checked: "\(text)/\(key.escaping(["~": "~0", "/": "~1"]))")
     }
 
-    /// The location of an element inside this one.
+    /// Returns the location of an element inside this location.
     public func appending(_ index: Int) -> JSONPointer { JSONPointer(checked: "\(text)/\(index)") }
 
-    /// The location that a coding path leads to from here.
+    /// Returns the location that a coding path leads to from this location.
     func appending(_ path: [any CodingKey]) -> JSONPointer {
         path.reduce(self) { pointer, key in key.intValue.map(pointer.appending) ?? pointer.appending(key.stringValue) }
     }
@@ -56,14 +56,14 @@ public struct JSONPointer: Hashable, Sendable {
 
 extension JSONPointer: CustomStringConvertible { public var description: String { text } }
 
-/// A problem of a JSON:API document, and its location.
+/// A problem in a JSON:API document, and its location.
 ///
-/// It is thrown for what cannot be read or written at all, and listed by ``JSONAPIDocument/violations(in:as:)`` for what violates the
-/// specification. An error that a server sends is a ``JSONAPIErrorObject``.
+/// It is thrown for a document that cannot be read or written, and listed by ``JSONAPIDocument/violations(in:as:)`` for a violation of the
+/// specification. For an error sent by a server, see ``JSONAPIErrorObject``.
 public struct JSONAPIError: Error, Hashable, Sendable {
     /// The location in the document, which may be that of a missing member.
     public let pointer: JSONPointer
-    /// A description of the problem. It names members and types, never the values of attributes.
+    /// A description of the problem. It names members and types, but never the values of attributes.
     public let message: String
 
     /// Creates an error at a location.

@@ -1,8 +1,8 @@
-/// The syntax of what links are made of: URLs, relation types and language tags.
+/// The syntax of the parts of links: URLs, relation types, and language tags.
 enum LinkSyntax {
-    /// Whether a text is a URI reference (RFC 3986, section 4.1), that is, an absolute or relative URL.
+    /// Returns whether a text is a URI reference (RFC 3986, section 4.1), that is, an absolute or relative URL.
     ///
-    /// Brackets may be unencoded, since the specification's own examples have them: `page[number]=2`.
+    /// Brackets may be unencoded, as in the specification's own examples: `page[number]=2`.
     static func isReference(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         let fragment = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
@@ -19,18 +19,18 @@ enum LinkSyntax {
         return first.firstIndex(of: UInt8(ascii: ":")).map { isScheme(first[..<$0]) } ?? true
     }
 
-    /// Whether a text is a URI (RFC 3986, section 3), which begins with a scheme.
+    /// Returns whether a text is a URI (RFC 3986, section 3), which begins with a scheme.
     static func isURI(_ text: String) -> Bool {
         isReference(text) && text.utf8.prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: ":"))
     }
 
-    /// Whether a text is a link relation type (RFC 8288, section 3.3): a registered name, such as `next`, or a URI.
+    /// Returns whether a text is a link relation type (RFC 8288, section 3.3): a registered name, such as `next`, or a URI.
     static func isRelationType(_ text: String) -> Bool {
         guard let first = text.utf8.first, isLowercase(first) else { return isURI(text) }
         return isURI(text) || text.utf8.allSatisfy { isLowercase($0) || isDigit($0) || ".-".utf8.contains($0) }
     }
 
-    /// Whether a text has the form of a language tag (RFC 5646, section 2.1), such as `en` or `pt-BR`.
+    /// Returns whether a text has the form of a language tag (RFC 5646, section 2.1), such as `en` or `pt-BR`.
     static func isLanguageTag(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard let primary = parts.first, !primary.contains(where: isDigit) else { return false }

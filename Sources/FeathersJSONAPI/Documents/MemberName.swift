@@ -1,26 +1,26 @@
-/// The rules for names of members (JSON:API 1.1, "Member Names") and of query parameters ("Query Parameters").
+/// The rules for the names of members (JSON:API 1.1, "Member Names") and of query parameters ("Query Parameters").
 enum MemberName {
-    /// Whether an implementation may use a name for an attribute, a relationship, or in `meta`.
+    /// Returns whether an implementation may use a name for an attribute, a relationship, or in `meta`.
     static func isAllowed(_ name: some StringProtocol) -> Bool {
         guard let first = name.unicodeScalars.first, let last = name.unicodeScalars.last else { return false }
         return isAlwaysAllowed(first) && isAlwaysAllowed(last)
             && name.unicodeScalars.allSatisfy { isAlwaysAllowed($0) || "-_ ".unicodeScalars.contains($0) }
     }
 
-    /// Whether a name belongs to an extension, such as `atomic:operations`.
+    /// Returns whether a name belongs to an extension, such as `atomic:operations`.
     static func isExtension(_ name: some StringProtocol) -> Bool {
         guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let namespace = name[..<colon]
         return !namespace.isEmpty && namespace.utf8.allSatisfy(isLetterOrDigit) && isAllowed(name[name.index(after: colon)...])
     }
 
-    /// Whether a name is one that readers ignore everywhere.
+    /// Returns whether readers ignore a name everywhere.
     static func isAtMember(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: "@") }
 
-    /// Whether a request may have a query parameter of this name.
+    /// Returns whether a request may have a query parameter with this name.
     ///
-    /// The specification allows its own families, those of extensions, and names of an implementation that contain a character other than
-    /// a to z.
+    /// The specification allows its own families, those of extensions, and names chosen by an implementation that contain a character other
+    /// than a to z.
     static func isAllowedParameter(_ name: String) -> Bool {
         let base = name.prefix { $0 != "[" }
         guard areKeys(name[base.endIndex...]) else { return false }
@@ -28,7 +28,7 @@ enum MemberName {
         return isAllowed(base) && !base.utf8.allSatisfy { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }
     }
 
-    /// Whether a text is a row of brackets, each of which is empty or contains names of members separated by dots.
+    /// Returns whether a text is a sequence of brackets, each empty or containing member names separated by dots.
     private static func areKeys(_ text: Substring) -> Bool {
         var rest = text
         while rest.first == "[" {

@@ -12,7 +12,7 @@ public protocol JSONAPIRelatable: Codable, Sendable {
     var jsonAPIIdentifier: JSONAPIIdentifier? { get }
 }
 
-/// A resource as a value type of your own.
+/// A resource as a value type that you define.
 ///
 /// ```swift
 /// struct Post: JSONAPIModel {
@@ -24,19 +24,19 @@ public protocol JSONAPIRelatable: Codable, Sendable {
 /// }
 /// ```
 ///
-/// A property's type decides what the property is: ``ToOne``, ``ToMany``, models and arrays of models are relationships; ``JSONAPILinks`` and
-/// ``JSONAPIMeta`` are those of the resource; `lid` is the local id; everything else is an attribute. Coding keys rename properties.
+/// A property's type determines its role: ``ToOne``, ``ToMany``, models, and arrays of models are relationships; ``JSONAPILinks`` and
+/// ``JSONAPIMeta`` hold the resource's links and meta; `lid` is the local id; any other type is an attribute. Coding keys rename properties.
 public protocol JSONAPIModel: JSONAPIRelatable {
-    /// A string, an integer or a UUID, or an optional of one of them.
+    /// The type of the id: a string, an integer, or a UUID, or an optional of one of them.
     associatedtype ID: JSONAPIModelID
 
     /// The type's name in documents, sent unchanged.
     static var type: String { get }
-    /// The properties, by the names of their coding keys, that are read and never written.
+    /// The properties that are read but never written, by the names of their coding keys.
     static var readOnly: Set<String> { get }
-    /// The id; a model that has not been created yet may have none.
+    /// The id; may be nil for a model that has not been created yet.
     var id: ID { get }
-    /// The local id, which stands in for the id until the server assigns one.
+    /// The local id, used in place of the id until the server assigns one.
     var lid: String? { get }
 }
 
@@ -55,7 +55,7 @@ extension JSONAPIIdentifier: JSONAPIRelatable { public var jsonAPIIdentifier: JS
 
 /// The type of a model's id. In documents, ids are always strings.
 public protocol JSONAPIModelID: Codable, Sendable {
-    /// The id as it is written in a document; nil if there is none.
+    /// The id as written in a document; nil if there is no id.
     var jsonAPIText: String? { get }
 }
 
@@ -71,7 +71,7 @@ extension Optional: JSONAPIModelID where Wrapped: JSONAPIModelID {
     public var jsonAPIText: String? { self?.jsonAPIText }
 }
 
-/// The meta of a resource as a property of its model.
+/// The meta of a resource, as a property of its model.
 public struct JSONAPIMeta: Hashable, Sendable {
     /// The meta as JSON.
     public var json: JSONObject
@@ -79,8 +79,8 @@ public struct JSONAPIMeta: Hashable, Sendable {
     /// Creates meta with these members.
     public init(_ json: JSONObject = [:]) { self.json = json }
 
-    /// Decodes the meta into a type of your own.
-    /// - Throws: `DecodingError`, and any error of the type's `init(from:)`.
+    /// Decodes the meta into your own type.
+    /// - Throws: `DecodingError`, or any error from the type's `init(from:)`.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, with coding: CodingOptions = CodingOptions()) throws -> Value {
         try coding.decode(type, from: .object(json))
     }
@@ -92,7 +92,7 @@ extension JSONAPIMeta: Codable {
     public func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
 }
 
-/// A target of a relationship that is one of several models, distinguished by their types.
+/// A relationship target that is one of several models, distinguished by their resource types.
 ///
 /// ```swift
 /// enum Attachment: JSONAPIPolymorphic {
@@ -115,7 +115,7 @@ extension JSONAPIMeta: Codable {
 /// }
 /// ```
 public protocol JSONAPIPolymorphic: JSONAPIRelatable {
-    /// Decodes the model for a type of resource.
+    /// Decodes the model for a resource type.
     /// - Throws: ``JSONAPIUnknownType`` for an unknown type. The target then counts as not included.
     init(type: String, from decoder: any Decoder) throws
 
@@ -138,7 +138,7 @@ extension JSONAPIPolymorphic {
     public var jsonAPIIdentifier: JSONAPIIdentifier? { model.jsonAPIIdentifier }
 }
 
-/// A type of resource that a ``JSONAPIPolymorphic`` doesn't know.
+/// A resource type that a ``JSONAPIPolymorphic`` type doesn't recognize.
 public struct JSONAPIUnknownType: Error, Hashable, Sendable {
     /// The unknown type.
     public let type: String

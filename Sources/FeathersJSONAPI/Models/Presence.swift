@@ -1,6 +1,6 @@
-/// A value that can be absent, null, or present. An optional cannot distinguish the first two.
+/// A value that can be absent, null, or present. An optional cannot distinguish absent from null.
 ///
-/// An absent value is not written, so a patch changes only what it names:
+/// An absent value is not written, so a patch changes only the members that are present:
 ///
 /// ```swift
 /// struct PostPatch: Codable { var title = Presence<String>.absent, subtitle = Presence<String>.absent }
@@ -23,7 +23,7 @@ extension Presence: Equatable where Value: Equatable {}
 extension Presence: Hashable where Value: Hashable {}
 
 extension Presence: Decodable where Value: Decodable {
-    /// Decodes a present value or null; only a keyed container can tell that a value is absent.
+    /// Decodes a present value or null. Only a keyed container can detect that a value is absent.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         self = container.decodeNil() ? .null : .value(try container.decode(Value.self))
@@ -31,14 +31,14 @@ extension Presence: Decodable where Value: Decodable {
 }
 
 extension Presence: Encodable where Value: Encodable {
-    /// Encodes the value. Where an absent value cannot be left out, for example in an array, it is null.
+    /// Encodes the value. If an absent value cannot be left out, for example in an array, it is encoded as null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let value { try container.encode(value) } else { try container.encodeNil() }
     }
 }
 
-// Synthesized conformances call these instead of the containers' own methods, since they are more specialized.
+// Synthesized conformances call these methods instead of the containers' own, because these are more specialized.
 
 extension KeyedDecodingContainer {
     /// Decodes a property that may be absent.
@@ -49,7 +49,7 @@ extension KeyedDecodingContainer {
 }
 
 extension KeyedEncodingContainer {
-    /// Encodes a property, unless it is absent.
+    /// Encodes a property unless it is absent.
     public mutating func encode<Value: Encodable>(_ presence: Presence<Value>, forKey key: Key) throws {
         switch presence {
         case .absent: break

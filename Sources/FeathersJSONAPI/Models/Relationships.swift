@@ -1,14 +1,14 @@
 public import FeathersCore
 
-/// A to-one relationship of a model: its linkage, and the target if it was included.
+/// A to-one relationship of a model: its linkage, and its target if included.
 public struct ToOne<Value: JSONAPIRelatable>: Sendable {
-    /// The linkage: ``JSONAPILinkage/one(_:)`` or ``JSONAPILinkage/null``. If the server sent none, it is nil, and nothing is written.
+    /// The linkage: ``JSONAPILinkage/one(_:)`` or ``JSONAPILinkage/null``; nil if the server sent none. A nil linkage is not written.
     public var linkage: JSONAPILinkage?
     /// The target, in an array because models may refer to each other.
     private var loaded: [Value]
-    /// `self` for the relationship, `related` for its target.
+    /// The relationship's links: `self` for the relationship, `related` for its target.
     public var links: JSONAPILinks
-    /// Metadata of the relationship.
+    /// The metadata of the relationship.
     public var meta: JSONObject?
 
     /// Creates a relationship without linkage.
@@ -17,12 +17,12 @@ public struct ToOne<Value: JSONAPIRelatable>: Sendable {
     /// An empty relationship.
     public static var empty: ToOne { ToOne(identifier: nil) }
 
-    /// Creates a relationship to the resource with an identifier; nil empties it.
+    /// Creates a relationship to the resource with an identifier; nil creates an empty relationship.
     public init(identifier: JSONAPIIdentifier?) {
         self.init(linkage: identifier.map(JSONAPILinkage.one) ?? .null, value: nil)
     }
 
-    /// Creates a relationship to a resource, which must have an id or a local id to be written.
+    /// Creates a relationship to a resource. Writing it requires an id or a local id.
     public init(_ value: Value) { self.init(linkage: value.jsonAPIIdentifier.map(JSONAPILinkage.one), value: value) }
 
     init(linkage: JSONAPILinkage?, value: Value?, links: JSONAPILinks = JSONAPILinks(), meta: JSONObject? = nil) {
@@ -32,11 +32,11 @@ public struct ToOne<Value: JSONAPIRelatable>: Sendable {
         self.meta = meta
     }
 
-    /// The identifier of the target; nil if there is none, or if the server sent no linkage.
+    /// The identifier of the target; nil if the relationship is empty or the server sent no linkage.
     public var identifier: JSONAPIIdentifier? { linkage?.identifiers.first }
-    /// The target if it was included.
+    /// The target, if it was included.
     public var value: Value? { loaded.first }
-    /// Whether the target was included, or the relationship is empty.
+    /// Whether the target was included or the relationship is empty.
     public var isLoaded: Bool { linkage == .null || !loaded.isEmpty }
 }
 
@@ -49,7 +49,7 @@ extension ToOne: Equatable where Value: Equatable {}
 extension ToOne: Hashable where Value: Hashable {}
 
 extension ToOne: Codable {
-    /// Reads a relationship of a document, or the value in a plain record: null, an identifier, or the target with its type and id.
+    /// Reads a relationship from a document, or from a plain record: null, an identifier, or the target with its type and id.
     public init(from decoder: any Decoder) throws {
         if let node = decoder as? RelationshipNode {
             try self.init(node)
@@ -70,13 +70,13 @@ extension ToOne: Codable {
 
 /// A to-many relationship of a model: its identifiers, and the targets that were included.
 public struct ToMany<Value: JSONAPIRelatable>: Sendable {
-    /// The identifiers of all targets in document order. If the server sent none, it is nil, and nothing is written.
+    /// The identifiers of all targets in document order; nil if the server sent none. A nil value is not written.
     public var identifiers: [JSONAPIIdentifier]?
     /// The included targets in document order.
     public private(set) var values: [Value]
-    /// `self` for the relationship, `related` for its targets.
+    /// The relationship's links: `self` for the relationship, `related` for its targets.
     public var links: JSONAPILinks
-    /// Metadata of the relationship.
+    /// The metadata of the relationship.
     public var meta: JSONObject?
 
     /// Creates a relationship without linkage.
@@ -85,10 +85,10 @@ public struct ToMany<Value: JSONAPIRelatable>: Sendable {
     /// An empty relationship.
     public static var empty: ToMany { ToMany(identifiers: []) }
 
-    /// Creates a relationship to the resources with these identifiers; an empty array empties it.
+    /// Creates a relationship to the resources with these identifiers; an empty array creates an empty relationship.
     public init(identifiers: [JSONAPIIdentifier]) { self.init(identifiers: identifiers, values: []) }
 
-    /// Creates a relationship to resources, each of which must have an id or a local id to be written.
+    /// Creates a relationship to resources. Writing it requires an id or a local id for each.
     public init(_ values: [Value]) {
         let identifiers = values.compactMap(\.jsonAPIIdentifier)
         self.init(identifiers: identifiers.count == values.count ? identifiers : nil, values: values)
@@ -114,7 +114,7 @@ extension ToMany: Equatable where Value: Equatable {}
 extension ToMany: Hashable where Value: Hashable {}
 
 extension ToMany: Codable {
-    /// Reads a relationship of a document, or the value in a plain record: an array of identifiers, or of targets with types and ids.
+    /// Reads a relationship from a document, or from a plain record: an array of identifiers, or of targets with types and ids.
     public init(from decoder: any Decoder) throws {
         if let node = decoder as? RelationshipNode {
             try self.init(node)
@@ -137,16 +137,16 @@ extension ToMany: Codable {
     }
 }
 
-// Synthesized conformances call these instead of the containers' own methods, since they are more specialized.
+// Synthesized conformances call these methods instead of the containers' own, because these are more specialized.
 
 extension KeyedDecodingContainer {
-    /// Decodes a relationship; a missing one has no linkage.
+    /// Decodes a relationship. A missing relationship has no linkage.
     public func decode<Value>(_ type: ToOne<Value>.Type, forKey key: Key) throws -> ToOne<Value> {
         guard contains(key) else { return ToOne() }
         return try ToOne(from: superDecoder(forKey: key))
     }
 
-    /// Decodes a relationship; a missing one has no linkage.
+    /// Decodes a relationship. A missing relationship has no linkage.
     public func decode<Value>(_ type: ToMany<Value>.Type, forKey key: Key) throws -> ToMany<Value> {
         guard contains(key) else { return ToMany() }
         return try ToMany(from: superDecoder(forKey: key))
@@ -154,19 +154,19 @@ extension KeyedDecodingContainer {
 }
 
 extension KeyedEncodingContainer {
-    /// Encodes a relationship, unless it has no linkage.
+    /// Encodes a relationship unless it has no linkage.
     public mutating func encode<Value>(_ relationship: ToOne<Value>, forKey key: Key) throws {
         guard relationship.linkage != nil || relationship.value != nil else { return }
         try encodeUnspecialized(relationship, forKey: key)
     }
 
-    /// Encodes a relationship, unless it has no linkage.
+    /// Encodes a relationship unless it has no linkage.
     public mutating func encode<Value>(_ relationship: ToMany<Value>, forKey key: Key) throws {
         guard relationship.identifiers != nil || !relationship.values.isEmpty else { return }
         try encodeUnspecialized(relationship, forKey: key)
     }
 
-    /// Calls the container's own method: the overloads for relationships are not visible here.
+    /// Calls the container's own method, because the overloads for relationships are not visible here.
     private mutating func encodeUnspecialized<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         try encode(value, forKey: key)
     }
@@ -174,7 +174,7 @@ extension KeyedEncodingContainer {
 
 // MARK: Documents
 
-/// A type that is decoded from a relationship as a whole. Other types are decoded from its target.
+/// A type that is decoded from a whole relationship. Other types are decoded from its target.
 protocol RelationshipReading {
     init(_ node: RelationshipNode) throws
 }
@@ -185,7 +185,7 @@ extension ToOne: RelationshipReading {
         var value: Value?
         if let data = node.data {
             linkage = data.array == nil ? JSONAPILinkage(reading: data) : nil
-            guard let linkage else { throw node.mismatch(Self.self, "The relationship leads to no single resource") }
+            guard let linkage else { throw node.mismatch(Self.self, "The relationship does not have a single target") }
             if linkage != .null { value = try node.related(Value.self, data, orIdentifier: false) }
         }
         self.init(linkage: linkage, value: value, links: node.links, meta: node.meta)
@@ -208,7 +208,7 @@ extension ToMany: RelationshipReading {
 }
 
 extension Array: RelationshipReading where Element: Decodable {
-    /// Creates an array of the targets that were included, or that an identifier is enough for.
+    /// Creates an array of the targets that were included, or that can be decoded from an identifier alone.
     init(_ node: RelationshipNode) throws {
         self = try node.elements(for: Self.self)?.compactMap { try node.related(Element.self, $0) } ?? []
     }
@@ -216,7 +216,7 @@ extension Array: RelationshipReading where Element: Decodable {
 
 /// A type that is written as a relationship. Models are recognized by ``JSONAPIRelatable``.
 protocol RelationshipWriting {
-    /// The relationship to write.
+    /// Returns the relationship to write.
     /// - Throws: ``JSONAPIError`` without a location if a target has neither an id nor a local id.
     func relationship() throws(JSONAPIError) -> JSONAPIRelationship
 }
@@ -244,7 +244,7 @@ extension Array: RelationshipWriting where Element: JSONAPIRelatable {
     }
 }
 
-/// Empties a relationship of any kind.
+/// A value that empties a relationship of any kind.
 struct EmptyRelationship: RelationshipWriting, Encodable {
     func relationship() -> JSONAPIRelationship { JSONAPIRelationship(.null) }
 
@@ -257,7 +257,7 @@ struct EmptyRelationship: RelationshipWriting, Encodable {
 extension JSONAPIRelatable {
     func requiredIdentifier() throws(JSONAPIError) -> JSONAPIIdentifier {
         guard let identifier = jsonAPIIdentifier else {
-            throw JSONAPIError(.root, "The target of a relationship has no id: save it first, or give it a 'lid'")
+            throw JSONAPIError(.root, "The target of a relationship has no id; save the target first, or set its 'lid'")
         }
         return identifier
     }

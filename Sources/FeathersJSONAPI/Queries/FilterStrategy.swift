@@ -4,22 +4,22 @@ public import FeathersCore
 public struct FilterStrategy: Sendable {
     let items: @Sendable (JSONAPIFilter) throws -> [JSONAPIQueryItem]
 
-    /// Creates a strategy for whole filters, including groups such as `$or`; see ``JSONAPIFilter/json``.
-    /// - Parameter items: returns the parameters. Callers receive a `FeathersError` that it throws.
+    /// Creates a strategy for entire filters, including groups such as `$or`; see ``JSONAPIFilter/json``.
+    /// - Parameter items: A closure that returns the parameters. A `FeathersError` that it throws is passed on to the caller.
     public init(_ items: @escaping @Sendable (JSONAPIFilter) throws -> [JSONAPIQueryItem]) { self.items = items }
 
-    /// Creates a strategy that maps each condition separately, and rejects groups.
+    /// Creates a strategy that maps each condition separately and rejects groups.
     public static func conditions(_ item: @escaping @Sendable (JSONAPIFilter.Condition) throws -> [JSONAPIQueryItem]) -> FilterStrategy {
         FilterStrategy { try $0.conditions().flatMap(item) }
     }
 
-    /// `filter[name]=value`, and `filter[name]=a,b` for `$in`. Other conditions are rejected before the request is sent.
+    /// A strategy that writes `filter[name]=value`, and `filter[name]=a,b` for `$in`. Other conditions are rejected before the request is sent.
     public static let equality = FilterStrategy.conditions { condition in
         guard condition.operator == nil || condition.operator == "$in" else { throw condition.refusal(of: "filter[name]=value") }
         return [JSONAPIQueryItem("filter[\(condition.field)]", try condition.text())]
     }
 
-    /// `filter[name][gt]=value`, with the operator's name without its `$`; equality has none.
+    /// A strategy that writes `filter[name][gt]=value`, with the operator's name without its `$`. Equality has no operator.
     public static let operators = FilterStrategy.conditions { condition in
         let suffix = condition.operator.map { "[\($0.hasPrefix("$") ? String($0.dropFirst()) : $0)]" } ?? ""
         return [JSONAPIQueryItem("filter[\(condition.field)]\(suffix)", try condition.text())]
@@ -37,13 +37,13 @@ public struct JSONAPIFilter: Sendable {
     public struct Condition: Sendable, Hashable {
         /// The field's name, or its path through relationships, as in documents.
         public let field: String
-        /// Feathers' operator (`$gt`), or one of the server's own; nil for equality.
+        /// A Feathers operator such as `$gt`, or one of the server's own; nil for equality.
         public let `operator`: String?
-        /// The value that the field is compared with.
+        /// The value to compare the field with.
         public let value: JSONValue
     }
 
-    /// All conditions, each of which must hold.
+    /// Returns all conditions, each of which must be met.
     /// - Throws: `FeathersError.Code.badRequest` for groups that are not a plain list of conditions, such as `$or`.
     public func conditions() throws -> [Condition] { try conditions(in: json) }
 
@@ -52,7 +52,7 @@ public struct JSONAPIFilter: Sendable {
             if name == "$and", let parts = value.array {
                 return try parts.flatMap { try conditions(in: $0.object ?? [:]) }
             }
-            guard !name.hasPrefix("$") else { throw FeathersError.unsendableQuery("this filter strategy has no form for '\(name)'") }
+            guard !name.hasPrefix("$") else { throw FeathersError.unsendableQuery("this filter strategy does not support '\(name)'") }
             let field = keys.wirePath(of: name)
             guard case .object(let operators) = value else { return [Condition(field: field, operator: nil, value: value)] }
             return operators.map { Condition(field: field, operator: $0.key, value: $0.value) }
@@ -61,8 +61,8 @@ public struct JSONAPIFilter: Sendable {
 }
 
 extension JSONAPIFilter.Condition {
-    /// The value as the text of a parameter: elements of an array are joined by commas, null is `null`.
-    /// - Throws: `FeathersError.Code.badRequest` for objects, for nested arrays, and for elements that contain a comma.
+    /// Returns the value as a parameter's text. The elements of an array are joined by commas, and null is `null`.
+    /// - Throws: `FeathersError.Code.badRequest` for objects, nested arrays, and elements that contain a comma.
     public func text() throws -> String {
         guard let elements = value.array else { return try text(of: value) }
         return try elements.map { element in
@@ -76,15 +76,15 @@ extension JSONAPIFilter.Condition {
         switch value {
         case .string(let text): return text
         case .null, .bool, .integer, .number: return value.description
-        case .array, .object: throw refused("something that is no plain value")
+        case .array, .object: throw refused("an object or a nested array")
         }
     }
 
     private func refused(_ what: String) -> FeathersError {
-        .unsendableQuery("the condition on '\(field)' holds \(what)")
+        .unsendableQuery("the condition on '\(field)' contains \(what)")
     }
 
     fileprivate func refusal(of form: String) -> FeathersError {
-        .unsendableQuery("'\(self.operator ?? "")' on '\(field)' has no form in '\(form)'; choose another filter strategy")
+        .unsendableQuery("'\(self.operator ?? "")' on '\(field)' cannot be written as '\(form)'; use another filter strategy")
     }
 }

@@ -1,10 +1,10 @@
 public import FeathersCore
 
-/// Query options of JSON:API that Feathers doesn't have. Names are those of properties; paths follow relationships.
+/// Query options of JSON:API that Feathers doesn't have. Names are property names; paths follow relationships.
 extension Query {
-    /// Includes the targets of relationships, in addition to those named before: `.including("author", "comments.author")`.
+    /// Includes the targets of relationships in addition to those named earlier: `.including("author", "comments.author")`.
     ///
-    /// Without a path it includes none, if the server would otherwise send some.
+    /// Call it without paths to include no targets, even if the server sends some by default.
     public func including(_ paths: String...) -> Query {
         setting("$include", .array((json["$include"]?.array ?? []) + paths.map(JSONValue.string)))
     }
@@ -14,28 +14,28 @@ extension Query {
         Query().setting("$include", .array(paths.map(JSONValue.string)))
     }
 
-    /// Requests only these fields of resources of a type, by the type's name in documents; none if the list is empty.
+    /// Requests only these fields for resources of a type, given by its name in documents. An empty list requests no fields.
     ///
-    /// `selecting` requests fields of the service's own type.
+    /// To request fields of the service's own type, use `selecting`.
     public func fields(_ names: [String], of type: String) -> Query {
         setting(type, .array(names.map(JSONValue.string)), in: "$fields")
     }
 
     /// Sets a parameter of the `page` family: `.page("after", cursor)` is `page[after]`.
     public func page(_ name: String, _ value: some QueryValue) -> Query { setting(name, value.queryValue, in: "$page") }
-    /// Requests the resources after a cursor (`page[after]`).
+    /// Requests the resources that follow a cursor (`page[after]`).
     public func after(_ cursor: String) -> Query { page("after", cursor) }
-    /// Requests the resources before a cursor (`page[before]`).
+    /// Requests the resources that precede a cursor (`page[before]`).
     public func before(_ cursor: String) -> Query { page("before", cursor) }
 
-    /// Sets a parameter by its full name, which may be that of a filter: `.parameter("filter[from]", "2024")`.
+    /// Sets a parameter by its full name, for example that of a filter: `.parameter("filter[from]", "2024")`.
     ///
-    /// The name of a parameter of the server's own must contain a character other than a to z; see ``JSONAPIOptions/checksParameterNames``.
+    /// The name of a server's own parameter must contain a character other than a to z; see ``JSONAPIOptions/checksParameterNames``.
     public func parameter(_ name: String, _ value: String) -> Query { setting(name, .string(value), in: "$parameters") }
 
-    /// Requests the target of a server's link, and ignores the rest of the query.
+    /// Requests the target of a link that the server sent, and ignores the rest of the query.
     ///
-    /// The link must stay within the origin of the transport's base URL, so that credentials don't leave it.
+    /// The link must have the same origin as the transport's base URL, so that credentials are not sent elsewhere.
     static func link(_ url: String) -> Query { Query().setting("$link", .string(url)) }
 
     private func setting(_ name: String, _ value: JSONValue, in group: String) -> Query {
@@ -45,9 +45,9 @@ extension Query {
     }
 }
 
-/// A query parameter of a URL, not yet encoded: `filter[name]`, `Ada`.
+/// A query parameter of a URL, not yet encoded, such as `filter[name]` with the value `Ada`.
 public struct JSONAPIQueryItem: Hashable, Sendable {
-    /// The parameter's full name: `filter[name]`.
+    /// The parameter's full name, such as `filter[name]`.
     public var name: String
     /// The parameter's value.
     public var value: String
@@ -58,7 +58,7 @@ public struct JSONAPIQueryItem: Hashable, Sendable {
         self.value = value
     }
 
-    /// The encoded parameter. Commas in the value, which separate the elements of lists, stay readable.
+    /// The encoded parameter. Commas in the value, which separate the elements of lists, are not encoded.
     var encoded: String {
         let value = value.split(separator: ",", omittingEmptySubsequences: false).map { percentEncoded(component: String($0)) }
         return "\(percentEncoded(component: name))=\(value.joined(separator: ","))"
@@ -69,7 +69,7 @@ struct QueryItems {
     let options: JSONAPIOptions
     let keys: KeyStyle
 
-    /// - Parameter type: the service's type of resource, whose fields `$select` names.
+    /// Returns the query's parameters. `type` is the service's resource type, whose fields `$select` names.
     func items(of query: Query, type: String) throws -> [JSONAPIQueryItem] {
         var items: [JSONAPIQueryItem] = []
         var conditions: JSONObject = [:]
@@ -84,7 +84,7 @@ struct QueryItems {
                 let parts = try object(value, name).map { (($0.value.number ?? 1) < 0 ? "-" : "") + keys.wirePath(of: $0.key) }
                 if !parts.isEmpty { items.append(JSONAPIQueryItem("sort", parts.joined(separator: ","))) }
             case "$limit", "$skip":
-                // Both make one page, written at the first of them.
+                // Together they define one page, written at the first of them.
                 if json.first(where: { $0.key == "$limit" || $0.key == "$skip" })?.key == name {
                     items += try options.pages.items(count("$limit", of: json), count("$skip", of: json))
                 }
@@ -96,7 +96,7 @@ struct QueryItems {
                 for (name, value) in try object(value, name) {
                     guard !options.checksParameterNames || MemberName.isAllowedParameter(name) else {
                         throw FeathersError.unsendableQuery(
-                            "'\(name)' is no name a parameter may have; where the server wants it, see 'checksParameterNames'")
+                            "'\(name)' is not a valid parameter name; if the server requires it, set 'checksParameterNames' to false")
                     }
                     items.append(JSONAPIQueryItem(name, value.string ?? value.description))
                 }

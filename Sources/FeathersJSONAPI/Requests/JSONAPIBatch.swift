@@ -1,6 +1,6 @@
 public import FeathersCore
 
-/// A batch of operations that the server carries out together, all or none (Atomic Operations extension).
+/// A batch of operations that the server performs atomically: all or none (Atomic Operations extension).
 ///
 /// ```swift
 /// var batch = JSONAPIBatch(codec: codec)
@@ -10,28 +10,28 @@ public import FeathersCore
 /// let post = try results[1].decode(Post.self)
 /// ```
 public struct JSONAPIBatch: Sendable {
-    /// The operations in the order in which they are carried out.
+    /// The operations, in the order in which they are performed.
     public private(set) var operations: [JSONAPIOperation] = []
     let codec: JSONAPICodec
 
-    /// Creates an empty batch. The codec makes resources of models, and should be the transport's.
+    /// Creates an empty batch. The codec converts models to resources, and should be the transport's codec.
     public init(codec: JSONAPICodec = JSONAPICodec()) { self.codec = codec }
 
     /// Appends an operation.
     public mutating func append(_ operation: JSONAPIOperation) { operations.append(operation) }
 
     /// Creates the resource of a model. Later operations can refer to it by its `lid`.
-    /// - Throws: ``JSONAPIError`` if the model has no valid resource.
+    /// - Throws: ``JSONAPIError`` if the model cannot be converted to a valid resource.
     public mutating func add(_ model: some JSONAPIModel) throws { append(.add(try codec.resource(of: model))) }
 
     /// Changes the resource of a model.
-    /// - Throws: ``JSONAPIError`` if the model has no valid resource.
+    /// - Throws: ``JSONAPIError`` if the model cannot be converted to a valid resource.
     public mutating func update(_ model: some JSONAPIModel) throws { append(.update(try codec.resource(of: model))) }
 
     /// Removes a resource.
     public mutating func remove(_ identifier: JSONAPIIdentifier) { append(.remove(identifier)) }
 
-    /// Changes the relationship of a property: `.add` and `.remove` change a to-many one, `.update` replaces the contents of any.
+    /// Changes the relationship of a property: `.add` and `.remove` change a to-many relationship, `.update` replaces the contents of any.
     public mutating func relationship(
         _ property: String, of identifier: JSONAPIIdentifier, _ code: JSONAPIOperation.Code, _ linkage: JSONAPILinkage
     ) {
@@ -41,26 +41,26 @@ public struct JSONAPIBatch: Sendable {
 
 /// One operation of a batch (Atomic Operations extension, `https://jsonapi.org/ext/atomic`).
 public struct JSONAPIOperation: Hashable, Sendable {
-    /// The kind of an operation.
+    /// The kind of operation.
     public enum Code: String, Hashable, Sendable {
         case add, update, remove
     }
 
     /// The target of an operation.
     public enum Target: Hashable, Sendable {
-        /// A resource, or a relationship of one.
+        /// A resource, or a relationship of a resource.
         case ref(JSONAPIIdentifier, relationship: String?)
-        /// The address of a collection, a resource, or a relationship.
+        /// The URL of a collection, a resource, or a relationship.
         case href(String)
     }
 
     /// The kind of operation.
     public var code: Code
-    /// The target; nil if the data identify it.
+    /// The target; nil if the data identifies it.
     public var target: Target?
-    /// The data; nil if there are none, which is not the same as null.
+    /// The data; nil if there isn't any, which differs from null.
     public var data: JSONAPIDocument.Data?
-    /// Metadata of the operation.
+    /// The metadata of the operation.
     public var meta: JSONObject?
 
     /// Creates an operation.
@@ -86,7 +86,7 @@ public struct JSONAPIOperation: Hashable, Sendable {
         JSONAPIOperation(.remove, .ref(identifier, relationship: nil))
     }
 
-    /// Changes a relationship, by its name in documents: `.add` and `.remove` change a to-many one, `.update` replaces the contents of any.
+    /// Changes a relationship, given by its name in documents: `.add` and `.remove` change a to-many one, `.update` replaces the contents of any.
     public static func relationship(
         _ name: String, of identifier: JSONAPIIdentifier, _ code: Code, _ linkage: JSONAPILinkage
     ) -> JSONAPIOperation {
@@ -118,9 +118,9 @@ public struct JSONAPIOperationResult: Sendable {
     let codec: JSONAPICodec
 
     /// Decodes the resource into a model.
-    /// - Throws: ``JSONAPIError`` if the resource doesn't fit, or if the server sent none.
+    /// - Throws: ``JSONAPIError`` if the resource does not fit the model, or if the server sent none.
     public func decode<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self) throws -> Model {
-        guard let record else { throw JSONAPIError(.root, "The operation gave no resource") }
+        guard let record else { throw JSONAPIError(.root, "The operation did not return a resource") }
         return try codec.decode(type, from: record)
     }
 }
@@ -128,16 +128,16 @@ public struct JSONAPIOperationResult: Sendable {
 extension FeathersApp {
     /// Sends a batch of operations and returns their results in the same order.
     ///
-    /// It is a call of `runOperations` on the service at the path of the operations, and goes through its hooks. If an operation fails,
-    /// ``JSONAPIErrorObject/operationIndex`` of the error's ``FeathersError/jsonAPIErrors`` tells which.
-    /// - Throws: `FeathersError.Code.methodNotAllowed` if the transport's options have no path of operations.
+    /// The batch is a call of `runOperations` on the service at the path of the operations, and runs through its hooks. If an operation fails,
+    /// ``JSONAPIErrorObject/operationIndex`` in the error's ``FeathersError/jsonAPIErrors`` identifies it.
+    /// - Throws: `FeathersError.Code.methodNotAllowed` if the transport's options do not set a path for operations.
     @discardableResult
     public func send(_ batch: JSONAPIBatch, params: Params = Params()) async throws -> [JSONAPIOperationResult] {
         let path = transport?.component(JSONAPITransport.self)?.builder.options.operationsPath ?? "operations"
         let data: JSONValue = ["operations": .array(batch.operations.map(\.json))]
         let results = try await service(path).call(JSONAPIMethod.runOperations.serviceMethod, with: data, params: params)
         return (results.array ?? []).map { result in
-            // Without its type, nil would be the JSON null.
+            // Without the type annotation, nil would become JSON null.
             let record: JSONValue? = result.object?.isEmpty == false ? .some(result) : .none
             return JSONAPIOperationResult(record: record, codec: batch.codec)
         }

@@ -2,9 +2,9 @@ public import FeathersCore
 import FeathersNetworking
 import FeathersREST
 
-/// A relationship of one resource on the server: reads its contents, and changes only those.
+/// A relationship of one resource on the server. Reads and changes the contents of only that relationship.
 ///
-/// Every call is a call of the untyped service: it goes through its hooks and throws its errors.
+/// Every call is a call of the untyped service, so it runs through that service's hooks and throws its errors.
 public struct JSONAPIRelationshipService: Sendable {
     fileprivate let service: UntypedService
     fileprivate let id: String
@@ -17,19 +17,19 @@ public struct JSONAPIRelationshipService: Sendable {
         try await call(.getRelationship, params: params)
     }
 
-    /// Makes the relationship refer to a resource, or empties it.
+    /// Sets the target of the relationship to a resource, or empties it.
     @discardableResult
     public func replace(with identifier: JSONAPIIdentifier?, params: Params = Params()) async throws -> JSONAPIRelationship {
         try await replace(with: identifier.map(JSONAPILinkage.one) ?? .null, params)
     }
 
-    /// Makes the relationship refer to these resources; an empty array empties it.
+    /// Sets the targets of the relationship to these resources; an empty array empties it.
     @discardableResult
     public func replace(with identifiers: [JSONAPIIdentifier], params: Params = Params()) async throws -> JSONAPIRelationship {
         try await replace(with: .many(identifiers), params)
     }
 
-    /// Adds resources to the relationship; those it already refers to stay.
+    /// Adds resources to the relationship. Existing targets stay.
     @discardableResult
     public func add(_ identifiers: [JSONAPIIdentifier], params: Params = Params()) async throws -> JSONAPIRelationship {
         try await call(.addToRelationship, .many(identifiers), params: params)
@@ -41,7 +41,7 @@ public struct JSONAPIRelationshipService: Sendable {
         try await call(.removeFromRelationship, .many(identifiers), params: params)
     }
 
-    /// Reads the target of the relationship; nil if there is none.
+    /// Reads the target of the relationship; nil if the relationship is empty.
     public func related<Model: JSONAPIRelatable>(
         _ type: Model.Type = Model.self, query: Query = Query(), params: Params = Params()
     ) async throws -> Model? {
@@ -49,7 +49,7 @@ public struct JSONAPIRelationshipService: Sendable {
         return json.isNull ? nil : try decode(json)
     }
 
-    /// Reads the targets of the relationship: those of the response's first page.
+    /// Reads the targets of the relationship from the response's first page.
     public func relatedList<Model: JSONAPIRelatable>(
         of type: Model.Type = Model.self, query: Query = Query(), params: Params = Params()
     ) async throws -> [Model] {
@@ -63,7 +63,7 @@ public struct JSONAPIRelationshipService: Sendable {
 
     private func replace(with linkage: JSONAPILinkage, _ params: Params) async throws -> JSONAPIRelationship {
         var relationship = try await call(.replaceRelationship, linkage, params: params)
-        // After a 204, or meta alone, the contents are those sent. For additions and removals they stay unknown.
+        // After a 204, or a document with only meta, the contents are those that were sent. After additions and removals they stay unknown.
         if relationship.linkage == nil { relationship.linkage = linkage }
         return relationship
     }
@@ -80,20 +80,20 @@ public struct JSONAPIRelationshipService: Sendable {
 }
 
 extension JSONAPIService {
-    /// The relationship of a property, of the resource with an id.
+    /// Returns the relationship of a property, for the resource with an id.
     ///
-    /// If the server has sent the relationship's links, calls follow them; otherwise they use the paths that the specification recommends.
-    /// Calls refuse an id that is nil or empty.
+    /// If the server has sent the relationship's links, calls follow them. Otherwise, they use the paths that the specification recommends.
+    /// Calls fail for an id that is nil or empty.
     public func relationship(
         _ property: String, ofID id: some ServiceIDConvertible, links: JSONAPILinks = JSONAPILinks()
     ) -> JSONAPIRelationshipService {
-        // An empty id is refused by the call, which can throw.
+        // An empty id makes the call fail, because this method cannot throw.
         let id = (try? id.serviceID)?.description ?? ""
         return JSONAPIRelationshipService(
             service: untyped, id: id, name: codec.keys.wireName(of: property), links: links, codec: codec)
     }
 
-    /// The target of a to-one relationship: the included one, else read from the server; nil if there is none.
+    /// Returns the target of a to-one relationship: the included one, or one read from the server; nil if the relationship is empty.
     public func load<Target>(
         _ property: String, _ relationship: ToOne<Target>, of model: Model, params: Params = Params()
     ) async throws -> Target? {
@@ -101,7 +101,7 @@ extension JSONAPIService {
         return try await self.relationship(property, ofID: id(of: model), links: relationship.links).related(params: params)
     }
 
-    /// The targets of a to-many relationship: the included ones if none is missing, else read from the server.
+    /// Returns the targets of a to-many relationship: the included ones if none is missing, otherwise those read from the server.
     public func load<Target>(
         _ property: String, _ relationship: ToMany<Target>, of model: Model, params: Params = Params()
     ) async throws -> [Target] {
@@ -111,7 +111,7 @@ extension JSONAPIService {
 
     private func id(of model: Model) throws(FeathersError) -> String {
         guard let id = model.id.jsonAPIText else {
-            throw FeathersError(.badRequest, "A \(Model.self) without an id has no relationships to read", execution: .neverSent)
+            throw FeathersError(.badRequest, "The relationships of a \(Model.self) without an id cannot be read", execution: .neverSent)
         }
         return id
     }
@@ -119,13 +119,13 @@ extension JSONAPIService {
 
 // MARK: Custom methods
 
-/// The operations of JSON:API that Feathers has no method for. They are custom methods, so they go through hooks like any other call.
+/// The JSON:API operations without a Feathers method. They are custom methods, so they run through hooks like any other call.
 enum JSONAPIMethod: String {
     case getRelationship
     case replaceRelationship
     case addToRelationship
     case removeFromRelationship
-    /// Reads the targets of a relationship.
+    /// The method that reads the targets of a relationship.
     case getRelated
     case runOperations
 
@@ -138,7 +138,7 @@ enum JSONAPIMethod: String {
 }
 
 extension Set<ServiceMethod> {
-    /// The methods that change relationships, for a cache, which needs to know the methods that change records.
+    /// The methods that change relationships. Pass them to a cache, which needs to know which methods change records.
     public static let changingRelationships = Set(
         [JSONAPIMethod.replaceRelationship, .addToRelationship, .removeFromRelationship].map(\.serviceMethod))
 }
@@ -147,7 +147,7 @@ struct RelationshipCall {
     var id: String
     /// The relationship's name in documents.
     var name: String
-    /// The server's link; nil for the path that the specification recommends.
+    /// The link sent by the server; nil to use the path that the specification recommends.
     var link: String?
     var linkage: JSONAPILinkage?
 
@@ -162,7 +162,7 @@ struct RelationshipCall {
 extension RelationshipCall {
     init(_ json: JSONValue?) throws(FeathersError) {
         guard let id = json?["id"]?.string, let name = json?["relationship"]?.string else {
-            throw .refused("The data must hold an 'id' and the name of a 'relationship'")
+            throw .refused("The data must contain an 'id' and the name of a 'relationship'")
         }
         self.init(id: id, name: name, link: json?["link"]?.string, linkage: json?["data"].flatMap(JSONAPILinkage.init(reading:)))
     }

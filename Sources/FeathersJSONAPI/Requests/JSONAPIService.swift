@@ -9,16 +9,16 @@ import Foundation
 /// try await posts.relationship("comments", ofID: "1").add([JSONAPIIdentifier(type: "comments", id: "5")])
 /// ```
 ///
-/// Every call is a call of the untyped service: it goes through its hooks and throws its errors. A model without a valid resource is a
-/// `FeathersError.Code.badRequest`, and a result that doesn't fit the model a `FeathersError.Code.generalError`, with the ``JSONAPIError`` as
-/// cause.
+/// Every call is a call of the untyped service, so it runs through that service's hooks and throws its errors. A model that cannot be
+/// converted to a valid resource throws `FeathersError.Code.badRequest`; a result that doesn't fit the model throws
+/// `FeathersError.Code.generalError`. Both have the ``JSONAPIError`` as their cause.
 public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
     /// The untyped service.
     public let untyped: UntypedService
     /// The codec that converts models to records and back.
     public let codec: JSONAPICodec
 
-    /// Creates a service for a model. `app.jsonAPI(Model.self)` is the short form, with the transport's codec.
+    /// Creates a service for a model. `app.jsonAPI(Model.self)` is shorthand that uses the transport's codec.
     public init(_ service: UntypedService, of model: Model.Type = Model.self, codec: JSONAPICodec = JSONAPICodec()) {
         untyped = service
         self.codec = codec
@@ -26,14 +26,14 @@ public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
 }
 
 extension FeathersApp {
-    /// The service of a model's resources; by default its path is the model's type.
+    /// Returns the service for a model's resources. By default, its path is the model's type.
     public func jsonAPI<Model: JSONAPIModel>(_ model: Model.Type, at path: String? = nil) -> JSONAPIService<Model> {
         JSONAPIService(service(path ?? model.type), codec: transport?.component(JSONAPITransport.self)?.codec ?? JSONAPICodec())
     }
 }
 
 extension JSONAPIService {
-    /// Finds the resources that match a query, and returns one page of them.
+    /// Returns one page of the resources that match a query.
     @concurrent
     public func find(_ query: Query = Query(), params: Params = Params()) async throws -> JSONAPIPage<Model> {
         let json = try await untyped.find(query, params: params)
@@ -53,7 +53,7 @@ extension JSONAPIService {
 
     /// Creates a resource. The targets of its relationships must have ids, and are not saved.
     ///
-    /// If the server has nothing to add, the result is the sent model.
+    /// If the server returns no content, the result is the model that was sent.
     @concurrent @discardableResult
     public func create(_ model: Model, query: Query = Query(), params: Params = Params()) async throws -> Model {
         try decode(await untyped.create(encode(model), query: query, params: params))
@@ -66,8 +66,8 @@ extension JSONAPIService {
         return try Paginated(json: records).data.map { try decode($0) }
     }
 
-    /// Changes a resource. Absent properties stay as they are; see ``Presence``.
-    /// - Returns: the changed resource, or nil if the server doesn't send it.
+    /// Changes a resource. Absent properties stay unchanged; see ``Presence``.
+    /// - Returns: The changed resource, or nil if the server doesn't send it.
     @concurrent @discardableResult
     public func patch(
         _ id: some ServiceIDConvertible & Sendable, with changes: some JSONAPIModel, query: Query = Query(), params: Params = Params()
@@ -87,7 +87,7 @@ extension JSONAPIService {
     @concurrent
     public func reload(_ model: Model, query: Query = Query(), params: Params = Params()) async throws -> Model {
         guard let id = model.id.jsonAPIText else {
-            throw FeathersError(.badRequest, "A \(Model.self) without an id cannot be read again", execution: .neverSent)
+            throw FeathersError(.badRequest, "A \(Model.self) without an id cannot be reloaded", execution: .neverSent)
         }
         return try await get(id, query: query, params: params)
     }
@@ -96,7 +96,7 @@ extension JSONAPIService {
         do {
             return try codec.encode(model)
         } catch let error as JSONAPIError {
-            throw FeathersError(.badRequest, "The model makes no resource: \(error)", execution: .neverSent, cause: error)
+            throw FeathersError(.badRequest, "The model is not a valid resource: \(error)", execution: .neverSent, cause: error)
         }
     }
 
@@ -110,12 +110,12 @@ extension JSONAPICodec {
         do {
             return try decode(Model.self, from: json)
         } catch let error as JSONAPIError {
-            throw FeathersError(.generalError, "\(what()) is no \(Model.self): \(error)", cause: error)
+            throw FeathersError(.generalError, "\(what()) cannot be decoded as \(Model.self): \(error)", cause: error)
         }
     }
 }
 
-/// One page of resources, with access to the others.
+/// One page of resources, with access to the other pages.
 public struct JSONAPIPage<Model: JSONAPIModel>: Sendable {
     /// The resources.
     public let data: [Model]
@@ -127,7 +127,7 @@ public struct JSONAPIPage<Model: JSONAPIModel>: Sendable {
     public let meta: JSONObject?
     /// The cursors of the resources, if the server sends them.
     public let cursors: [String?]
-    /// The URL of this page, which its links are relative to.
+    /// The URL of this page, to which its links are relative.
     let url: String?
     let service: JSONAPIService<Model>
     let params: Params
@@ -151,10 +151,10 @@ public struct JSONAPIPage<Model: JSONAPIModel>: Sendable {
         return try await service.find(.link(target.absoluteString), params: params)
     }
 
-    /// Whether the page was too small for all resources between two cursors (cursor pagination profile).
+    /// Whether the page size was too small for all resources between two cursors (cursor pagination profile).
     public var isRangeTruncated: Bool { meta?["page"]?["rangeTruncated"]?.bool ?? false }
 
-    /// The server's estimate of the total, if it doesn't count (cursor pagination profile).
+    /// The server's estimate of the total, if it doesn't count exactly (cursor pagination profile).
     public var estimatedTotal: Int? {
         meta?["page"]?["estimatedTotal"]?["bestGuess"]?.integer.flatMap { Int(exactly: $0) }
     }
@@ -167,7 +167,7 @@ extension JSONAPIPage: RandomAccessCollection {
 }
 
 extension JSONAPIService {
-    /// All pages of a query. Each one is read when it is requested.
+    /// Returns all pages of a query. Each page is read when it is requested.
     ///
     /// ```swift
     /// for try await page in posts.pages(.limit(100)) { … }
@@ -187,7 +187,7 @@ public struct JSONAPIPages<Model: JSONAPIModel>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
 
-    /// Reads one page after the other.
+    /// An iterator that reads one page at a time.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let pages: JSONAPIPages
         fileprivate var current: JSONAPIPage<Model>?

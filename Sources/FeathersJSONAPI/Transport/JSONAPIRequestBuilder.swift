@@ -4,35 +4,35 @@ import FeathersREST
 import FeathersSupport
 import Foundation
 
-/// An HTTP request, and what is needed to read its response.
+/// An HTTP request, and the information needed to read its response.
 struct JSONAPIExchange {
     enum Expectation {
         /// Resources, with the requested page.
         case collection(limit: Int?, skip: Int?)
         /// One resource, which must exist.
         case resource
-        /// The resource after a change, or the sent record if the server sends none.
+        /// The resource after a change, or the sent record if the server does not return one.
         case change(sent: JSONObject)
         /// The targets of a relationship: one resource, several, or none.
         case related
-        /// The results of a batch in its order, or the sent records where the server sends none.
+        /// The results of a batch in its order, with the sent records in place of results that the server does not return.
         case batch(sent: [JSONObject])
-        /// A document, or an empty object if the server sends none.
+        /// A document, or an empty object if the server does not return one.
         case document
     }
 
     var request: HTTPRequest
     var expectation: Expectation
-    /// The requested paths of included resources, as sent; nil leaves it to the server.
+    /// The requested paths of included resources, as sent; nil leaves the choice to the server.
     var include: [String]?
-    /// The result of a call that needs no request: a search for no ids, or a batch without operations, which must have at least one (Atomic
+    /// The result of a call that needs no request: a search for an empty list of ids, or an empty batch, which the server would reject (Atomic
     /// Operations, "Document Structure").
     var knownResult: JSONValue?
 }
 
-/// Makes HTTP requests of service requests.
+/// Converts service requests to HTTP requests.
 ///
-/// Everything here fails before anything is sent.
+/// Every error here is thrown before anything is sent.
 struct JSONAPIRequestBuilder: Sendable {
     static let atomicExtension = "https://jsonapi.org/ext/atomic"
 
@@ -58,8 +58,8 @@ struct JSONAPIRequestBuilder: Sendable {
         case .create: return try creation(request)
         case .patch: return try change(request)
         case .remove: return try removal(request)
-        case .update: throw Self.notAllowed("JSON:API has no method that replaces a resource as a whole: use 'patch'")
-        case .custom(let name): throw Self.notAllowed("JSON:API has no method '\(name)'")
+        case .update: throw Self.notAllowed("JSON:API cannot replace an entire resource; use 'patch'")
+        case .custom(let name): throw Self.notAllowed("JSON:API does not support the method '\(name)'")
         }
     }
 
@@ -67,7 +67,7 @@ struct JSONAPIRequestBuilder: Sendable {
         FeathersError(.methodNotAllowed, message, execution: .neverSent)
     }
 
-    /// Assembles a request: media types, header fields, body, and query parameters.
+    /// Builds a request: media types, header fields, body, and query parameters.
     private func exchange(
         _ request: ServiceRequest, _ method: String, _ url: String, _ expectation: JSONAPIExchange.Expectation,
         body: JSONAPIDocument? = nil, as role: JSONAPIDocument.Role = .response, extensions: [String] = []
@@ -79,13 +79,13 @@ struct JSONAPIRequestBuilder: Sendable {
             if !items.isEmpty { text += (text.contains("?") ? "&" : "?") + items.map(\.encoded).joined(separator: "&") }
         }
         guard let target = URL(string: text), target.absoluteString == text else {
-            throw FeathersError.refused("The path '\(request.path)' does not make a valid URL")
+            throw FeathersError.refused("The path '\(request.path)' does not form a valid URL")
         }
         var bytes: [UInt8]?
         do throws(JSONAPIError) {
             bytes = try body?.serialized(as: role)
         } catch {
-            throw FeathersError(.badRequest, "The data make no JSON:API document: \(error)", execution: .neverSent, cause: error)
+            throw FeathersError(.badRequest, "The data is not a valid JSON:API document: \(error)", execution: .neverSent, cause: error)
         }
         let http = HTTPRequest(
             method: method, url: target, headers: try fields(for: request, hasBody: bytes != nil, extensions: extensions), body: bytes,
@@ -94,7 +94,7 @@ struct JSONAPIRequestBuilder: Sendable {
         return JSONAPIExchange(request: http, expectation: expectation, include: include)
     }
 
-    /// The URL of a service, of a resource, or of a path below one; or that of a server's link.
+    /// Returns the URL of a service, of a resource, of a path below one, or of a link from the server.
     private func url(of request: ServiceRequest, _ below: String...) throws -> String {
         if let link = request.params.query.json["$link"]?.string { return try checked(link: link) }
         var text = try base.text()
@@ -103,20 +103,20 @@ struct JSONAPIRequestBuilder: Sendable {
         return text
     }
 
-    /// Resolves a server's link. A link to another origin is rejected, since header fields may be secret.
+    /// Resolves a link from the server. A link to another origin is rejected, because header fields may be secret.
     private func checked(link: String) throws -> String {
         guard let base = URL(string: try base.text() + "/"), let url = URL(link: link, relativeTo: base), url.isRequestable
         else {
-            throw FeathersError.refused("The link is no http or https URL")
+            throw FeathersError.refused("The link is not an http or https URL")
         }
         guard Origin(url) == Origin(base) else {
             throw FeathersError.refused(
-                "The link leads to \(url.hostAndPort ?? "another host"), away from \(base.hostAndPort ?? "the base URL")")
+                "The link points to \(url.hostAndPort ?? "another host"), not to \(base.hostAndPort ?? "the base URL")")
         }
         return url.absoluteString
     }
 
-    /// The header fields: Accept, then the app's, then the body's, then the call's. Later ones win, and case doesn't matter.
+    /// Returns the header fields: Accept, then the app's, the body's, and the call's. Later fields win, regardless of case.
     private func fields(for request: ServiceRequest, hasBody: Bool, extensions: [String]) throws(FeathersError) -> HTTPHeaders {
         let mediaType = JSONAPIMediaType(extensions: options.extensions + extensions, profiles: options.profiles)
         var fields = HTTPHeaders()
@@ -176,7 +176,7 @@ extension JSONAPIRequestBuilder {
         return try exchange(request, "DELETE", url(of: request, id), .change(sent: sent))
     }
 
-    /// The record that stands in for the result if the server sends none.
+    /// Returns the record used as the result if the server does not return one.
     private func sentRecord(_ data: JSONValue?, _ type: String, _ id: String?) -> JSONObject {
         var sent = data?.object ?? [:]
         sent["type"] = .string(type)
@@ -184,7 +184,7 @@ extension JSONAPIRequestBuilder {
         return sent
     }
 
-    /// The resource of a record without the parts that only servers send: links, meta of relationships, relationships without data.
+    /// Returns the resource of a record without what only servers send: links, meta of relationships, and relationships without data.
     private func resource(of data: JSONValue?, _ request: ServiceRequest) throws -> JSONAPIResource {
         guard let record = data?.object else { throw FeathersError.refused("The data of '\(request.method)' must be an object") }
         let type = options.type(ofPath: request.path)
@@ -193,7 +193,7 @@ extension JSONAPIRequestBuilder {
             let names = options.relationships[record["type"]?.string ?? type] ?? []
             resource = try codec.resource(ofRecord: record, type: type, relationships: names)
         } catch {
-            throw FeathersError(.badRequest, "The data make no resource: \(error)", execution: .neverSent, cause: error)
+            throw FeathersError(.badRequest, "The data is not a valid resource: \(error)", execution: .neverSent, cause: error)
         }
         resource.links = JSONAPILinks()
         for name in resource.relationships.names {
@@ -205,7 +205,7 @@ extension JSONAPIRequestBuilder {
     private func exchange(for request: ServiceRequest, _ method: JSONAPIMethod) throws -> JSONAPIExchange {
         if method == .runOperations {
             guard let operations = request.data?["operations"]?.array else {
-                throw FeathersError.refused("The data must hold 'operations'")
+                throw FeathersError.refused("The data must contain 'operations'")
             }
             return try batch(operations, request, sent: Array(repeating: [:], count: operations.count))
         }
@@ -215,7 +215,7 @@ extension JSONAPIRequestBuilder {
         }
         let target = try call.link.map(checked) ?? url(of: request, call.id, "relationships", call.name)
         guard method != .getRelationship else { return try exchange(request, "GET", target, .document) }
-        guard let linkage = call.linkage else { throw FeathersError.refused("The data must say what the relationship is to hold") }
+        guard let linkage = call.linkage else { throw FeathersError.refused("The data must contain the new contents of the relationship") }
         let verb =
             switch method {
             case .addToRelationship: "POST"
@@ -229,7 +229,7 @@ extension JSONAPIRequestBuilder {
 // MARK: Batches of the Atomic Operations extension
 
 extension JSONAPIRequestBuilder {
-    /// The resources of a multi operation. JSON:API changes nothing by a condition, so the ids must be named.
+    /// Returns the resources of a multi operation. JSON:API cannot change resources that match a condition, so ids are required.
     private func targets(of request: ServiceRequest) throws -> [JSONAPIIdentifier] {
         try checkOperationsPath("'\(request.method)' of several records")
         let query = request.params.query.json
@@ -237,7 +237,7 @@ extension JSONAPIRequestBuilder {
         let ids = values?.compactMap(\.identifierText)
         guard query.count == 1, let ids, ids.count == values?.count else {
             throw Self.notAllowed(
-                "JSON:API has no '\(request.method)' by a condition: name the records, '.where(\"id\", .isIn(ids))', and nothing else")
+                "JSON:API does not support '\(request.method)' by condition; select records only by id, with '.where(\"id\", .isIn(ids))'")
         }
         return ids.map { JSONAPIIdentifier(type: options.type(ofPath: request.path), id: $0) }
     }
@@ -245,18 +245,18 @@ extension JSONAPIRequestBuilder {
     @discardableResult
     private func checkOperationsPath(_ what: String) throws(FeathersError) -> String {
         if let path = options.operationsPath { return path }
-        throw Self.notAllowed("\(what) needs the Atomic Operations extension: set 'operationsPath' where the server has it")
+        throw Self.notAllowed("\(what) requires the Atomic Operations extension; set 'operationsPath' if the server supports it")
     }
 
     private func batch(_ operations: [JSONAPIOperation], _ request: ServiceRequest, sent: [JSONObject]) throws -> JSONAPIExchange {
         try batch(operations.map(\.json), request, sent: sent)
     }
 
-    /// - Parameter sent: the records that stand in for results that the server doesn't send.
+    /// Builds a batch. `sent` holds the records used as results if the server does not return any.
     private func batch(_ operations: [JSONValue], _ request: ServiceRequest, sent: [JSONObject]) throws -> JSONAPIExchange {
         let path = try checkOperationsPath("A batch of operations")
         var request = request
-        // The query of a multi operation names its targets, which the operations contain.
+        // The query of a multi operation only names its targets, which the operations contain.
         request.params.query = Query()
         var text = try base.text()
         try RESTPath.append(path, route: [:], to: &text)

@@ -9,7 +9,7 @@ struct JSONAPIResponseReader {
     let exchange: JSONAPIExchange
     let response: HTTPResponse
 
-    /// The result with its entity tag. If the caller has the answer already and the server says 304, it is the caller's (RFC 9110, section 15.4.5).
+    /// Returns the result with its entity tag. A 304 means that the caller's stored response is still valid (RFC 9110, section 15.4.5).
     func serviceResponse(to request: ServiceRequest) throws(FeathersError) -> ServiceResponse {
         var answer: ServiceResponse
         if response.status == 304, let held = request.params.heldAnswer {
@@ -26,7 +26,7 @@ struct JSONAPIResponseReader {
         return answer
     }
 
-    /// The response's document; nil for a response without a body.
+    /// Reads the response's document; nil for a response without a body.
     private func readDocument() throws(FeathersError) -> JSONAPIDocument? {
         guard (200..<300).contains(response.status) else { throw FeathersError(jsonAPI: response) }
         guard response.status != 204, !response.body.isEmpty else { return nil }
@@ -34,9 +34,9 @@ struct JSONAPIResponseReader {
         do throws(JSONAPIError) {
             document = try JSONAPIDocument(parsing: response.jsonText)
         } catch {
-            throw failure("with no JSON:API document: \(error)", cause: error)
+            throw failure("with a body that is not a JSON:API document: \(error)", cause: error)
         }
-        // Errors make a failure of any status.
+        // A document with errors is a failure, whatever its status.
         guard document.errors == nil else { throw FeathersError(document, response) }
         return document
     }
@@ -59,7 +59,7 @@ struct JSONAPIResponseReader {
         case (.related, .many?): return noting(["data": records()], document)
         case (.related, .null?): return .null
         case (.change(let sent), _): return noting(.object(sent), document, isSent: true)
-        case (.resource, .null?): throw FeathersError(.notFound, "The server answered \(response.status) without a resource")
+        case (.resource, .null?): throw FeathersError(.notFound, "The server returned status \(response.status) without a resource")
         case (.collection, _): throw failure("without an array of resources")
         case (.resource, _): throw failure("without one resource")
         case (.related, nil): throw failure("without resources")
@@ -90,22 +90,22 @@ struct JSONAPIResponseReader {
             do throws(JSONAPIError) {
                 records.append(codec.records(of: try JSONAPIDocument(.object(member))))
             } catch {
-                throw FeathersError(.generalError, "The result of operation \(index) is no resource: \(error)", cause: error)
+                throw FeathersError(.generalError, "The result of operation \(index) is not a resource: \(error)", cause: error)
             }
         }
         return .array(records)
     }
 
     private func failure(_ what: String, cause: (any Error)? = nil) -> FeathersError {
-        var failure = FeathersError(.generalError, "The server answered \(response.status) \(what)", cause: cause)
+        var failure = FeathersError(.generalError, "The server returned status \(response.status) \(what)", cause: cause)
         failure.answer = FeathersError.Answer(status: response.status, body: response.body)
         return failure
     }
 
-    /// Adds the rest of the response to a result, in the member `@document`.
+    /// Adds the rest of the response to a result, as the member `@document`.
     ///
-    /// It holds the document's `meta`, `links` and `jsonapi`, the request's `url`, the response's `location`, and for an accepted call its
-    /// `status`, `contentLocation` and `retryAfter`. `isSent` is true if the server sent no resource, so that the record is the sent one.
+    /// It contains the document's `meta`, `links`, and `jsonapi`; the request's `url`; the response's `location`; and for an accepted call its
+    /// `status`, `contentLocation`, and `retryAfter`. `isSent` is true if the server sent no resource, so the record is the one that was sent.
     private func noting(_ result: JSONValue, _ document: JSONAPIDocument?, isSent: Bool = false) -> JSONValue {
         guard var object = result.object else { return result }
         var note: JSONObject = ["url": .string(response.url.absoluteString)]
@@ -128,35 +128,35 @@ struct JSONAPIResponseReader {
 }
 
 extension JSONAPIDocument: ResponseKey {
-    /// The document that a call's response had, with its `meta`, `links` and `jsonapi`: `response[JSONAPIDocument.self]?.meta`.
+    /// The document in a call's response, with its `meta`, `links`, and `jsonapi`: `response[JSONAPIDocument.self]?.meta`.
     public typealias Value = JSONAPIDocument
 }
 
 extension FeathersError {
-    /// The error objects of a JSON:API server in document order; empty if the failure has none.
+    /// The error objects from a JSON:API server, in document order; empty if the failure has none.
     public var jsonAPIErrors: [JSONAPIErrorObject] {
         errors?.array?.compactMap { $0.object.map(JSONAPIErrorObject.init(reading:)) } ?? []
     }
 
-    /// Creates the error of a response. It keeps the error objects, or the status and body if the response isn't JSON:API.
+    /// Creates the error for a response. It stores the error objects, or the status and body if the response isn't JSON:API.
     fileprivate init(jsonAPI response: HTTPResponse) {
         if let document = try? JSONAPIDocument(parsing: response.jsonText), document.errors != nil {
             self.init(document, response)
             return
         }
-        let what = response.body.isEmpty ? "without a body" : "with a body that is no JSON:API document"
-        self.init(Code(rawValue: response.status), "The server answered \(response.status) \(what)")
+        let what = response.body.isEmpty ? "without a body" : "with a body that is not a JSON:API document"
+        self.init(Code(rawValue: response.status), "The server returned status \(response.status) \(what)")
         answer = Answer(status: response.status, body: response.body)
         retryAfter = response.retryAfter()
     }
 
-    /// Creates the error of a document with errors. Its code is the HTTP status, or if that is a success, the status of the first error.
+    /// Creates the error for a document with errors. Its code is the HTTP status; if that is a success, the status of the first error.
     fileprivate init(_ document: JSONAPIDocument, _ response: HTTPResponse) {
         let errors = document.errors ?? []
         let isFailure = response.status >= 400
         let status = isFailure ? response.status : errors.lazy.compactMap { $0.status.flatMap { Int($0) } }.first ?? 500
         let first = errors.first
-        let message = first?.detail ?? first?.title ?? "The server answered \(response.status) with errors"
+        let message = first?.detail ?? first?.title ?? "The server returned status \(response.status) with errors"
         var data: JSONObject = [:]
         if let meta = document.meta { data["meta"] = .object(meta) }
         if !document.links.isEmpty { data["links"] = .object(document.links.json) }

@@ -4,26 +4,26 @@ import FeathersREST
 public import FeathersSupport
 public import Foundation
 
-/// Sends service requests to a JSON:API server.
+/// A transport that sends service requests to a JSON:API server.
 ///
 /// Services see plain records: `id`, `type`, and each attribute and relationship under its property's name, with included resources nested.
-/// Everything else has members that no field can be named like: `@links`, `@meta`, `@relationships`, and on a result `@document`. `find`
-/// returns a page, with its total if the server sends one.
+/// Other content uses member names that fields cannot have: `@links`, `@meta`, `@relationships`, and on a result `@document`. The method
+/// `find` returns a page, with a total if the server sends one.
 public struct JSONAPITransport: Transport {
     /// The codec that converts records and models to documents and back.
     public let codec: JSONAPICodec
     let builder: JSONAPIRequestBuilder
     private let httpClient: any HTTPClient
 
-    /// Creates a transport to a server; `.jsonAPI(url)` is the short form.
+    /// Creates a transport to a server. `.jsonAPI(url)` is shorthand for this initializer.
     /// - Parameters:
-    ///   - baseURL: the address of the resources, for example `https://api.example.com/v1`, with or without a trailing slash.
-    ///   - codec: the codec that converts records and models to documents and back.
-    ///   - options: the server's dialect.
-    ///   - headers: header fields of every request; those of a call take precedence.
-    ///   - timeout: the maximum duration of a call, including redirects, unless the call has its own; nil for no limit.
-    ///   - maximumResponseBytes: the maximum size of an answer in bytes, decompressed; 16 MiB by default.
-    ///   - httpClient: the client that executes the requests; nil for a new one, `PlatformHTTPClient.make()`.
+    ///   - baseURL: The URL of the resources, for example `https://api.example.com/v1`, with or without a trailing slash.
+    ///   - codec: The codec that converts records and models to documents and back.
+    ///   - options: The server's dialect.
+    ///   - headers: The header fields of every request; those of a call take precedence.
+    ///   - timeout: The maximum duration of a call, including redirects, unless the call sets its own; nil for no limit.
+    ///   - maximumResponseBytes: The maximum size of a response in bytes after decompression; 16 MiB by default.
+    ///   - httpClient: The client that sends the requests; nil for a new one, `PlatformHTTPClient.make()`.
     public init(
         _ baseURL: URL, codec: JSONAPICodec = JSONAPICodec(), options: JSONAPIOptions = JSONAPIOptions(), headers: [String: String] = [:],
         timeout: Duration? = .seconds(60), maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes,
@@ -61,7 +61,7 @@ extension JSONAPITransport: AddressedTransport {
 }
 
 extension Transport where Self == JSONAPITransport {
-    /// A transport to a JSON:API server: `FeathersApp(transport: .jsonAPI(url))`.
+    /// Creates a transport to a JSON:API server: `FeathersApp(transport: .jsonAPI(url))`.
     ///
     /// The parameters are those of ``JSONAPITransport/init(_:codec:options:headers:timeout:maximumResponseBytes:httpClient:)``.
     public static func jsonAPI(
@@ -75,28 +75,28 @@ extension Transport where Self == JSONAPITransport {
     }
 }
 
-/// A server's dialect of JSON:API, where the specification leaves the choice.
+/// A server's dialect of JSON:API, for everything that the specification leaves open.
 public struct JSONAPIOptions: Sendable {
-    /// The types of resources by the paths of services; by default the last segment of the path.
+    /// The resource types by the paths of services; by default, the last segment of the path.
     public var types: [String: String]
-    /// The names of properties that are relationships, by types of resources.
+    /// The names of properties that are relationships, by resource type.
     ///
-    /// Only plain records need it, because null and an empty array look the same for attributes; models know.
+    /// Only plain records need them, because null and an empty array could also be attributes. Models declare their relationships.
     public var relationships: [String: Set<String>]
     /// The mapping of conditions to query parameters.
     public var filters: FilterStrategy
-    /// The parameters of pages.
+    /// The parameters for pages.
     public var pages: PageStrategy
-    /// The addresses of the extensions that every request applies and every response must apply.
+    /// The URLs of the extensions that every request applies and every response must apply.
     public var extensions: [String]
-    /// The addresses of the profiles that every request applies and asks for.
+    /// The URLs of the profiles that every request applies and requests.
     public var profiles: [String]
-    /// The path of the Atomic Operations endpoint, often `operations`; nil if the server has none.
+    /// The path of the Atomic Operations endpoint, often `operations`; nil if the server does not have one.
     public var operationsPath: String?
-    /// Whether names of parameters of your own (`Query.parameter(_:_:)`) must be those that the specification leaves to implementations, so
-    /// that no later version gives them a meaning; false for servers that require other names.
+    /// Whether the names of your own parameters (`Query.parameter(_:_:)`) must be ones that the specification reserves for implementations, so
+    /// that no later version gives them a meaning. Set it to false for servers that require other names.
     public var checksParameterNames: Bool
-    /// Makes the id of a resource that is created without one; nil, also as a result, leaves it to the server.
+    /// A closure that creates the id for a new resource without one. If the closure or its result is nil, the server assigns the id.
     public var makeID: (@Sendable (_ type: String) -> String?)?
 
     /// Creates options.
@@ -121,17 +121,17 @@ public struct JSONAPIOptions: Sendable {
     }
 }
 
-/// JSON:API's media type with its two parameters (JSON:API 1.1, "Content Negotiation").
+/// The JSON:API media type with its two parameters (JSON:API 1.1, "Content Negotiation").
 struct JSONAPIMediaType {
     var extensions: [String] = []
     var profiles: [String] = []
 
-    /// The media type of a request's document: `ext` and `profile` where they are applied, and no other parameter.
+    /// The media type of a request's document: `ext` and `profile` if they are applied, and no other parameter.
     var contentType: String {
         "application/vnd.api+json" + Self.parameter("ext", extensions) + Self.parameter("profile", profiles)
     }
 
-    /// The accepted media types. Extensions are required; profiles are optional, so a second type has none, for servers without support.
+    /// The accepted media types. Extensions are required. Profiles are optional, so a second type omits them for servers without support.
     var accept: String {
         profiles.isEmpty ? contentType : "\(contentType), \(JSONAPIMediaType(extensions: extensions).contentType)"
     }

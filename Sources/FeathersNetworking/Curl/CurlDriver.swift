@@ -3,8 +3,8 @@ import FeathersSupport
 #if os(Linux)
     import CCurl
 
-    /// The thread that drives a client's transfers, with its mailbox. The thread starts with the first exchange and ends with ``close()``.
-    /// It holds the driver, not the client, so that a dropped client can end it.
+    /// The thread that drives a client's transfers, and its mailbox. The thread starts with the first exchange and ends with ``close()``.
+    /// It holds a reference to the driver, not to the client, so that releasing the client can end the thread.
     final class CurlDriver: Sendable {
         private enum Command: Sendable {
             case start(CurlExchange)
@@ -29,10 +29,10 @@ import FeathersSupport
 
         init(_ settings: CurlSettings) { self.settings = settings }
 
-        /// Names the exchanges that the next ``cancelAll()`` ends: those that are started with this number.
+        /// Identifies the exchanges that the next ``cancelAll()`` ends: those that start with this number.
         var generation: Int { mailbox.withLock { $0.generation } }
 
-        /// Starts an exchange; where that is impossible, it ends with an error.
+        /// Starts an exchange. If that isn't possible, the exchange ends with an error.
         func start(_ exchange: CurlExchange) {
             let failure: HTTPClientError? = mailbox.withLock { mailbox in
                 guard exchange.generation == mailbox.generation else { return .allCancelled(host: exchange.host, delivery: .neverSent) }
@@ -42,7 +42,7 @@ import FeathersSupport
                     }
                     guard NetworkThread.start("feathers-http", { self.run(wakeable) }) else {
                         curl_multi_cleanup(wakeable.multi)
-                        return HTTPClientError(.other, "The system grants no more threads", delivery: .neverSent)
+                        return HTTPClientError(.other, "The system could not start another thread", delivery: .neverSent)
                     }
                     mailbox.phase = .running(wakeable)
                 }
@@ -52,10 +52,10 @@ import FeathersSupport
             if let failure { exchange.finish(.failure(failure)) }
         }
 
-        /// Drops an exchange whose caller has been resumed already.
+        /// Drops an exchange whose caller has already been resumed.
         func abandon(_ exchange: CurlExchange) { mailbox.withLock { mailbox in _ = put(.abandon(exchange), into: &mailbox) } }
 
-        /// Ends what is in flight, redirects that have yet to be followed included.
+        /// Ends everything in flight, including redirects that have not been followed yet.
         func cancelAll() {
             let unstarted: [CurlExchange] = mailbox.withLock { mailbox in
                 mailbox.generation += 1
@@ -67,7 +67,7 @@ import FeathersSupport
             for exchange in unstarted { exchange.finish(.failure(.allCancelled(host: exchange.host, delivery: .neverSent))) }
         }
 
-        /// Ends the thread; what is in flight fails, and so does everything started later.
+        /// Ends the thread. Exchanges in flight fail, and so do all later ones.
         func close() {
             let leftOver: [Command] = mailbox.withLock { mailbox in
                 if case .running(let wakeable) = mailbox.phase { curl_multi_wakeup(wakeable.multi) }
@@ -80,11 +80,11 @@ import FeathersSupport
             }
         }
 
-        /// Waking is inside the lock: the thread takes the lock once more before it frees the multi handle.
+        /// Wakes the thread while holding the lock, because the thread takes the lock once more before it frees the multi handle.
         private func put(_ command: Command, into mailbox: inout Mailbox) -> Bool {
             guard case .running(let wakeable) = mailbox.phase else { return false }
             mailbox.commands.append(command)
-            // With more than one command in the mailbox, the thread has been woken already.
+            // If the mailbox already held a command, the thread has already been woken.
             if mailbox.commands.count == 1 { curl_multi_wakeup(wakeable.multi) }
             return true
         }
@@ -107,7 +107,7 @@ import FeathersSupport
                     }
                 }
                 guard multi.perform(), multi.wait() else {
-                    // Out of memory or descriptors: nothing can be driven any more, but every caller must be resumed.
+                    // Out of memory or file descriptors: no transfer can make progress, but every caller must be resumed.
                     close()
                     break
                 }
@@ -115,7 +115,7 @@ import FeathersSupport
             multi.endAll(with: HTTPClientError.clientClosed)
         }
 
-        /// What has come in; nil once closed. After that, the multi handle is not woken any more.
+        /// Returns the commands in the mailbox, or nil once the driver is closed. After that, the multi handle is no longer woken.
         private func take() -> [Command]? {
             mailbox.withLock { mailbox in
                 guard case .running = mailbox.phase else { return nil }

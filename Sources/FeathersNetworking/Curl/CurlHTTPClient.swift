@@ -1,22 +1,22 @@
 #if os(Linux)
     import FeathersSupport
 
-    /// An HTTP client on the libcurl that Foundation itself uses: several times as fast as `URLSession` on Linux.
+    /// An HTTP client built on the libcurl that Foundation itself uses. It is several times as fast as `URLSession` on Linux.
     ///
-    /// Connections are kept and shared by all callers, over HTTP/1.1 or HTTP/2 as TLS negotiates. Cookies are neither kept nor sent. One
-    /// thread, started with the first request, drives all of them and streams files; it ends with the client, or with ``close()``.
+    /// All callers share a pool of connections, which use HTTP/1.1 or HTTP/2 as negotiated by TLS. Cookies are neither stored nor sent. A single
+    /// thread, started with the first request, drives all connections and streams files. It ends with the client or with ``close()``.
     ///
-    /// libcurl repeats requests where a kept connection turns out to be dead, but none that is not idempotent (RFC 9110, section 9.2.2).
+    /// If a pooled connection turns out to be dead, libcurl repeats the request, but only if it is idempotent (RFC 9110, section 9.2.2).
     public final class CurlHTTPClient: StreamingHTTPClient {
         let driver: CurlDriver
 
-        /// A client with connections of its own.
+        /// Creates a client with its own connections.
         /// - Parameters:
-        ///   - tls: how secure connections are made.
-        ///   - proxy: which proxy connections go through.
-        ///   - connectTimeout: how long connecting may take, name resolution and TLS included, if the request's timeout leaves as much.
-        ///   - maximumConnectionsPerHost: how many are open at a time; more requests than that wait for each other.
-        /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/other`` where this process has no libcurl, or one before 7.68.
+        ///   - tls: How secure connections are made.
+        ///   - proxy: The proxy that connections use.
+        ///   - connectTimeout: The time limit for connecting, including name resolution and TLS. The request's own timeout still applies.
+        ///   - maximumConnectionsPerHost: The maximum number of open connections. Further requests wait for a free one.
+        /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/other`` if this process has no libcurl, or a version earlier than 7.68.
         public init(
             tls: TLSConfiguration = TLSConfiguration(), proxy: NetworkProxy = .environment, connectTimeout: Duration = .seconds(60),
             maximumConnectionsPerHost: Int = 128
@@ -29,7 +29,7 @@
 
         deinit { driver.close() }
 
-        /// Ends the client: exchanges in flight fail with ``HTTPClientError/Kind/closed``, and so does every later one.
+        /// Closes the client. Exchanges in flight and all later ones fail with ``HTTPClientError/Kind/closed``.
         public func close() { driver.close() }
 
         public func cancelAll() { driver.cancelAll() }
@@ -60,8 +60,8 @@
         }
     }
 
-    /// One request in flight: resumes the caller exactly once. The response, the deadline, cancellation and the closing client race to end
-    /// it. The first to take the continuation out of the lock wins; the others find nothing to do.
+    /// A request in flight, which resumes its caller exactly once. The response, the deadline, cancellation, and closing the client race to end it.
+    /// The first to take the continuation out of the lock wins; the others are no-ops.
     final class CurlExchange: Sendable {
         private enum Phase: Sendable {
             case new
@@ -71,7 +71,7 @@
 
         let request: HTTPRequest
         let deadline: ContinuousClock.Instant?
-        /// What streams, and who watches; nil where bodies are in memory.
+        /// The streamed bodies and the progress handler, or nil if bodies are in memory.
         let streams: HTTPStreams?
         /// The driver's ``CurlDriver/generation`` when the caller's request began.
         let generation: Int
@@ -86,8 +86,8 @@
 
         var host: String? { request.url.hostAndPort }
 
-        /// Takes the continuation, which this exchange resumes from here on.
-        /// - Returns: false where the caller was cancelled before; it has been resumed then.
+        /// Takes ownership of the continuation, which this exchange then resumes.
+        /// - Returns: `false` if the caller was already canceled. In that case, the continuation has been resumed.
         func begin(_ continuation: CheckedContinuation<HTTPResponse, any Error>) -> Bool {
             let isCancelled = phase.withLock { phase in
                 guard case .new = phase else { return true }
@@ -108,7 +108,7 @@
             }
         }
 
-        /// Resumes the caller with `CancellationError`; true where it was waiting, so that a transfer may have to be given up.
+        /// Resumes the caller with `CancellationError`. Returns `true` if it was waiting, so a transfer may have to be abandoned.
         func cancel() -> Bool {
             guard let continuation = end() else { return false }
             continuation.resume(throwing: CancellationError())

@@ -1,20 +1,20 @@
 #if os(Linux)
     import CCurl
 
-    /// The transfers of a client: starts, drives, times out and ends them. Not `Sendable`: it lives on the driver's thread alone.
+    /// The transfers of a client: starts, drives, times out, and ends them. Not `Sendable`, because it lives on the driver's thread only.
     final class CurlMulti {
-        /// How many handles without work are kept for the next exchanges.
+        /// The maximum number of idle handles to keep for later exchanges.
         private static let idleLimit = 64
 
         private let multi: UnsafeMutableRawPointer
         private let settings: CurlSettings
         private var running: [ObjectIdentifier: CurlTransfer] = [:]
         private var idle: [CurlTransfer] = []
-        /// Ended while a name was being resolved: libcurl finishes them, and they send nothing.
+        /// Transfers that ended during name resolution. libcurl finishes them, and they send nothing.
         private var lingering: [ObjectIdentifier: CurlTransfer] = [:]
-        /// Before 7.87 removing a transfer waits until its name is resolved, and with it would everything else.
+        /// Before libcurl 7.87, removing a transfer blocks the thread until its host name is resolved.
         private let lingers = (try? Libcurl.version.get()).map { $0 < 0x07_57_00 } ?? false
-        /// No running exchange's deadline is earlier. It may be too early, as nothing is searched when an exchange ends.
+        /// A lower bound for the deadlines of all running exchanges. It may be too early, because it isn't recalculated when an exchange ends.
         private var earliestDeadline: ContinuousClock.Instant?
 
         init(_ multi: UnsafeMutableRawPointer, _ settings: CurlSettings) {
@@ -23,7 +23,7 @@
         }
 
         deinit {
-            // Connections live in the multi handle, which must outlive the handles that used them.
+            // Connections belong to the multi handle, which must outlive the easy handles that used them.
             for transfer in lingering.values { curl_multi_remove_handle(multi, transfer.easy) }
             lingering.removeAll()
             idle.removeAll()
@@ -31,7 +31,7 @@
         }
 
         func start(_ exchange: CurlExchange) {
-            // Cancelled on its way here.
+            // The caller may have been canceled before the command arrived.
             guard exchange.isWaiting else { return }
             guard let transfer = idle.popLast() ?? CurlTransfer(settings) else {
                 exchange.finish(.failure(HTTPClientError(.other, "libcurl is out of memory", host: exchange.host, delivery: .neverSent)))
@@ -44,20 +44,20 @@
                 return keep(transfer)
             }
             guard curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
-                transfer.end(with: .failure(HTTPClientError(.other, "libcurl took no request", host: exchange.host, delivery: .neverSent)))
+                transfer.end(with: .failure(HTTPClientError(.other, "A call to libcurl failed", host: exchange.host, delivery: .neverSent)))
                 return
             }
             running[ObjectIdentifier(exchange)] = transfer
             if let deadline = transfer.deadline { earliestDeadline = min(earliestDeadline ?? deadline, deadline) }
         }
 
-        /// Drops an exchange whose caller was cancelled. Its connection is closed, unless it carries others as well (HTTP/2).
+        /// Drops an exchange whose caller was canceled. Closes its connection, unless the connection also carries others (HTTP/2).
         func abandon(_ exchange: CurlExchange) {
             guard let transfer = running.removeValue(forKey: ObjectIdentifier(exchange)) else { return }
-            giveUp(transfer, with: HTTPClientError(.other, "The request was given up", host: exchange.host))
+            giveUp(transfer, with: HTTPClientError(.other, "The request was abandoned", host: exchange.host))
         }
 
-        /// Does the work that is ready; false where libcurl cannot go on at all.
+        /// Does the work that is ready. Returns `false` if libcurl cannot continue.
         func perform() -> Bool {
             var count: Int32 = 0
             guard curl_multi_perform(multi, &count) == CURLM_OK else { return false }
@@ -107,7 +107,7 @@
                     continue
                 }
                 running[key] = nil
-                let error = HTTPClientError(.timeout, "No complete answer came in time", host: exchange.host, delivery: transfer.delivery)
+                let error = HTTPClientError(.timeout, "The request timed out", host: exchange.host, delivery: transfer.delivery)
                 giveUp(transfer, with: error)
             }
         }
@@ -127,7 +127,7 @@
     }
 
     extension Duration {
-        /// Whole milliseconds, rounded up, within what timers can be set to.
+        /// The duration in whole milliseconds, rounded up and clamped to what timers accept.
         var milliseconds: Int32 {
             let (seconds, attoseconds) = clamped.components
             return Int32(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)

@@ -2,8 +2,8 @@
     import CCurl
     import Foundation
 
-    /// An easy handle and what it is working on, used for one exchange after the other. Not `Sendable`: made, used and ended by the
-    /// driver's thread alone, which is also the one libcurl calls back on.
+    /// An easy handle and its current exchange, reused for one exchange after another. Not `Sendable`: only the driver's thread creates, uses, and
+    /// ends it, and libcurl makes its callbacks on the same thread.
     final class CurlTransfer {
         let easy: UnsafeMutableRawPointer
         private let detail: UnsafeMutablePointer<CChar>
@@ -13,22 +13,22 @@
         // Written by the callbacks while the exchange runs.
         private var head = HTTPHeadReader()
         private var body: [UInt8] = []
-        /// How many bytes of the answer came so far, after decompression.
+        /// The number of response bytes received so far, after decompression.
         private var received: Int64 = 0
         private var uploaded = 0
-        /// The body that streams; nil where it is in memory or there is none.
+        /// The reader of a streamed body, or nil if the body is in memory or there is none.
         private var reader: HTTPBodyReader?
         private var progress = TransferProgress()
-        /// When something last moved, where that matters.
+        /// When data last moved; nil without a stall timeout.
         private var lastMove: ContinuousClock.Instant?
-        /// How often the request was begun to be sent.
+        /// How many times sending the request has begun.
         private var sendings = 0
-        /// Whether libcurl asks before it sends.
+        /// Whether libcurl calls `mayBeSent` before it sends.
         private var asksBeforeSending = false
         private(set) var isResolving = false
         private var failure: HTTPClientError?
 
-        /// nil where libcurl has no memory for a handle.
+        /// Returns nil if libcurl cannot allocate a handle.
         init?(_ settings: CurlSettings) {
             guard let easy = curl_easy_init() else { return nil }
             self.easy = easy
@@ -41,7 +41,7 @@
         deinit {
             curl_slist_free_all(headerList)
             curl_easy_cleanup(easy)
-            // libcurl writes into it until the handle is gone.
+            // libcurl writes to this buffer until the handle is freed.
             detail.deallocate()
         }
 
@@ -55,10 +55,10 @@
             ccurl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
             ccurl_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
             ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-            // HTTP/2 where TLS negotiates it; a build without it refuses the option and stays with 1.1. (CURLOPT_PIPEWAIT would
-            // save connections then, but makes a second request to an HTTP/1.1 server wait for the first one's answer.)
+            // Uses HTTP/2 if TLS negotiates it. A build without HTTP/2 rejects the option and stays with 1.1. (CURLOPT_PIPEWAIT would save
+            // connections, but would make a second request to an HTTP/1.1 server wait for the first response.)
             ccurl_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-            // Lets a name resolution be given up without waiting for the resolver (see `CurlMulti.lingers`).
+            // Allows name resolution to be abandoned without waiting for the resolver (see `CurlMulti.lingers`).
             ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
             ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(settings.connectTimeout.milliseconds))
             ccurl_set_string(easy, CURLOPT_ACCEPT_ENCODING, "")
@@ -66,7 +66,7 @@
             settings.proxy.apply(to: easy)
         }
 
-        /// - Throws: ``HTTPClientError/Kind/unreadableFile`` where the body's files cannot be read; nothing has begun then.
+        /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if the body's files cannot be read. In that case, nothing has begun.
         func begin(_ exchange: CurlExchange) throws(HTTPClientError) {
             reader = try exchange.streams?.body.map { (body) throws(HTTPClientError) in try HTTPBodyReader(body) }
             progress = TransferProgress(totalToSend: reader?.count ?? Int64(exchange.request.body?.count ?? 0))
@@ -80,7 +80,7 @@
             detail[0] = 0
             let request = exchange.request
             ccurl_set_string(easy, CURLOPT_URL, request.url.absoluteString)
-            // Undoes whatever method and body the exchange before had.
+            // Clears the previous exchange's method and body.
             ccurl_set_long(easy, CURLOPT_HTTPGET, 1)
             let isPlain = request.method == "GET" || request.method == "HEAD"
             ccurl_set_string(easy, CURLOPT_CUSTOMREQUEST, isPlain ? nil : request.method)
@@ -91,8 +91,8 @@
                 if request.method == "GET" { ccurl_set_string(easy, CURLOPT_CUSTOMREQUEST, "GET") }
             }
             if request.method == "HEAD" { ccurl_set_long(easy, CURLOPT_NOBODY, 1) }
-            // libcurl would silently send the request twice where a kept connection turns out to be dead. From 7.80 on it asks before it sends
-            // (see `mayBeSent`); before, a body can be refused a second reading (see `rewind`), and an empty one needs none.
+            // If a pooled connection turns out to be dead, libcurl would silently send the request twice. As of 7.80, it makes a callback before
+            // sending (see `mayBeSent`). Earlier versions can be kept from rereading a body (see `rewind`), but not from resending without one.
             sendings = 0
             let needsOwnConnection = !isRepeatable && progress.totalToSend == 0 && !asksBeforeSending
             ccurl_set_long(easy, CURLOPT_FRESH_CONNECT, needsOwnConnection ? 1 : 0)
@@ -110,7 +110,7 @@
             ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, UnsafeRawPointer(headerList))
         }
 
-        /// When the exchange times out, unless something moves before.
+        /// When the exchange times out, unless data moves before then.
         var deadline: ContinuousClock.Instant? {
             guard let lastMove, let stallTimeout = exchange?.streams?.stallTimeout else { return exchange?.deadline }
             let stalled = lastMove.advanced(by: stallTimeout)
@@ -124,10 +124,10 @@
             return ccurl_get_long(easy, CURLINFO_REQUEST_SIZE, &bytes) != CURLE_OK || bytes > 0
         }
 
-        /// What is known of the request's execution while no answer came.
+        /// Whether the request may have been executed, as far as can be told without a response.
         var delivery: HTTPClientError.Delivery { isSent ? .mayHaveExecuted : .neverSent }
 
-        /// Hands the outcome to the caller and lets go of the exchange.
+        /// Passes the outcome to the caller and releases the exchange.
         func end(_ code: CURLcode) {
             guard let exchange else { return }
             end(with: result(code, exchange))
@@ -149,7 +149,7 @@
                 return .failure(HTTPClientError(curl: code, detail: known, isSent: isSent, host: exchange.host))
             }
             guard head.isComplete else {
-                return .failure(HTTPClientError(.badResponse, "The answer has no complete head", host: exchange.host))
+                return .failure(HTTPClientError(.badResponse, "The response head is incomplete", host: exchange.host))
             }
             let headers = HTTPHeaders(received: head.fields)
             return .success(HTTPResponse(status: head.status, headers: headers, body: body, url: exchange.request.url))
@@ -186,12 +186,12 @@
             ccurl_set_sockopt_function(easy) { context, _, _ in
                 let transfer = CurlTransfer.at(context)
                 transfer.isResolving = false
-                // Without an exchange it was given up while its host's name was being resolved: nothing may be sent any more.
+                // Without an exchange, the transfer was abandoned during name resolution, so nothing may be sent.
                 return transfer.exchange == nil ? 1 : 0
             }
         }
 
-        /// The transfer a callback is about: alive, as libcurl calls back only while the driver, which holds it, is inside libcurl.
+        /// Returns a callback's transfer, which is alive: libcurl makes callbacks only while the driver, which holds the transfer, is calling it.
         private static func at(_ context: UnsafeMutableRawPointer?) -> CurlTransfer {
             Unmanaged.fromOpaque(context.unsafelyUnwrapped).takeUnretainedValue()
         }
@@ -209,17 +209,17 @@
         private func receivedBody(_ piece: UnsafeRawBufferPointer) -> Bool {
             received += Int64(piece.count)
             guard isInProportion else {
-                let message = "The answer is more than \(DecompressionLimit.ratio) times as large as what was transmitted"
+                let message = "The response is more than \(DecompressionLimit.ratio) times as large as what was transmitted"
                 failure = HTTPClientError(.responseTooLarge, message, host: exchange?.host)
                 return false
             }
             return exchange?.streams != nil ? streamed(piece) : collected(piece)
         }
 
-        /// Whether what came so far may be made of what was transmitted.
+        /// Whether the bytes received so far are within the decompression limit for the bytes transmitted.
         private var isInProportion: Bool {
             guard received > DecompressionLimit.floor else { return true }
-            // Still without the bytes libcurl is decompressing now: 16 KiB at most.
+            // Does not yet include the bytes that libcurl is decompressing now, at most 16 KiB.
             var transmitted: Int64 = 0
             guard ccurl_get_offset(easy, CURLINFO_SIZE_DOWNLOAD_T, &transmitted) == CURLE_OK else { return true }
             return DecompressionLimit.permits(received, from: transmitted)
@@ -228,7 +228,7 @@
         private func collected(_ piece: UnsafeRawBufferPointer) -> Bool {
             let maximum = exchange?.request.maximumResponseBytes ?? 0
             guard piece.count <= maximum - body.count else {
-                failure = HTTPClientError(.responseTooLarge, "The answer is larger than \(maximum) bytes", host: exchange?.host)
+                failure = HTTPClientError(.responseTooLarge, "The response is larger than \(maximum) bytes", host: exchange?.host)
                 return false
             }
             body.append(contentsOf: piece)
@@ -246,16 +246,16 @@
             return count
         }
 
-        /// Whether the request may be sent; a second time only where that does no harm.
+        /// Returns whether the request may be sent. A second time is allowed only if repeating is safe.
         private func mayBeSent() -> Bool {
             sendings += 1
             guard sendings > 1, !isRepeatable else { return true }
-            failure = HTTPClientError(.connectionLost, "The connection was lost before an answer came", host: exchange?.host)
+            failure = HTTPClientError(.connectionLost, "The connection was lost before a response arrived", host: exchange?.host)
             return false
         }
 
-        /// libcurl asks for the body from its start when a kept connection broke without a response and it means to try another. What may have
-        /// been executed must not be sent again behind the caller's back.
+        /// libcurl rewinds the body if a pooled connection broke without a response and it intends to retry on another. A request that may have been
+        /// executed must not be sent again without the caller's knowledge.
         private func rewind(to offset: Int64, from origin: Int32) -> Bool {
             guard isRepeatable, offset == 0, origin == SEEK_SET else { return false }
             uploaded = 0
@@ -264,7 +264,7 @@
             return true
         }
 
-        /// Takes a piece of a response that is watched: into the file where it is a success, else into memory.
+        /// Stores a piece of a response whose progress is reported: in the file for a successful response, otherwise in memory.
         private func streamed(_ piece: UnsafeRawBufferPointer) -> Bool {
             if progress.received == 0 {
                 let headers = HTTPHeaders(received: head.fields)

@@ -1,14 +1,14 @@
-/// Reads the heads of a response line by line: status, fields, limits. libcurl passes interim responses (1xx), the response itself and the
-/// trailers after its body to one callback. Fields of interim responses and trailers are left out.
+/// Reads response heads line by line and checks status, fields, and limits. libcurl passes interim responses (1xx), the final response, and trailers
+/// to the same callback. Fields of interim responses and trailers are discarded.
 struct HTTPHeadReader {
     enum Failure: Error { case malformedStatusLine, malformedField, invalidLength, tooLarge }
 
     private enum Phase { case statusLine, fields, complete }
 
-    /// As much as libcurl itself accepts since 8.3, interim responses and trailers included.
+    /// The limit that libcurl itself has applied since 8.3. It includes interim responses and trailers.
     static let maximumBytes = 300 * 1024
 
-    /// The status of the latest head; 0 before the first.
+    /// The status of the latest head, or 0 before the first one.
     private(set) var status = 0
     private(set) var fields: [HTTPHeaders.Field] = []
     private var phase = Phase.statusLine
@@ -50,7 +50,7 @@ struct HTTPHeadReader {
         }
         guard !line.contains(0) else { throw .malformedField }
         if let first = whole.first, Self.isSpace(first), let last = fields.popLast() {
-            // A folded line (RFC 9112, section 5.2), obsolete and still met.
+            // Line folding (RFC 9112, section 5.2) is obsolete, but some servers still use it.
             fields.append((last.name, last.value + " " + String(decoding: line, as: UTF8.self)))
             return
         }
@@ -59,8 +59,8 @@ struct HTTPHeadReader {
         fields.append((name, String(decoding: Self.trimmed(line[(colon + 1)...]), as: UTF8.self)))
     }
 
-    /// Whether the lengths that the head gives for the body are numbers, and all the same one (RFC 9112, section 6.3). libcurl takes one of
-    /// several, and 8 for `8abc`; a proxy on the way may see another end of the body then, and another answer after it.
+    /// Whether all `Content-Length` values in the head are numbers and agree (RFC 9112, section 6.3). libcurl picks one of several, and reads `8abc`
+    /// as 8. A proxy in between may then see the body end elsewhere, followed by another response.
     private var hasValidLength: Bool {
         var length: Int64?
         for field in fields where field.name.utf8.count == 14 && field.name.lowercased() == "content-length" {

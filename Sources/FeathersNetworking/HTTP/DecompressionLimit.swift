@@ -1,14 +1,12 @@
-/// How much larger than its transmission an answer may become when it is decompressed.
+/// The limit on how much a compressed response may expand.
 ///
-/// Records shrink to a tenth or less, compressed repetition to a thousandth: what grows like that is made to fill the receiver.
+/// Records compress to a tenth or less, pure repetition to a thousandth. Only a response made to fill the receiver's memory expands that much.
 enum DecompressionLimit {
-    /// How many bytes one that came over the network may become.
+    /// The maximum number of decompressed bytes per transmitted byte.
     static let ratio: Int64 = 100
-    /// As many bytes are taken in any case. Much more than what libcurl has not counted yet while it hands out the first of them.
+    /// The number of bytes always accepted. Far more than the bytes that libcurl delivers before counting their transmission.
     static let floor: Int64 = 4 << 20
 
-    /// - Parameters:
-    ///   - decompressed: how many bytes there are by now.
-    ///   - transmitted: how many came over the network for them.
+    /// Returns whether `decompressed` bytes are acceptable for `transmitted` bytes received over the network.
     static func permits(_ decompressed: Int64, from transmitted: Int64) -> Bool { decompressed <= floor + ratio * transmitted }
 }

@@ -1,8 +1,8 @@
 import FeathersSupport
 import Foundation
 
-/// A file that is being downloaded: written beside its destination, moved there when complete, removed otherwise. The receiving thread
-/// writes; the caller commits or discards, at any moment.
+/// A file that is being downloaded. It is written next to its destination, and moved there when complete or removed otherwise. The receiving thread
+/// writes; the caller can commit or discard at any time.
 final class DownloadFile: Sendable {
     private enum Phase: Sendable {
         case open(Int32)
@@ -13,11 +13,11 @@ final class DownloadFile: Sendable {
     private let temporary: String
     private let phase: Locked<Phase>
 
-    /// - Throws: ``HTTPClientError/Kind/unwritableFile`` where no file can be made in the destination's folder.
+    /// - Throws: ``HTTPClientError/Kind/unwritableFile`` if no file can be created in the destination's folder.
     init(_ destination: URL) throws(HTTPClientError) {
-        guard destination.isFileURL else { throw Self.unwritable(destination, "is no file URL", .neverSent) }
+        guard destination.isFileURL else { throw Self.unwritable(destination, "does not have a file URL", .neverSent) }
         self.destination = destination
-        // In the same folder, as moving is atomic only within one file system.
+        // In the same folder, because a move is atomic only within one file system.
         temporary = destination.deletingLastPathComponent().appending(path: ".feathers-\(UUID().uuidString).part").path
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
@@ -28,7 +28,7 @@ final class DownloadFile: Sendable {
 
     deinit { discard() }
 
-    /// Appends bytes; does nothing once discarded.
+    /// Appends bytes. A no-op after ``discard()``.
     func write(_ bytes: UnsafeRawBufferPointer) throws(HTTPClientError) {
         // Contended only by a cancellation, which must not close the file during a write.
         let failure: Int32? = phase.withLock { phase in
@@ -43,11 +43,11 @@ final class DownloadFile: Sendable {
         guard close(descriptor) == 0, rename(temporary, destination.path) == 0 else {
             let reason = String(cString: strerror(errno))
             unlink(temporary)
-            throw Self.unwritable(destination, "cannot be moved to its place: \(reason)")
+            throw Self.unwritable(destination, "cannot be moved to its destination: \(reason)")
         }
     }
 
-    /// Removes what was written, unless it was committed.
+    /// Removes the file, unless it was committed.
     func discard() {
         guard let descriptor = end() else { return }
         close(descriptor)

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The body of a request in pieces: bytes, and files that are read while they are sent. Its length is known before (`Content-Length`).
+/// A request body made of bytes and of files that are read while being sent. Its length is known in advance (`Content-Length`).
 package struct HTTPBody: Sendable {
     enum Piece: Sendable {
         case bytes([UInt8])
@@ -18,12 +18,12 @@ package struct HTTPBody: Sendable {
 
     package var isInMemory: Bool { pieces.allSatisfy { if case .bytes = $0 { true } else { false } } }
 
-    /// The whole body in memory, for what is small and for clients that cannot stream.
-    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` naming the file.
+    /// Returns the whole body in memory, for small bodies and for clients that cannot stream.
+    /// - Throws: ``HTTPClientError/Kind/unreadableFile``, naming the file.
     package func bytes() throws -> [UInt8] {
         let reader = try HTTPBodyReader(self)
         let count = Int(reader.count)
-        // An array without capacity is one that all share, where even a count of 0 must not be written.
+        // Empty arrays without capacity share one static buffer, which must not be written, not even a count of 0.
         guard count > 0 else { return [] }
         return try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
@@ -33,7 +33,7 @@ package struct HTTPBody: Sendable {
     }
 }
 
-/// Reads a body from its beginning to its end, one file open at a time. Not `Sendable`: the sending thread makes and uses it.
+/// Reads a body from start to end, with one file open at a time. Not `Sendable`: the sending thread creates and uses it.
 final class HTTPBodyReader {
     private struct Part {
         let piece: HTTPBody.Piece
@@ -43,11 +43,11 @@ final class HTTPBodyReader {
     let count: Int64
     private let parts: [Part]
     private var current = 0
-    /// How much of the current part was read.
+    /// The number of bytes of the current part read so far.
     private var offset: Int64 = 0
     private var descriptor: Int32 = -1
 
-    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` where a file is missing, unreadable or no regular one.
+    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if a file is missing, unreadable, or not a regular file.
     init(_ body: HTTPBody) throws(HTTPClientError) {
         var parts: [Part] = []
         for piece in body.pieces {
@@ -62,8 +62,8 @@ final class HTTPBodyReader {
 
     deinit { closeFile() }
 
-    /// Fills as much of the buffer as the body has left; 0 at its end.
-    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` where a file cannot be read, or has become shorter than it was.
+    /// Fills the buffer with as much of the body as remains. Returns 0 at the end.
+    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if a file cannot be read, or has become shorter.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(HTTPClientError) -> Int {
         while current < parts.count {
             let part = parts[current]
@@ -103,7 +103,7 @@ final class HTTPBodyReader {
         var result: Int
         repeat { result = Foundation.read(descriptor, buffer.baseAddress, wanted) } while result < 0 && errno == EINTR
         guard result >= 0 else { throw Self.unreadable(url, "cannot be read") }
-        guard result > 0 else { throw Self.unreadable(url, "became shorter while it was sent") }
+        guard result > 0 else { throw Self.unreadable(url, "became shorter while it was being sent") }
         return result
     }
 
@@ -113,11 +113,11 @@ final class HTTPBodyReader {
     }
 
     private static func size(of url: URL) throws(HTTPClientError) -> Int64 {
-        guard url.isFileURL else { throw unreadable(url, "is no file URL") }
+        guard url.isFileURL else { throw unreadable(url, "does not have a file URL") }
         var status = stat()
-        guard stat(url.path, &status) == 0 else { throw unreadable(url, "does not exist or may not be read") }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable(url, "is no regular file") }
-        guard access(url.path, R_OK) == 0 else { throw unreadable(url, "may not be read") }
+        guard stat(url.path, &status) == 0 else { throw unreadable(url, "does not exist or cannot be accessed") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable(url, "isn't a regular file") }
+        guard access(url.path, R_OK) == 0 else { throw unreadable(url, "isn't readable") }
         return Int64(status.st_size)
     }
 
@@ -126,8 +126,8 @@ final class HTTPBodyReader {
     }
 }
 
-/// A streaming body as one file, for clients that upload nothing else: the file itself where it is one, else a temporary one. The temporary
-/// one is removed with the value's last owner.
+/// A streaming body as a single file, for clients that can upload only files. If the body is one file, it is used directly; otherwise, a temporary
+/// file is created, and removed when this object is deallocated.
 final class BodyFile: Sendable {
     let url: URL
     let count: Int64

@@ -1,18 +1,18 @@
-/// Executes HTTP requests: one request, one whole response.
+/// A type that executes HTTP requests, each with one complete response.
 ///
-/// A client is shared by any number of concurrent callers. Bodies are held in memory; clients that also stream them conform to
+/// Any number of concurrent callers can share a client. Bodies are held in memory; clients that can also stream them conform to
 /// ``StreamingHTTPClient``.
 public protocol HTTPClient: Sendable {
-    /// Sends a request, follows redirects as the request allows, and returns the response whatever its status.
+    /// Sends a request, follows redirects as the request allows, and returns the response regardless of its status.
     ///
-    /// Cancelling the calling task ends the exchange at once and leaves the client usable.
-    /// - Throws: ``HTTPClientError`` when no complete response came, `CancellationError` when cancelled.
+    /// Canceling the calling task ends the exchange immediately. The client remains usable.
+    /// - Throws: ``HTTPClientError`` if no complete response arrived, or `CancellationError` if the task was canceled.
     func execute(_ request: HTTPRequest) async throws -> HTTPResponse
 
-    /// Ends every exchange in flight and leaves the client usable.
+    /// Ends every exchange in flight. The client remains usable.
     ///
-    /// Each fails with ``HTTPClientError`` of kind ``HTTPClientError/Kind/closed``; its delivery is ``HTTPClientError/Delivery/neverSent`` only where
-    /// the request never left. The default implementation does nothing.
+    /// Each exchange fails with ``HTTPClientError`` of kind ``HTTPClientError/Kind/closed``. Its delivery is ``HTTPClientError/Delivery/neverSent``
+    /// only if the request was never sent. The default implementation does nothing.
     func cancelAll()
 }
 
@@ -20,7 +20,7 @@ extension HTTPClient {
     /// Does nothing.
     public func cancelAll() {}
 
-    /// Executes a transfer: streaming where the client can, else in memory, with progress at the beginning and at the end.
+    /// Executes a transfer. Streams if the client can. Otherwise, holds the bodies in memory and reports progress only at the beginning and end.
     package func transfer(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
         if let client = self as? any StreamingHTTPClient { return try await client.execute(transfer) }
         var request = transfer.request
@@ -40,18 +40,18 @@ extension HTTPClient {
     }
 }
 
-/// An HTTP client that also streams bodies from and to files; others get bodies in memory, whatever their size.
+/// An HTTP client that also streams bodies from and to files. Other clients hold bodies in memory, regardless of their size.
 ///
-/// One of your own wraps another: it may change the transfer's request, and passes the transfer on.
+/// Your own conforming type typically wraps another client: change the transfer's request as needed, then pass the transfer on.
 public protocol StreamingHTTPClient: HTTPClient {
-    /// Executes a transfer, as ``HTTPClient/execute(_:)`` does a request. Cancelling also removes what was received.
-    /// - Throws: ``HTTPClientError`` when no complete response came or a file failed, `CancellationError` when cancelled.
+    /// Executes a transfer, as ``HTTPClient/execute(_:)`` does a request. Canceling also removes any data received.
+    /// - Throws: ``HTTPClientError`` if no complete response arrived or a file failed, or `CancellationError` if the task was canceled.
     func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse
 }
 
 /// The HTTP client for this platform.
 public enum PlatformHTTPClient {
-    /// A new client: ``CurlHTTPClient`` on Linux where the process holds libcurl 7.68 or later, else ``URLSessionHTTPClient``.
+    /// Creates a client: ``CurlHTTPClient`` on Linux if the process has libcurl 7.68 or later, otherwise ``URLSessionHTTPClient``.
     public static func make() -> any HTTPClient {
         #if os(Linux)
             if let client = try? CurlHTTPClient() { return client }

@@ -1,38 +1,38 @@
-/// Why an HTTP exchange gave no complete response.
+/// The reason why an HTTP exchange had no complete response.
 ///
-/// It names the host and says whether the request may have been executed; it never prints header values, bodies or queries.
+/// It names the host and says whether the request may have been executed, but never includes header values, bodies, or queries.
 public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong.
+    /// The kinds of errors.
     public enum Kind: Hashable, Sendable {
-        /// The URL cannot be requested: no host, no `http` or `https`, characters that are not percent-encoded.
+        /// The URL cannot be requested: it has no host, a scheme other than `http` or `https`, or characters that aren't percent-encoded.
         case invalidURL
-        /// A header field or the method cannot be sent as it is.
+        /// A header field or the method is invalid and cannot be sent.
         case invalidHeader
-        /// The host's name has no address.
+        /// The host name has no address.
         case hostNotFound
-        /// Nothing accepts connections there: refused, unreachable or offline.
+        /// The host does not accept connections: it refused, is unreachable, or the network is offline.
         case cannotConnect
-        /// The secure connection could not be made: certificate, host name or protocol.
+        /// The secure connection failed because of the certificate, host name, or protocol.
         case tls
         /// The deadline passed.
         case timeout
         /// The connection ended before the response was complete.
         case connectionLost
-        /// What came back is not HTTP.
+        /// The response isn't valid HTTP.
         case badResponse
-        /// More redirects than the request allows.
+        /// The server sent more redirects than the request allows.
         case tooManyRedirects
-        /// A redirect points to something that is neither `http` nor `https`.
+        /// A redirect points to a URL that is neither `http` nor `https`.
         case invalidRedirect
         /// The body is larger than the request allows.
         case responseTooLarge
-        /// A file to send cannot be read, or changed while it was sent.
+        /// A file to upload cannot be read, or changed while it was being sent.
         case unreadableFile
-        /// The file to receive into cannot be written.
+        /// The destination file cannot be written.
         case unwritableFile
-        /// The client was closed, or ended the exchange in ``HTTPClient/cancelAll()``.
+        /// The client was closed, or ``HTTPClient/cancelAll()`` ended the exchange.
         case closed
-        /// Anything else.
+        /// Any other error.
         case other
 
         var impliedDelivery: Delivery {
@@ -45,26 +45,26 @@ public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the server can have seen the request.
+    /// Whether the server may have seen the request.
     public enum Delivery: Hashable, Sendable {
-        /// The request never left: repeating it is safe.
+        /// The request was never sent, so repeating it is safe.
         case neverSent
-        /// The request was sent, wholly or in part: the server may have executed it.
+        /// The request was sent, wholly or in part, so the server may have executed it.
         case mayHaveExecuted
     }
 
-    /// What went wrong.
+    /// The kind of error.
     public var kind: Kind
-    /// Whether the server can have seen the request.
+    /// Whether the server may have seen the request.
     public var delivery: Delivery
-    /// What happened, for a human; no header values, bodies or queries.
+    /// A message for people to read. It includes no header values, bodies, or queries.
     public var message: String
-    /// The host that was asked, with its port where the URL names one.
+    /// The host that was contacted, with its port if the URL specifies one.
     public var host: String?
-    /// The error underneath, where there was one.
+    /// The underlying error, if any.
     public var cause: (any Error)?
 
-    /// Creates an error, for a client of your own; a `delivery` of nil is what the kind implies.
+    /// Creates an error, for your own clients. If `delivery` is nil, it follows from the kind.
     public init(_ kind: Kind, _ message: String, host: String? = nil, delivery: Delivery? = nil, cause: (any Error)? = nil) {
         self.kind = kind
         self.delivery = delivery ?? kind.impliedDelivery
@@ -79,13 +79,13 @@ public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
         return "\(message)\(place); the request \(uncertainty)"
     }
 
-    /// What the exchanges of a closed client end with.
+    /// The error that ends the exchanges of a closed client.
     static func clientClosed(host: String? = nil, delivery: Delivery? = nil) -> HTTPClientError {
         HTTPClientError(.closed, "The HTTP client was closed", host: host, delivery: delivery)
     }
 
-    /// What the exchanges end with that ``HTTPClient/cancelAll()`` finds in flight.
+    /// The error that ends the exchanges in flight when ``HTTPClient/cancelAll()`` is called.
     package static func allCancelled(host: String? = nil, delivery: Delivery? = nil) -> HTTPClientError {
-        HTTPClientError(.closed, "The HTTP client was told to end its requests", host: host, delivery: delivery)
+        HTTPClientError(.closed, "All requests of the HTTP client were canceled", host: host, delivery: delivery)
     }
 }

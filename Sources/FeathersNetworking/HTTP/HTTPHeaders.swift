@@ -1,29 +1,29 @@
-/// Header fields in order; names compare without regard to case.
+/// An ordered collection of header fields. Names are case-insensitive.
 ///
-/// Every field set by ``set(_:to:)`` is checked, so that a value that came from a user cannot inject a second field.
+/// Every field set with ``set(_:to:)`` is validated, so that a value from a user cannot inject a second field.
 public struct HTTPHeaders: Sendable, CustomStringConvertible {
-    /// A field's name, as it was written, and its value.
+    /// A field's name, as written, and its value.
     public typealias Field = (name: String, value: String)
 
     private var fields: [Field] = []
 
-    /// No fields.
+    /// Creates an empty collection.
     public init() {}
 
-    /// Fields received from a server, which need no check: they are never sent.
+    /// Creates a collection of fields received from a server. They need no validation, because they are never sent.
     package init(received fields: [Field]) { self.fields = fields }
 
     /// The value of the first field with this name, or nil.
     public subscript(name: String) -> String? { fields.first { Self.same($0.name, name) }?.value }
 
-    /// Sets a field, in place of every field of that name.
-    /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/invalidHeader`` that names the field, never its value, where the name is
-    ///   no token (RFC 9110 5.6.2), the value holds control characters (5.5), or the field frames the message and
-    ///   is the client's own to set (`Content-Length`, `Transfer-Encoding`).
+    /// Sets a field, replacing every field of that name.
+    /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/invalidHeader``, which names the field but never its value, if the name isn't a
+    ///   token (RFC 9110, section 5.6.2), the value contains control characters (section 5.5), or the client itself sets the field to frame the
+    ///   message (`Content-Length`, `Transfer-Encoding`).
     public mutating func set(_ name: String, to value: String) throws(HTTPClientError) {
         try Self.check(name, value)
         if let index = fields.firstIndex(where: { Self.same($0.name, name) }) {
-            // The first place is kept, the new spelling wins.
+            // The field keeps its first position and takes the new spelling.
             fields[index] = (name, value)
             let tail = fields[(index + 1)...].filter { !Self.same($0.name, name) }
             fields.replaceSubrange((index + 1)..., with: tail)
@@ -32,30 +32,30 @@ public struct HTTPHeaders: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Removes every field of this name.
+    /// Removes every field with this name.
     public mutating func remove(_ name: String) { fields.removeAll { Self.same($0.name, name) } }
 
-    /// Sets fields, in place of those of their names.
+    /// Sets fields, replacing those with the same names.
     package mutating func merge(_ headers: [String: String]) throws(HTTPClientError) {
-        // Sorted, so that two spellings of one name give the same result in every run.
+        // Sorted, so that two spellings of one name give the same result every time.
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
             try set(name, to: value)
         }
     }
 
-    /// The names only: values may be secrets.
+    /// The names only, because values may be secrets.
     public var description: String { "[" + fields.map(\.name).joined(separator: ", ") + "]" }
 
     private static func check(_ name: String, _ value: String) throws(HTTPClientError) {
         guard HTTPFieldSyntax.isToken(name) else {
-            throw HTTPClientError(.invalidHeader, "The header name \(HTTPFieldSyntax.printable(name)) is no valid field name")
+            throw HTTPClientError(.invalidHeader, "The header name \(HTTPFieldSyntax.printable(name)) isn't a valid field name")
         }
         guard HTTPFieldSyntax.isFieldValue(value) else {
-            throw HTTPClientError(.invalidHeader, "The value of the header \(name) holds control characters, such as line breaks")
+            throw HTTPClientError(.invalidHeader, "The value of the header '\(name)' contains control characters, such as line breaks")
         }
         let lowercased = name.lowercased()
         guard lowercased != "content-length", lowercased != "transfer-encoding" else {
-            throw HTTPClientError(.invalidHeader, "The header \(name) frames the message and is set by the HTTP client itself")
+            throw HTTPClientError(.invalidHeader, "The header '\(name)' frames the message and is set by the HTTP client itself")
         }
     }
 
@@ -78,11 +78,11 @@ package enum HTTPFieldSyntax {
     static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isTokenByte) }
 
     package static func isFieldValue(_ text: String) -> Bool {
-        // Bytes over 0x7F are obs-text: legal, and what a UTF-8 value becomes.
+        // Bytes above 0x7F are obs-text: legal, and the encoding of non-ASCII UTF-8 values.
         text.utf8.allSatisfy { byte in byte >= 0x20 && byte != 0x7F || byte == 0x09 }
     }
 
-    /// A rejected name in quotes, its control characters escaped so that a log line stays one line.
+    /// Returns a rejected name in quotes, with control characters escaped so that a log entry stays on one line.
     static func printable(_ text: String) -> String {
         "\"" + text.prefix(80).unicodeScalars.map { $0.escaped(asASCII: true) }.joined() + "\""
     }

@@ -1,17 +1,17 @@
 import FeathersSupport
 import Foundation
 
-/// The rules for redirects, the same for every client (Fetch standard, "HTTP-redirect fetch").
+/// The redirect rules that all clients share (Fetch standard, "HTTP-redirect fetch").
 package enum HTTPRedirect {
-    /// The request that follows a response, or nil where the response is the final one. 303, and 301 and 302 to a POST, continue as a GET
-    /// without body, as every browser does; 307 and 308 repeat the request. When the origin changes, only fields are kept that do not
-    /// identify the sender: a server must not be able to collect another one's tokens, which may be in any field.
-    /// - Throws: ``HTTPClientError/Kind/invalidRedirect`` where the target cannot be requested.
+    /// Returns the request that follows a response, or nil if the response is final. A 303, and a 301 or 302 to a POST, continue as a GET without a
+    /// body, as in every browser. A 307 or 308 repeats the request. When the origin changes, fields that may identify the sender are removed: a
+    /// server must not be able to collect another server's tokens, which may be in any field.
+    /// - Throws: ``HTTPClientError/Kind/invalidRedirect`` if the target cannot be requested.
     package static func request(after response: HTTPResponse, to request: HTTPRequest) throws(HTTPClientError) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status), let location = response.headers["Location"] else { return nil }
         guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL, target.isRequestable else {
             throw HTTPClientError(
-                .invalidRedirect, "The server redirects to something that is no http or https URL", host: request.url.hostAndPort)
+                .invalidRedirect, "The server redirected to a URL that isn't http or https", host: request.url.hostAndPort)
         }
         var next = request
         next.url = target
@@ -26,7 +26,7 @@ package enum HTTPRedirect {
         return next
     }
 
-    /// Fields about the request, its body and the response it wants. `X-Service-Method` is the name of a custom method.
+    /// Fields that describe the request, its body, and the response it accepts. `X-Service-Method` is the name of a custom method.
     private static let impersonal: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding", "content-language",
         "content-location", "content-type", "expect", "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-range",
@@ -41,8 +41,8 @@ package enum HTTPRedirect {
         }
     }
 
-    /// Executes a request and follows redirects as it allows, one deadline over all.
-    /// - Parameter exchange: sends one request and returns its response by the deadline.
+    /// Executes a request and follows redirects as it allows, with a single deadline for all of them. `exchange` sends one request and returns its
+    /// response by that deadline.
     package static func following(
         _ request: HTTPRequest, _ exchange: (HTTPRequest, ContinuousClock.Instant?) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
@@ -54,7 +54,7 @@ package enum HTTPRedirect {
             do {
                 response = try await exchange(request, deadline)
             } catch var error as HTTPClientError where hops > 0 {
-                // The server has executed the first request already.
+                // The server has already executed the first request.
                 error.delivery = .mayHaveExecuted
                 throw error
             }

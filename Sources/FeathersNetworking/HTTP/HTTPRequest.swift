@@ -1,33 +1,33 @@
 import FeathersSupport
 public import Foundation
 
-/// One HTTP request as a value.
+/// An HTTP request.
 public struct HTTPRequest: Sendable {
-    /// The method, sent as it is written here: `GET`, `PATCH`.
+    /// The method, such as `GET` or `PATCH`, sent exactly as written.
     public var method: String
-    /// The absolute `http` or `https` URL. Path and query are sent as they are written here: already percent-encoded.
+    /// The absolute `http` or `https` URL. Path and query must be percent-encoded, and are sent as written.
     public var url: URL
     /// The header fields, in the order they were set.
     public var headers: HTTPHeaders
     /// The body's bytes; nil sends no body.
     public var body: [UInt8]?
-    /// How long the whole exchange may take, redirects included; nil leaves it to the client.
+    /// The time limit for the whole exchange, including redirects. If nil, the client decides.
     public var timeout: Duration?
     /// How redirects are handled.
     public var redirects: HTTPRedirectPolicy
-    /// How many bytes the response's body may have after decompression; ``defaultMaximumResponseBytes`` unless you say otherwise.
+    /// The maximum size of the response's body after decompression, in bytes. The default is ``defaultMaximumResponseBytes``.
     ///
-    /// Downloads into files have no such limit.
+    /// Downloads to files have no such limit.
     public var maximumResponseBytes: Int
-    /// Whether the client may send the request again by itself where a kept connection turns out to be dead.
+    /// Whether the client may resend the request if a pooled connection turns out to be dead.
     ///
-    /// The default is true for idempotent methods (RFC 9110, section 9.2.2). `URLSession` decides for itself.
+    /// The default is true for idempotent methods (RFC 9110, section 9.2.2). `URLSession` makes its own decision.
     public var isRepeatable: Bool
 
-    /// The default limit of a response's body: 16 MiB.
+    /// The default limit for a response's body: 16 MiB.
     public static let defaultMaximumResponseBytes = TextLimit.standard
 
-    /// Creates a request; only the URL has no default.
+    /// Creates a request. Only the URL is required.
     public init(
         method: String = "GET", url: URL, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8]? = nil, timeout: Duration? = nil,
         redirects: HTTPRedirectPolicy = .follow(maximum: 20), maximumResponseBytes: Int = defaultMaximumResponseBytes
@@ -42,18 +42,18 @@ public struct HTTPRequest: Sendable {
         self.isRepeatable = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)
     }
 
-    /// - Throws: ``HTTPClientError`` where the URL or method cannot be sent.
+    /// - Throws: ``HTTPClientError`` if the URL or method is invalid.
     func checkSendable() throws(HTTPClientError) {
         guard url.isRequestable else {
-            throw HTTPClientError(.invalidURL, "The URL is no http or https URL with host and valid port", host: url.hostAndPort)
+            throw HTTPClientError(.invalidURL, "The URL isn't an http or https URL with a host and a valid port", host: url.hostAndPort)
         }
         guard HTTPFieldSyntax.isToken(method) else {
-            throw HTTPClientError(.invalidHeader, "The method \(HTTPFieldSyntax.printable(method)) is no token")
+            throw HTTPClientError(.invalidHeader, "The method \(HTTPFieldSyntax.printable(method)) isn't a valid token")
         }
     }
 }
 
-/// What a client does with a redirect.
+/// How a client handles redirects.
 public enum HTTPRedirectPolicy: Hashable, Sendable {
     /// Follows at most `maximum` redirects, then fails with ``HTTPClientError/Kind/tooManyRedirects``.
     case follow(maximum: Int)

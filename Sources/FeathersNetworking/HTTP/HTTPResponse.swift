@@ -2,16 +2,16 @@ public import Foundation
 
 /// A complete HTTP response.
 public struct HTTPResponse: Sendable {
-    /// The status code, for example 404.
+    /// The status code, such as 404.
     public var status: Int
-    /// The header fields. Their order, and fields sent twice, depend on the implementation.
+    /// The header fields. Their order, and the handling of repeated fields, depend on the implementation.
     public var headers: HTTPHeaders
-    /// The body after decompression; empty where there was none.
+    /// The body after decompression, or an empty array if there was none.
     public var body: [UInt8]
-    /// The URL that gave this response: not the request's own where redirects were followed.
+    /// The URL of this response. It differs from the request's URL after redirects.
     public var url: URL
 
-    /// Creates a response, for clients of your own and for tests.
+    /// Creates a response, for your own clients and for tests.
     public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], url: URL) {
         self.status = status
         self.headers = headers
@@ -21,9 +21,9 @@ public struct HTTPResponse: Sendable {
 
     package var isSuccess: Bool { (200..<300).contains(status) }
 
-    /// How long the server asks to wait (`Retry-After`, RFC 9110, section 10.2.3); nil where it does not, or says it in no way that HTTP
-    /// knows. A date is compared with the response's own `Date`, so that our clock need not agree with the server's.
-    /// - Parameter now: our time, where the response has none.
+    /// Returns how long the server asks to wait (`Retry-After`, RFC 9110, section 10.2.3), or nil if the field is missing or malformed. A date is
+    /// compared with the response's own `Date`, so the local clock need not agree with the server's.
+    /// - Parameter now: The local time, used if the response has no `Date`.
     package func retryAfter(at now: Date = Date()) -> Duration? {
         guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
         if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
@@ -34,11 +34,11 @@ public struct HTTPResponse: Sendable {
         return .seconds(min(max(date.secondsSince1970 - start, 0), Self.longest))
     }
 
-    /// Larger values are cut to 30 years, within what clocks can calculate with.
+    /// The maximum, about 30 years, which clocks can still represent. Larger values are capped.
     private static let longest: Int64 = 1_000_000_000
 }
 
-/// A date of a header field, in any of the three forms a recipient must accept (RFC 9110, section 5.6.7).
+/// A date in a header field, in any of the three formats that a recipient must accept (RFC 9110, section 5.6.7).
 ///
 ///     Sun, 06 Nov 1994 08:49:37 GMT
 ///     Sunday, 06-Nov-94 08:49:37 GMT
@@ -48,13 +48,13 @@ struct HTTPDate: Equatable {
 
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// Nil where the text is no such date. The day of the week is not checked.
+    /// Returns nil if the text isn't such a date. The day of the week isn't checked.
     init?(_ text: String) {
         var words = text.split { " ,-:".contains($0) }
         guard words.count >= 7 else { return nil }
         words.removeFirst()
         if words[0].first?.isLetter == true {
-            // month day hour minute second year: in the order of the other forms.
+            // Reorders month, day, hour, minute, second, year to match the other formats.
             guard words.count == 6 else { return nil }
             words = [words[1], words[0], words[5], words[2], words[3], words[4], "GMT"]
         }
@@ -63,7 +63,7 @@ struct HTTPDate: Equatable {
             let hour = Self.number(words[3], in: 0...23), let minute = Self.number(words[4], in: 0...59),
             let second = Self.number(words[5], in: 0...60)
         else { return nil }
-        // Years of two digits are in the range of 1970 to 2069.
+        // Two-digit years range from 1970 to 2069.
         if words[2].utf8.count == 2 { year += year < 70 ? 2000 : 1900 }
         var parts = tm()
         (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(year - 1900), Int32(month), Int32(day))

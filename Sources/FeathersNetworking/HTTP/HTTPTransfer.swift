@@ -1,15 +1,15 @@
 package import Foundation
 
-/// An exchange with streaming bodies: what is sent comes from files, what is received goes into one.
+/// An exchange with streaming bodies, which are sent from files and received into a file.
 public struct HTTPTransfer: Sendable {
-    /// The request; its own body is ignored.
+    /// The request. Its own body is ignored.
     public var request: HTTPRequest
     package var body: HTTPBody?
-    /// The file that receives the body of a successful response (200 to 299), replacing an existing one. The response's body is empty then.
+    /// The file that receives the body of a successful response (200 to 299), replacing any existing file. The response's body is then empty.
     package var destination: URL?
-    /// How long the transfer may stall; nil for no limit. ``HTTPRequest/timeout`` limits the whole transfer.
+    /// How long the transfer may stall, or nil for no limit. ``HTTPRequest/timeout`` limits the whole transfer.
     package var stallTimeout: Duration?
-    /// Reports every step. Called often, and on the network's own thread: it must return at once.
+    /// A closure that receives progress. It is called often, and on the network thread, so it must return quickly.
     package var progress: (@Sendable (TransferProgress) -> Void)?
 
     /// Creates a transfer. Without a destination, the response's body stays in memory.
@@ -24,19 +24,19 @@ public struct HTTPTransfer: Sendable {
         self.progress = progress
     }
 
-    /// Executes the exchanges of this transfer, redirects followed as its request allows, and puts the file into its place.
-    /// - Parameter exchange: sends one request and returns its response by the deadline.
+    /// Executes the exchanges of this transfer, following redirects as its request allows, and moves the file to its destination.
+    /// - Parameter exchange: Sends one request and returns its response by the deadline.
     func following(
         _ exchange: (HTTPRequest, HTTPStreams, ContinuousClock.Instant?) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         var original = request
         original.body = nil
         var last: HTTPStreams?
-        // The file of an exchange that failed or was redirected.
+        // Removes the file of an exchange that failed or was redirected.
         defer { last?.download?.discard() }
         let response = try await HTTPRedirect.following(original) { request, deadline in
             last?.download?.discard()
-            // A redirect that made the request a GET has dropped its body.
+            // A redirect that changed the method to GET has dropped the body.
             let streams = try HTTPStreams(self, sendsBody: request.method == original.method)
             last = streams
             return try await exchange(request, streams, deadline)
@@ -46,15 +46,15 @@ public struct HTTPTransfer: Sendable {
     }
 }
 
-/// The progress of a transfer, in bytes of bodies. It starts over after a redirect.
+/// The progress of a transfer, in body bytes. It restarts after a redirect.
 public struct TransferProgress: Hashable, Sendable {
-    /// Bytes handed to the network so far.
+    /// The number of bytes passed to the network so far.
     public var sent: Int64
-    /// Bytes to send in all.
+    /// The total number of bytes to send.
     public var totalToSend: Int64
-    /// Bytes received so far, after decompression.
+    /// The number of bytes received so far, after decompression.
     public var received: Int64
-    /// Bytes to receive in all; nil until the server says so, and where it does not or compresses.
+    /// The total number of bytes to receive. Nil until the server reports it, if it never does, or if the body is compressed.
     public var totalToReceive: Int64?
 
     package init(sent: Int64 = 0, totalToSend: Int64 = 0, received: Int64 = 0, totalToReceive: Int64? = nil) {
@@ -64,7 +64,7 @@ public struct TransferProgress: Hashable, Sendable {
         self.totalToReceive = totalToReceive
     }
 
-    /// The fraction of all bytes that has moved, 0 to 1; of the upload alone until the size of the download is known.
+    /// The fraction of all bytes transferred, from 0 to 1. Until the size of the download is known, it covers only the upload.
     public var fraction: Double? {
         let total = totalToSend + (totalToReceive ?? 0)
         guard total > 0 else { return nil }
@@ -72,10 +72,10 @@ public struct TransferProgress: Hashable, Sendable {
     }
 }
 
-/// The streams of one exchange: a transfer without its request. Every redirect has its own.
+/// The streams of a single exchange. Every redirect has its own.
 final class HTTPStreams: Sendable {
     let body: HTTPBody?
-    /// What a successful response is written to; nil where answers stay in memory.
+    /// The file that receives a successful response, or nil if responses stay in memory.
     let download: DownloadFile?
     let stallTimeout: Duration?
     let progress: (@Sendable (TransferProgress) -> Void)?

@@ -1,9 +1,9 @@
 import Dispatch
 
-/// One timer for all exchanges of a client: one for each exchange would cost more than the rest of the client.
+/// A single timer for all exchanges of a client. A timer per exchange would cost more than the rest of the client.
 ///
-/// Unchecked: a dispatch source is configured here before other code can see it, and `schedule` and `cancel` may be called from any thread
-/// (libdispatch objects are thread-safe). Dispatch's overlay for Linux merely lacks the annotation.
+/// Unchecked: the dispatch source is configured before other code can see it, and `schedule` and `cancel` can be called from any thread (libdispatch
+/// objects are thread-safe). Dispatch's overlay for Linux merely lacks the annotation.
 struct DeadlineTimer: @unchecked Sendable {
     private let source: any DispatchSourceTimer
 
@@ -11,11 +11,11 @@ struct DeadlineTimer: @unchecked Sendable {
         source = DispatchSource.makeTimerSource(queue: .global())
         source.schedule(deadline: .distantFuture)
         source.setEventHandler(handler: fire)
-        // At once: releasing a source that was never activated ends the process.
+        // Activated immediately: releasing a source that was never activated crashes the process.
         source.activate()
     }
 
-    /// Fires at this moment, and no longer at the one set before.
+    /// Schedules the timer, replacing the previous deadline.
     func schedule(at deadline: ContinuousClock.Instant) {
         source.schedule(deadline: .now() + ContinuousClock.now.duration(to: deadline).clamped.seconds)
     }
@@ -24,7 +24,7 @@ struct DeadlineTimer: @unchecked Sendable {
 }
 
 extension Duration {
-    /// Within what timers can be set to: nothing negative, at most a week.
+    /// The duration clamped to what timers accept: not negative, and at most a week.
     var clamped: Duration { min(max(self, .zero), .seconds(7 * 24 * 3600)) }
 
     package var seconds: Double {

@@ -5,8 +5,8 @@ import Foundation
 #endif
 
 extension HTTPClientError {
-    /// Translates an error of URLSession. Only failures that come before the first byte of the request say *never sent*; where URLSession
-    /// leaves it open, so do we.
+    /// Translates a URLSession error. The request counts as never sent only if the failure precedes the request's first byte. If URLSession leaves
+    /// that open, it may have been executed.
     init(urlSession error: any Error, host: String?) {
         guard let error = error as? URLError else {
             self.init(.other, "The request failed", host: host, cause: error)
@@ -18,13 +18,13 @@ extension HTTPClientError {
 
     private static func meaning(of error: URLError) -> (Kind, String) {
         #if canImport(FoundationNetworking)
-            // Foundation on Linux gives most of what libcurl tells apart one code; libcurl's own words are in the description.
+            // Foundation on Linux uses one code for most of the errors that libcurl distinguishes. libcurl's own text is in the description.
             let words = error.localizedDescription
             if words.hasPrefix("transfer closed") || words.hasPrefix("Empty reply") { return meaning(of: .networkConnectionLost) }
             if words.contains("SSL") { return meaning(of: .secureConnectionFailed) }
             if error.code == .unknown || error.code == .unsupportedURL {
-                // The URL's scheme was checked before: what is unsupported here is the response's protocol.
-                return (.badResponse, "The answer could not be read as HTTP: \(words)")
+                // The URL's scheme was checked earlier, so an unsupported protocol is the response's.
+                return (.badResponse, "The response could not be read as HTTP: \(words)")
             }
         #endif
         return meaning(of: error.code)
@@ -39,14 +39,14 @@ extension HTTPClientError {
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
             .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
             .appTransportSecurityRequiresSecureConnection:
-            (.tls, "The secure connection could not be made")
-        case .timedOut: (.timeout, "No complete answer came in time")
-        case .networkConnectionLost: (.connectionLost, "The connection was lost before the answer was complete")
+            (.tls, "The secure connection could not be established")
+        case .timedOut: (.timeout, "The request timed out")
+        case .networkConnectionLost: (.connectionLost, "The connection was lost before the response was complete")
         case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData, .zeroByteResource:
-            (.badResponse, "The answer could not be read as HTTP")
+            (.badResponse, "The response could not be read as HTTP")
         case .httpTooManyRedirects, .redirectToNonExistentLocation:
-            (.tooManyRedirects, "The server redirects in a way that cannot be followed")
-        case .dataLengthExceedsMaximum: (.responseTooLarge, "The answer is too large")
+            (.tooManyRedirects, "The server's redirects cannot be followed")
+        case .dataLengthExceedsMaximum: (.responseTooLarge, "The response is too large")
         default: (.other, "The request failed")
         }
     }

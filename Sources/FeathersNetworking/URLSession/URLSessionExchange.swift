@@ -6,12 +6,12 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// One request in flight: collects the response and resumes the caller exactly once. The response, the deadline, cancellation and the
-/// closing client race to end it. The first to take the continuation out of the lock wins; the others find nothing to do.
+/// A request in flight, which collects the response and resumes its caller exactly once. The response, the deadline, cancellation, and closing the
+/// client race to end it. The first to take the continuation out of the lock wins; the others are no-ops.
 final class URLSessionExchange: Sendable {
     private enum Phase {
         case new
-        /// Ended before it began: `begin` throws the error.
+        /// Ended before it began. `begin` throws the error.
         case endedEarly(any Error)
         case running(Running)
         case ended
@@ -22,12 +22,12 @@ final class URLSessionExchange: Sendable {
         var continuation: CheckedContinuation<HTTPResponse, any Error>
         var body: [UInt8] = []
         var progress = TransferProgress()
-        /// Whether the task is about to end by itself, and must not be cancelled any more.
+        /// Whether the task is about to end by itself, so it must no longer be canceled.
         var isEnding = false
     }
 
     let deadline: ContinuousClock.Instant?
-    /// The file that is sent; nil where the body is in memory or there is none.
+    /// The file to upload, or nil if the body is in memory or there is none.
     let upload: BodyFile?
     /// The client's ``URLSessionExchanges/generation`` when the caller's request began.
     let generation: Int
@@ -45,7 +45,7 @@ final class URLSessionExchange: Sendable {
 
     var host: String? { request.url.hostAndPort }
 
-    /// Starts the task; from here on the continuation is this exchange's to resume.
+    /// Starts the task and takes ownership of the continuation.
     func begin(_ task: URLSessionDataTask, continuation: CheckedContinuation<HTTPResponse, any Error>) {
         let earlyError: (any Error)? = phase.withLock { phase in
             if case .endedEarly(let error) = phase { return error }
@@ -59,7 +59,7 @@ final class URLSessionExchange: Sendable {
             unsent?.delivery = .neverSent
             continuation.resume(throwing: unsent ?? earlyError)
         } else {
-            // A task cancelled in between stays cancelled: resuming it then does nothing.
+            // If the task was canceled in the meantime, resuming it does nothing.
             task.resume()
         }
     }
@@ -102,18 +102,18 @@ final class URLSessionExchange: Sendable {
         let isTooLarge = phase.withLock { phase in
             guard case .running(var running) = phase else { return false }
             guard data.count <= request.maximumResponseBytes - running.body.count else { return true }
-            // Emptied first, so that the buffer has one owner and grows in place.
+            // Cleared first, so that the buffer has a single owner and grows in place.
             phase = .ended
             running.body.append(contentsOf: data)
             phase = .running(running)
             return false
         }
         if isTooLarge {
-            fail(HTTPClientError(.responseTooLarge, "The answer is larger than \(request.maximumResponseBytes) bytes", host: host))
+            fail(HTTPClientError(.responseTooLarge, "The response is larger than \(request.maximumResponseBytes) bytes", host: host))
         }
     }
 
-    /// Marks the task as one that ends by itself; false where it has been cancelled.
+    /// Marks the task as about to end by itself. Returns `false` if the exchange has already ended.
     func willEnd() -> Bool {
         phase.withLock { phase in
             guard case .running(var running) = phase else { return false }
@@ -130,18 +130,18 @@ final class URLSessionExchange: Sendable {
         } else if let response = response as? HTTPURLResponse {
             running.continuation.resume(returning: HTTPResponse(response, body: running.body, requested: request.url))
         } else {
-            running.continuation.resume(throwing: HTTPClientError(.badResponse, "The answer is no HTTP", host: host))
+            running.continuation.resume(throwing: HTTPClientError(.badResponse, "The response isn't HTTP", host: host))
         }
     }
 
-    /// Ends the exchange with an error of our own, or with `CancellationError`.
+    /// Ends the exchange with an error from this client, or with `CancellationError`.
     func fail(_ error: any Error) {
         guard let running = end(.endedEarly(error)) else { return }
         if !running.isEnding { URLSessionCancellations.cancel(running.task) }
         running.continuation.resume(throwing: error)
     }
 
-    /// Takes what is running out of the lock; where nothing runs yet, `early` is what `begin` will find.
+    /// Takes the running exchange out of the lock. If nothing is running yet, stores `early` for `begin` to find.
     private func end(_ early: Phase) -> Running? {
         phase.withLock { phase in
             switch phase {
@@ -157,9 +157,8 @@ final class URLSessionExchange: Sendable {
     }
 }
 
-/// Cancels tasks one after another, on a queue of its own. Foundation's `cancel()` on Linux waits for a queue that all sessions share.
-/// Called from a cancellation handler, it may deadlock with the thread that is about to resume the same task; called from that queue, it
-/// would wait for itself.
+/// Cancels tasks one after another on a dedicated queue. On Linux, Foundation's `cancel()` waits for a queue that all sessions share. A call from a
+/// cancellation handler can deadlock with the thread that is resuming the same task, and a call from that queue would wait for itself.
 enum URLSessionCancellations {
     private static let queue = DispatchQueue(label: "feathers.http.cancellations")
 

@@ -5,19 +5,19 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The exchanges in flight in one session: finds the one a task belongs to, watches their deadlines, ends them together.
+/// The exchanges in flight in a session. Finds the exchange for a task, enforces deadlines, and ends all exchanges together.
 final class URLSessionExchanges: Sendable {
     private struct State {
         var running: [Int: URLSessionExchange] = [:]
         var isClosed = false
         var generation = 0
-        /// How many callers are making a task right now.
+        /// The number of callers that are currently creating a task.
         var makers = 0
-        /// When the timer fires; nil while nothing has a deadline.
+        /// When the timer fires, or nil if nothing has a deadline.
         var nextCheck: ContinuousClock.Instant?
         var timer: DeadlineTimer?
 
-        /// Why an exchange may not begin; nil where it may.
+        /// Returns the reason why an exchange must not begin, or nil if it may.
         func obstacle(to exchange: URLSessionExchange) -> HTTPClientError? {
             if isClosed { return .clientClosed(host: exchange.host, delivery: .neverSent) }
             return exchange.generation == generation ? nil : .allCancelled(host: exchange.host, delivery: .neverSent)
@@ -26,7 +26,7 @@ final class URLSessionExchanges: Sendable {
 
     private let state = Locked(State())
 
-    /// Names the exchanges that the next ``cancelAll()`` ends: those that are registered with this number.
+    /// Identifies the exchanges that the next ``cancelAll()`` ends: those registered with this number.
     var generation: Int { state.withLock { $0.generation } }
 
     deinit { state.withLock { $0.timer }?.cancel() }
@@ -35,8 +35,8 @@ final class URLSessionExchanges: Sendable {
 
     func remove(_ task: URLSessionTask) -> URLSessionExchange? { state.withLock { $0.running.removeValue(forKey: task.taskIdentifier) } }
 
-    /// Makes the task of an exchange and registers it before it is resumed, so that no report can come too early.
-    /// - Throws: ``HTTPClientError/Kind/closed`` after ``close(_:)``, and after a ``cancelAll()`` since the caller's request began.
+    /// Creates the task of an exchange and registers it before it is resumed, so that no callback can arrive too early.
+    /// - Throws: ``HTTPClientError/Kind/closed`` after ``close(_:)``, or after a ``cancelAll()`` since the caller's request began.
     func register(
         _ exchange: URLSessionExchange, asTaskOf session: URLSession, for request: URLRequest
     ) throws(HTTPClientError) -> URLSessionDataTask {
@@ -46,8 +46,8 @@ final class URLSessionExchanges: Sendable {
             return obstacle
         }
         if let early { throw early }
-        // Outside the lock, since it waits for the session's own queue. The session is not invalidated meanwhile: a task
-        // made in an invalidated one ends the process.
+        // Done outside the lock, because it waits for the session's own queue. The session isn't invalidated in the meantime: creating a task in an
+        // invalidated session crashes the process.
         let task = exchange.upload.map { session.uploadTask(with: request, fromFile: $0.url) } ?? session.dataTask(with: request)
         let (obstacle, mustInvalidate) = state.withLock { state in
             state.makers -= 1
@@ -62,26 +62,26 @@ final class URLSessionExchanges: Sendable {
         return task
     }
 
-    /// Ends what is in flight, redirects that have yet to be followed included.
+    /// Ends everything in flight, including redirects that have not been followed yet.
     func cancelAll() {
         let cancelled = state.withLock { state in
             state.generation += 1
-            // Each stays registered until its task has ended: until then the session may ask for it.
+            // Each exchange stays registered until its task has ended, because the session may still need it.
             return Array(state.running.values)
         }
         for exchange in cancelled { exchange.fail(HTTPClientError.allCancelled(host: exchange.host)) }
     }
 
-    /// Ends the session and what is in flight; later exchanges are refused.
+    /// Closes the session and ends everything in flight. Later exchanges fail.
     func close(_ session: URLSession) {
         let (abandoned, mayInvalidate) = state.withLock { state in
             state.isClosed = true
             defer { state.running = [:] }
             return (Array(state.running.values), state.makers == 0)
         }
-        // Each is cancelled by itself where that is safe; `invalidateAndCancel` would not check.
+        // Each exchange is canceled individually if that is safe. `invalidateAndCancel` would not check.
         for exchange in abandoned { exchange.fail(HTTPClientError.clientClosed(host: exchange.host)) }
-        // Otherwise the last caller that is making a task does it.
+        // Otherwise, the last caller that is creating a task invalidates the session.
         if mayInvalidate { session.finishTasksAndInvalidate() }
     }
 
@@ -108,7 +108,7 @@ final class URLSessionExchanges: Sendable {
             state.nextCheck = nil
             return (late, next)
         }
-        for exchange in late { exchange.fail(HTTPClientError(.timeout, "No complete answer came in time", host: exchange.host)) }
+        for exchange in late { exchange.fail(HTTPClientError(.timeout, "The request timed out", host: exchange.host)) }
         if let next { watch(next) }
     }
 }

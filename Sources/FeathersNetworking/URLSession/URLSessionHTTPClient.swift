@@ -5,30 +5,30 @@
     public import Foundation
 #endif
 
-/// An HTTP client on `URLSession`.
+/// An HTTP client built on `URLSession`.
 ///
-/// The session's configuration decides about TLS, proxies, connection limits, caching and cookies, except that there is no cache on Linux. Redirects,
-/// deadlines and size limits are handled here, the same way on every platform. The session ends with the client, or with ``close()``.
+/// The session's configuration determines TLS, proxies, connection limits, caching (never on Linux), and cookies. The client handles redirects,
+/// deadlines, and size limits the same way on every platform. The session ends with the client or with ``close()``.
 ///
-/// A body of several pieces becomes a temporary file first, since the session uploads nothing else whose length it knows.
+/// A body of several pieces first becomes a temporary file, because the session uploads nothing else with a known length.
 public final class URLSessionHTTPClient: StreamingHTTPClient {
     private let session: URLSession
     private let exchanges: URLSessionExchanges
     let reports: URLSessionReports
 
-    /// A client with a session of its own.
-    /// - Parameter configuration: how the session works; the default keeps no answers, no cookies and no credentials.
+    /// Creates a client with its own session.
+    /// - Parameter configuration: The session's configuration. The default stores no responses, cookies, or credentials.
     public init(configuration: URLSessionConfiguration = URLSessionHTTPClient.defaultConfiguration) {
         #if os(Linux)
-            // Before 7.84, libcurl's initialization is not thread-safe: ours must come before Foundation's.
+            // Before 7.84, libcurl's initialization isn't thread-safe, so it must happen here before Foundation does it.
             _ = Libcurl.version
         #endif
         exchanges = URLSessionExchanges()
         reports = URLSessionReports(exchanges)
         #if canImport(FoundationNetworking)
             let queue: OperationQueue? = DirectOperationQueue()
-            // Foundation on Linux asks the cache aside from its queues; a task cancelled meanwhile may be loaded, or end, when the session has
-            // forgotten it, which ends the process.
+            // On Linux, Foundation reads the cache outside its queues. A task canceled at that moment may be loaded, or may end, after the session
+            // has forgotten it, which crashes the process.
             let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
             configuration.urlCache = nil
         #else
@@ -38,11 +38,11 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
     }
 
     deinit {
-        // The session retains its delegate until told to end: without this both would leak.
+        // The session retains its delegate until it is invalidated. Without this call, both would leak.
         session.finishTasksAndInvalidate()
     }
 
-    /// A new configuration that keeps neither answers nor cookies nor credentials; change it as you like before handing it over.
+    /// A new configuration that stores no responses, cookies, or credentials. You can change it before passing it to the client.
     public static var defaultConfiguration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
@@ -53,7 +53,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
         return configuration
     }
 
-    /// Ends the session: exchanges in flight fail with ``HTTPClientError/Kind/closed``, and so does every later one.
+    /// Closes the client. Exchanges in flight and all later ones fail with ``HTTPClientError/Kind/closed``.
     public func close() { exchanges.close(session) }
 
     public func cancelAll() { exchanges.cancelAll() }
@@ -78,8 +78,8 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
             if body.isInMemory { request.body = try body.bytes() } else { upload = try BodyFile(body) }
         }
         var urlRequest = try URLRequest(sending: request)
-        // URLSession's own timer restarts with every byte, which is what a stall is.
-        if request.timeout == nil, let stallTimeout = streams?.stallTimeout { urlRequest.timeoutInterval = stallTimeout.clamped.seconds }
+        // URLSession's own timer restarts with every byte, which is exactly what a stall timeout needs.
+        if let stallTimeout = streams?.stallTimeout { urlRequest.timeoutInterval = stallTimeout.clamped.seconds }
         let exchange = URLSessionExchange(request, deadline: deadline, streams: streams, upload: upload, generation: generation)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -96,7 +96,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
 }
 
 extension URLRequest {
-    /// - Throws: ``HTTPClientError`` where the URL or method cannot be sent.
+    /// - Throws: ``HTTPClientError`` if the URL or method is invalid.
     init(sending request: HTTPRequest) throws(HTTPClientError) {
         try request.checkSendable()
         self.init(url: request.url)
@@ -104,7 +104,7 @@ extension URLRequest {
         for field in request.headers { setValue(field.value, forHTTPHeaderField: field.name) }
         if let body = request.body { httpBody = Data(body) }
         if let timeout = request.timeout {
-            // URLSession's timer restarts with every byte; ours is the deadline, so this one only has to stay out of its way.
+            // URLSession's timer restarts with every byte. The client enforces the deadline itself, so this timer only needs to fire later.
             timeoutInterval = timeout.clamped.seconds + 5
         }
     }

@@ -1,50 +1,50 @@
-/// An open WebSocket. Messages are whole and in order.
+/// An open WebSocket, which delivers complete messages in order.
 ///
-/// Messages are delivered to a closure rather than by an `await`: the closure runs where the message was read, without a task in between.
+/// Messages are delivered to a closure rather than with `await`. The closure runs where the message was read, without an intermediate task.
 public protocol WebSocketConnection: Sendable {
-    /// Begins to deliver events; called once. What arrived before is delivered first.
+    /// Starts delivering events, beginning with those that have already arrived. Call it only once.
     ///
-    /// `handler` is called by one thread at a time, in the order of arrival, and must not block. Its last call is `closed`,
-    /// which comes exactly once, also after ``close(code:reason:)``. Until the peer has answered that one, messages on their way are still delivered.
+    /// `handler` is called by one thread at a time, in order of arrival, and must not block. Its last call is `closed`, which is sent exactly once,
+    /// also after ``close(code:reason:)``. Until the peer responds to the close, messages in flight are still delivered.
     func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void)
 
-    /// Queues a message and returns; the order of calls is the order on the wire.
-    /// - Throws: ``WebSocketError`` when the connection is closing or closed, its queue is full, or writing found the connection lost; then
-    ///   the message may or may not have arrived.
+    /// Queues a message and returns immediately. Messages are sent in the order of the calls.
+    /// - Throws: ``WebSocketError`` if the connection is closing or closed, its queue is full, or writing failed because the connection was lost. In
+    ///   the last case, the message may or may not have arrived.
     func sendNow(_ message: WebSocketMessage) throws(WebSocketError)
 
-    /// Begins the closing handshake; does nothing on a connection that is closing or closed.
+    /// Begins the closing handshake. A no-op if the connection is closing or closed.
     ///
-    /// What was queued before is sent first. A peer that does not answer in time is disconnected.
+    /// Queued messages are sent first. A peer that does not respond in time is disconnected.
     /// - Parameters:
-    ///   - code: the close code (RFC 6455, section 7.4); one that may not be sent, such as 1005, becomes 1000.
-    ///   - reason: at most 123 bytes of UTF-8; longer ones are cut at a character.
+    ///   - code: The close code (RFC 6455, section 7.4). A code that must not be sent, such as 1005, becomes 1000.
+    ///   - reason: At most 123 bytes of UTF-8. A longer reason is truncated at a character boundary.
     func close(code: UInt16, reason: String)
 }
 
-/// A message of a WebSocket.
+/// A WebSocket message.
 public enum WebSocketMessage: Sendable, Hashable {
     case text(String)
     case binary([UInt8])
 }
 
-/// An event of a WebSocket.
+/// A WebSocket event.
 public enum WebSocketEvent: Sendable {
     case message(WebSocketMessage)
-    /// Nothing comes after it.
+    /// The connection ended. This is the last event.
     case closed(WebSocketClosure)
 }
 
-/// How a WebSocket ended.
+/// The reason why a WebSocket ended.
 public struct WebSocketClosure: Sendable {
-    /// The peer's close code; 1005 where it sent none, 1006 where the connection was lost or we ended it for the peer's mistake.
+    /// The peer's close code, 1005 if it sent none, or 1006 if the connection was lost or ended because of an error by the peer.
     public var code: UInt16
-    /// The peer's reason; often empty.
+    /// The peer's reason, which is often empty.
     public var reason: String
-    /// What went wrong; nil where the connection ended by a closing handshake.
+    /// The error, or nil if the connection ended with a closing handshake.
     public var error: WebSocketError?
 
-    /// Creates a closure, for a connection of your own.
+    /// Creates a value, for your own connections.
     public init(code: UInt16, reason: String = "", error: WebSocketError? = nil) {
         self.code = code
         self.reason = reason
@@ -52,40 +52,40 @@ public struct WebSocketClosure: Sendable {
     }
 }
 
-/// Why a WebSocket could not be opened, or ended.
+/// The reason why a WebSocket could not be opened, or why it ended.
 public struct WebSocketError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong.
+    /// The kinds of errors.
     public enum Kind: Sendable, Hashable {
-        /// The URL cannot be used.
+        /// The URL is invalid.
         case invalidURL
-        /// The name could not be resolved, or nothing accepts connections there.
+        /// The host name could not be resolved, or the host does not accept connections.
         case cannotConnect
-        /// The server's certificate is not trusted, or TLS failed otherwise.
+        /// The server's certificate isn't trusted, or TLS failed for another reason.
         case tls
-        /// The server answered the opening handshake with something else; its HTTP status, where it sent one.
+        /// The server rejected the opening handshake, with its HTTP status if it sent one.
         case refused(status: Int?)
-        /// Opening took too long, or the peer took too long to answer the closing handshake.
+        /// Opening the connection took too long, or the peer took too long to respond to the closing handshake.
         case timeout
         /// The connection was lost.
         case connectionLost
-        /// The peer broke the protocol (RFC 6455).
+        /// The peer violated the protocol (RFC 6455).
         case protocolViolation
-        /// A message was larger than accepted.
+        /// A message exceeded the maximum size.
         case messageTooLarge
         /// The connection is closing or closed.
         case closed
-        /// More is queued than the connection keeps.
+        /// The connection's send queue is full.
         case queueFull
-        /// This platform has no such connection.
+        /// This platform does not support the connection.
         case unsupported
     }
 
-    /// What went wrong.
+    /// The kind of error.
     public var kind: Kind
-    /// What happened; names the host, but no header values.
+    /// A message for people to read. It names the host, but no header values.
     public var message: String
 
-    /// Creates an error, for a connector of your own.
+    /// Creates an error, for your own connectors.
     public init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message

@@ -1,24 +1,24 @@
 public import Foundation
 
-/// Opens WebSockets.
+/// A type that opens WebSockets.
 public protocol WebSocketConnector: Sendable {
-    /// Opens a connection: name resolution, TCP, TLS, the opening handshake.
-    /// - Throws: ``WebSocketError`` naming what failed; `CancellationError` when the task is cancelled, at once.
+    /// Opens a connection: name resolution, TCP, TLS, and the opening handshake.
+    /// - Throws: ``WebSocketError``, which names what failed, or `CancellationError` as soon as the task is canceled.
     func connect(_ request: WebSocketRequest) async throws -> any WebSocketConnection
 }
 
-/// The address of a WebSocket, and its limits.
+/// A WebSocket's address and limits.
 public struct WebSocketRequest: Sendable {
-    /// A `ws` or `wss` URL; `http` and `https` mean the same.
+    /// A `ws` or `wss` URL. The schemes `http` and `https` are equivalent.
     public var url: URL
-    /// Additional header fields of the opening handshake.
+    /// Additional header fields for the opening handshake.
     public var headers: HTTPHeaders
-    /// How long opening may take, from name resolution to the answer to the opening handshake.
+    /// The time limit for opening the connection, from name resolution to the response to the opening handshake.
     public var timeout: Duration
-    /// The largest message accepted, in bytes; a larger one closes the connection with 1009.
+    /// The maximum size of a message, in bytes. A larger message closes the connection with 1009.
     public var maximumMessageSize: Int
 
-    /// Creates a request; only the URL has no default.
+    /// Creates a request. Only the URL is required.
     public init(
         url: URL, headers: HTTPHeaders = HTTPHeaders(), timeout: Duration = .seconds(20),
         maximumMessageSize: Int = HTTPRequest.defaultMaximumResponseBytes
@@ -32,9 +32,9 @@ public struct WebSocketRequest: Sendable {
 
 /// The WebSocket connector for this platform.
 public enum PlatformWebSocketConnector {
-    /// A new connector: ``CurlWebSocketConnector`` on Linux, else ``URLSessionWebSocketConnector``.
+    /// Creates a connector: ``CurlWebSocketConnector`` on Linux, otherwise ``URLSessionWebSocketConnector``.
     ///
-    /// Where the process on Linux has no libcurl, or one before 7.68, connecting throws ``WebSocketError/Kind/unsupported``.
+    /// If the process on Linux has no libcurl, or a version earlier than 7.68, connecting throws ``WebSocketError/Kind/unsupported``.
     public static func make() -> any WebSocketConnector {
         #if os(Linux)
             CurlWebSocketConnector()

@@ -2,17 +2,17 @@ public import FeathersCore
 public import FeathersNetworking
 
 extension FeathersApp {
-    /// Sends an endpoint's request and gives its response.
+    /// Sends an endpoint's request and returns its response.
     ///
-    /// It runs through the app's hooks as a call of the custom method `request` on the endpoint's path: `params` has query, header fields and timeout,
-    /// `data` a JSON body, `result` the HTTP response's JSON before root keys and decoding (a string for a `String`, null for bytes and files), `endpoint` the rest. A hook
-    /// that sets `result` answers in the server's place. Hooks of services do not run.
+    /// The app's hooks see a call of the custom method `request` on the endpoint's path; hooks of services do not run. `params` holds the query,
+    /// header fields, and timeout; `data` a JSON body; `result` the HTTP response's JSON before root keys and decoding (a string for `String`,
+    /// null for bytes and files); `endpoint` everything else. If a hook sets `result`, it replaces the server's response.
     /// - Parameters:
-    ///   - endpoint: the request, and how its HTTP response is read.
-    ///   - transport: over which the request goes; nil for the app's own transport where that is REST or made of it, else ``endpointTransport``.
-    ///   - params: what hooks are to find. Query, header fields, timeout and coding win over the endpoint's.
-    /// - Throws: ``FeathersError``, with the server's message, data and errors where it sent some, `CancellationError` when cancelled, and
-    ///   what hooks and the endpoint's own functions throw.
+    ///   - endpoint: The request, and how to read its HTTP response.
+    ///   - transport: The transport to use; nil for the app's own if it is or contains a REST transport, otherwise ``endpointTransport``.
+    ///   - params: The parameters for hooks. The query, header fields, timeout, and coding override the endpoint's.
+    /// - Throws: ``FeathersError``, with the message, data, and errors that the server sent; `CancellationError` if the task is cancelled; or any
+    ///   error from hooks or the endpoint's own functions.
     @concurrent @discardableResult
     public func request<Response>(
         _ endpoint: Endpoint<Response>, over transport: RESTTransport? = nil, params: Params = Params()
@@ -20,7 +20,7 @@ extension FeathersApp {
         try await perform(endpoint, over: transport, params, progress: nil).value
     }
 
-    /// Sends an endpoint's request and gives its response with status, header fields and URL.
+    /// Sends an endpoint's request and returns its response with status, header fields, and URL.
     ///
     /// The parameters and errors are those of ``request(_:over:params:)``.
     @concurrent
@@ -30,7 +30,7 @@ extension FeathersApp {
         try await perform(endpoint, over: transport, params, progress: nil)
     }
 
-    /// Sends an endpoint's request while `body` watches how far it is.
+    /// Sends an endpoint's request while `body` observes its progress.
     ///
     /// ```swift
     /// let response = try await app.transfer(upload) { progress in
@@ -38,13 +38,13 @@ extension FeathersApp {
     /// }
     /// ```
     ///
-    /// The sequence ends with the transfer, whatever becomes of it, and keeps only the latest step for a slow reader. A reader that stops early leaves
-    /// the transfer going. Throwing from `body`, or cancelling the calling task, gives the transfer up: nothing of a download stays behind.
+    /// The sequence ends with the transfer, even if it fails, and buffers only the latest step for a slow reader. If the reader stops early, the
+    /// transfer continues. If `body` throws or the calling task is cancelled, the transfer is cancelled, and a partial download is deleted.
     ///
-    /// A transfer takes as long as it needs, unless endpoint or params set a timeout; where nothing moves for the transport's timeout it fails.
+    /// A transfer has no time limit unless the endpoint or params set a timeout. It fails if no data moves for as long as the transport's timeout.
     ///
     /// The other parameters are those of ``request(_:over:params:)``.
-    /// - Throws: what ``request(_:over:params:)`` throws, and what `body` throws.
+    /// - Throws: The errors of ``request(_:over:params:)``, or any error from `body`.
     @concurrent @discardableResult
     public func transfer<Response>(
         _ endpoint: Endpoint<Response>, over transport: RESTTransport? = nil, params: Params = Params(),
@@ -68,10 +68,10 @@ extension FeathersApp {
         }
     }
 
-    /// Over what endpoints' requests go in an app whose own transport is not REST, nor made of it: a Socket.IO one for instance.
+    /// The transport for endpoints in an app whose own transport neither is nor contains a REST transport, such as Socket.IO.
     ///
-    /// Where it leads to the app's own server, the app's credentials go along. In an app whose transport names no server, or that has none,
-    /// this one's server is the app's own.
+    /// If it leads to the app's own server, requests carry the app's credentials. If the app has no transport, or one that does not name a server,
+    /// this transport's server counts as the app's own.
     public var endpointTransport: RESTTransport? {
         get { self[EndpointTransportKey.self] }
         set {
@@ -85,7 +85,7 @@ extension FeathersApp {
     ) async throws -> EndpointResponse<Response> {
         guard let transport = transport ?? self.transport?.component(RESTTransport.self) ?? endpointTransport else {
             throw FeathersError.refused(
-                "An endpoint needs a REST transport, and this app has none: set 'endpointTransport', or name one with 'over:'")
+                "The endpoint requires a REST transport, and the app has none: set 'endpointTransport', or pass one as 'over:'")
         }
         let codec = params.coding ?? endpoint.coding ?? coding
         var params = endpoint.params(with: params)
@@ -97,21 +97,21 @@ extension FeathersApp {
         let request = ServiceRequest(path: name, method: .endpointRequest, data: data, params: params)
         let service = EndpointService(builder: builder, transport: transport, progress: progress)
         let result = try await using(transport) { try await respond(to: request, by: service) }
-        // Without one, a hook has set the result.
+        // Without a received response, a hook has set the result.
         let answer = try result[ReceivedResponse.self] ?? HTTPResponse(status: 200, url: builder.url(for: params))
         let value: Response
         do {
             value = try endpoint.reading.response(result, answer, codec)
         } catch {
             guard error is DecodingError || error is MissingRootKey else { throw error }
-            throw FeathersError.undecodable("The answer of \(endpoint.method) \(name)", as: Response.self, error)
+            throw FeathersError.undecodable("The response of \(endpoint.method) \(name)", as: Response.self, error)
         }
         return EndpointResponse(value: value, status: answer.status, headers: answer.headers, url: answer.url)
     }
 }
 
 extension Endpoint {
-    /// What the call's params say, else the endpoint.
+    /// Returns the call's params, completed by the endpoint's.
     fileprivate func params(with params: Params) -> Params {
         var merged = params
         if params.query.isEmpty { merged.query = query }

@@ -2,43 +2,43 @@ public import FeathersCore
 public import FeathersNetworking
 public import Foundation
 
-/// A request to a server that is not a service's, with the type of its response.
+/// A request to a server outside of services, with the type of its response.
 ///
 /// ```swift
 /// let profile = Endpoint<Profile>(.get, "users/me", query: ["verbose": true], rootKeys: ["data", "user"])
 /// let me = try await app.request(profile)
 /// ```
 ///
-/// A value: keep it, change it, send it as often as you like. What a response can be: a `Decodable` model or ``JSONValue`` read from JSON; `Data`,
-/// `[UInt8]` and `String`, which are the body itself (with root keys they are read from JSON); ``EmptyResponse``; ``DownloadedFile``; anything
-/// you decode yourself.
+/// An endpoint is a value that you can store, change, and send as often as you like. Its response can be a `Decodable` model or ``JSONValue``, read
+/// from JSON; `Data`, `[UInt8]`, or `String`, which is the body itself (with root keys, it is read from JSON); ``EmptyResponse``;
+/// ``DownloadedFile``; or anything that you decode yourself.
 public struct Endpoint<Response: Sendable>: Sendable {
     /// The HTTP method.
     public var method: HTTPMethod
-    /// The path below the base URL, or an absolute URL, which has a scheme: `https://cdn.example.com/logo.png`.
+    /// The path below the base URL, or an absolute URL with a scheme, such as `https://cdn.example.com/logo.png`.
     ///
-    /// A `?` or `#` in a path is refused, as it would become part of a name; an absolute URL may have a query, to which ``query`` is added.
-    /// Segments such as `:id` are filled from ``route``, encoded. A slash at the end is kept.
+    /// A `?` or `#` in a path is refused, because it would become part of a name. An absolute URL may have a query, to which ``query`` is added.
+    /// Segments such as `:id` are filled from ``route`` and encoded. A trailing slash is kept.
     public var path: String
     /// Values for the `:placeholders` of the path.
     public var route: [String: String] = [:]
-    /// The query, written as a service's is.
+    /// The query, written like that of a service.
     public var query = Query()
-    /// Plain items behind the query: what Feathers' syntax cannot say, such as a name that occurs twice.
+    /// Plain items after the query, for what Feathers' syntax cannot express, such as a repeated name.
     public var queryItems: [URLQueryItem] = []
-    /// Header fields; they win over the transport's own.
+    /// The header fields, which override the transport's.
     public var headers: [String: String] = [:]
-    /// What is sent.
+    /// The body of the request.
     public var body: EndpointBody?
-    /// How long the whole may take; nil for the transport's timeout. Files have no such limit of their own, see ``FeathersApp/transfer(_:over:params:progress:)``.
+    /// The maximum duration; nil for the transport's timeout. Files have none by default; see ``FeathersApp/transfer(_:over:params:progress:)``.
     public var timeout: Duration?
-    /// Where the path starts, in place of the transport's base URL.
+    /// The base URL for the path, in place of the transport's.
     public var baseURL: URL?
-    /// Where the app's token, and the header fields of its hooks and of the transport, may go.
+    /// The servers that receive the app's token and the header fields of its hooks and transport.
     public var credentials: EndpointCredentials = .sameOrigin
-    /// How the body and the response are coded; nil for the app's way.
+    /// The codec for the body and the response; nil for the app's.
     public var coding: (any JSONCodec)?
-    /// Looks at every HTTP response before status and content type are checked; what it throws is the call's error.
+    /// Inspects every HTTP response before its status and content type are checked. An error that it throws becomes the call's error.
     public var validate: (@Sendable (HTTPResponse) throws -> Void)?
 
     let reading: EndpointReading<Response>
@@ -51,9 +51,9 @@ public struct Endpoint<Response: Sendable>: Sendable {
 }
 
 extension Endpoint where Response: Decodable {
-    /// An endpoint whose HTTP response is a model, `Data`, `[UInt8]`, `String` or ``EmptyResponse``.
+    /// Creates an endpoint whose response is a model, `Data`, `[UInt8]`, `String`, or ``EmptyResponse``.
     ///
-    /// `rootKeys` are the way through the HTTP response's JSON to the response: `["data", "items", 0]`.
+    /// `rootKeys` are the path through the HTTP response's JSON to the response, such as `["data", "items", 0]`.
     public init(
         _ method: HTTPMethod, _ path: String, route: [String: String] = [:], query: Query = Query(), headers: [String: String] = [:],
         body: EndpointBody? = nil, rootKeys: [RootKey] = [], timeout: Duration? = nil, baseURL: URL? = nil,
@@ -66,7 +66,7 @@ extension Endpoint where Response: Decodable {
 }
 
 extension Endpoint {
-    /// An endpoint whose HTTP response is read by a function of your own, in place of every codec.
+    /// Creates an endpoint whose HTTP response is read by your own function instead of a codec.
     public init(
         _ method: HTTPMethod, _ path: String, route: [String: String] = [:], query: Query = Query(), headers: [String: String] = [:],
         body: EndpointBody? = nil, timeout: Duration? = nil, baseURL: URL? = nil,
@@ -79,10 +79,10 @@ extension Endpoint {
 }
 
 extension Endpoint<DownloadedFile> {
-    /// An endpoint whose HTTP response becomes a file, written while it arrives and never whole in memory.
+    /// Creates an endpoint whose response is written to a file as it arrives and is never held in memory as a whole.
     ///
-    /// A file at `destination` is replaced when the download is complete, and not before. Without a `timeout`, the download may take as
-    /// long as something arrives.
+    /// A file at `destination` is replaced only when the download is complete. Without a `timeout`, the download may take as long as data
+    /// keeps arriving.
     public init(
         _ method: HTTPMethod, _ path: String, to destination: URL, route: [String: String] = [:], query: Query = Query(),
         headers: [String: String] = [:], body: EndpointBody? = nil, timeout: Duration? = nil, baseURL: URL? = nil
@@ -93,17 +93,17 @@ extension Endpoint<DownloadedFile> {
     }
 }
 
-/// Where an endpoint's request carries what the app adds to it: its token, the header fields that hooks set, and the transport's.
+/// The servers to which an endpoint's request carries what the app adds: its token and the header fields that hooks and the transport set.
 ///
-/// The names are those of the Fetch standard. Header fields of the endpoint itself, `Accept` and `Content-Type` are always sent.
+/// The names are those of the Fetch standard. The endpoint's own header fields, `Accept`, and `Content-Type` are always sent.
 public enum EndpointCredentials: Hashable, Sendable {
-    /// Only to the origin (scheme, host and port) they belong to, so that no other server gets them by accident.
+    /// Only the origin (scheme, host, and port) that the credentials belong to, so that no other server receives them by accident.
     ///
-    /// The token and the fields of hooks belong to the app's own server, which is where its transport leads, and to its authentication's
-    /// `trustedOrigins`, over whatever transport the request goes. A transport's own fields belong to the server of its base URL.
+    /// The token and the fields of hooks belong to the app's own server, that is, the server of its transport, and to the `trustedOrigins` of its
+    /// authentication, whichever transport carries the request. A transport's own fields belong to the server of its base URL.
     case sameOrigin
-    /// To whatever origin the endpoint asks.
+    /// Any origin that the endpoint sends its request to.
     case include
-    /// To none.
+    /// No server.
     case omit
 }

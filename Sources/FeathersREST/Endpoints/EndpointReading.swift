@@ -2,18 +2,18 @@ import FeathersCore
 import FeathersNetworking
 import Foundation
 
-/// How an HTTP response becomes an endpoint's response.
+/// The rules for converting an HTTP response to an endpoint's response.
 struct EndpointReading<Response: Sendable>: Sendable {
     let kind: EndpointAnswerKind
-    /// Makes the response of the hooks' result and the HTTP response as it came.
+    /// The function that creates the response from the hooks' result and the HTTP response as received.
     let response: @Sendable (_ result: ServiceResponse, _ answer: HTTPResponse, _ codec: any JSONCodec) throws -> Response
 }
 
-/// What of an HTTP response is wanted, and with it what hooks see as `result`.
+/// The part of an HTTP response that is needed, which determines what hooks see as `result`.
 enum EndpointAnswerKind: Sendable {
-    /// JSON; hooks see it.
+    /// JSON, which hooks see.
     case json
-    /// Text; hooks see a string.
+    /// Text; hooks see it as a string.
     case text
     /// Bytes; hooks see null.
     case bytes
@@ -36,13 +36,13 @@ extension EndpointReading where Response: Decodable {
         return EndpointReading(kind: .json) { result, _, codec in try result.decode(Response.self, at: rootKeys, codec) }
     }
 
-    /// A reading whose value is known to be of the response's type.
+    /// Creates a reading whose value is known to be of the response's type.
     private static func known(_ kind: EndpointAnswerKind, _ value: @escaping @Sendable (JSONValue, HTTPResponse) throws -> some Sendable)
         -> EndpointReading
     {
         EndpointReading(kind: kind) { result, answer, _ in
             guard let response = try value(result.result, answer) as? Response else {
-                throw FeathersError(.generalError, "The answer is no \(Response.self)")
+                throw FeathersError(.generalError, "The response is not a \(Response.self)")
             }
             return response
         }
@@ -58,7 +58,7 @@ extension EndpointReading {
         }
     }
 
-    /// The body; where a hook gave a result in its place, that: a string's UTF-8, or JSON.
+    /// Returns the body, or the result that a hook set in its place: a string's UTF-8, or JSON.
     fileprivate static func bytes(_ result: JSONValue, _ answer: HTTPResponse) throws -> [UInt8] {
         if result.isNull { return answer.body }
         return try result.asBytes()
@@ -68,7 +68,7 @@ extension EndpointReading {
 extension EndpointReading<DownloadedFile> {
     static func file(_ destination: URL) -> EndpointReading {
         EndpointReading(kind: .file(destination)) { result, _, _ in
-            // A hook's result is the file then, as if the server had sent it.
+            // A result set by a hook becomes the file, as if the server had sent it.
             let result = result.result
             if !result.isNull { try Data(result.asBytes()).write(to: destination, options: .atomic) }
             return DownloadedFile(url: destination)

@@ -3,20 +3,20 @@ import FeathersNetworking
 import FeathersSupport
 import Foundation
 
-/// Translates an endpoint's call, as hooks left it, to an HTTP request and its body.
+/// Converts an endpoint's call, after its hooks ran, to an HTTP request and its body.
 struct EndpointRequestBuilder<Response: Sendable>: Sendable {
     let endpoint: Endpoint<Response>
     let transport: RESTRequestBuilder
-    /// Whether what the app and its hooks add to the header goes along.
+    /// Whether the request carries the header fields that the app and its hooks add.
     let carriesCredentials: Bool
-    /// Whether the transport's own fields do: they were given for its server, whichever app uses it.
+    /// Whether the request carries the transport's own fields. They were given for the transport's server, whichever app uses it.
     private let carriesTransportFields: Bool
 
     /// - Parameters:
-    ///   - transport: the base URL and header fields of the transport that sends the request.
-    ///   - params: what the call fills the path's placeholders from.
-    ///   - isTrusted: whether the app trusts a server.
-    /// - Throws: ``FeathersError/Code/badRequest`` where the path leads nowhere.
+    ///   - transport: The base URL and header fields of the transport that sends the request.
+    ///   - params: The call's params, which fill the path's placeholders.
+    ///   - isTrusted: A function that returns whether the app trusts a server.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the path is invalid.
     init(
         _ endpoint: Endpoint<Response>, _ transport: RESTRequestBuilder, _ params: Params, trusting isTrusted: (Origin?) -> Bool
     ) throws(FeathersError) {
@@ -34,7 +34,7 @@ struct EndpointRequestBuilder<Response: Sendable>: Sendable {
         let address = try address(for: params).text
         let text = address + (try query(of: params, behind: address.contains("?")))
         guard let url = URL(string: text), url.absoluteString == text else {
-            throw FeathersError.refused("The path '\(EndpointAddress.name(of: endpoint.path))' does not make a valid URL")
+            throw FeathersError.refused("The path '\(EndpointAddress.name(of: endpoint.path))' does not form a valid URL")
         }
         return url
     }
@@ -42,7 +42,7 @@ struct EndpointRequestBuilder<Response: Sendable>: Sendable {
     func request(data: JSONValue?, params: Params) throws -> (HTTPRequest, HTTPBody?) {
         let (body, contentType) = try body(data)
         let url = try url(for: params)
-        // Including sends all; else a token that another app lent to the caller stays with that app's server.
+        // `include` sends all fields. Otherwise, a token that another app lent to the caller is sent only to that app's server.
         let given = endpoint.credentials == .include ? params.headers : params.headers(for: Origin(url))
         var headers = HTTPHeaders()
         do {
@@ -81,20 +81,20 @@ struct EndpointRequestBuilder<Response: Sendable>: Sendable {
             do {
                 return (HTTPBody(try data.serialized()), .json)
             } catch {
-                throw FeathersError.refused("The body cannot be written as JSON: \(error)")
+                throw FeathersError.refused("The body cannot be encoded as JSON: \(error)")
             }
         }
     }
 }
 
-/// Where an endpoint is, without its query.
+/// The location of an endpoint, without its query.
 struct EndpointAddress {
-    /// The URL's text up to the query, or with the one an absolute URL has.
+    /// The URL's text up to the query, or including the query that an absolute URL contains.
     let text: String
-    /// The server there; nil where the text makes no URL.
+    /// The server at that location; nil if the text is not a URL.
     let server: Origin?
 
-    /// - Throws: ``FeathersError/Code/badRequest`` that says what is wrong with the path or the base URL.
+    /// - Throws: ``FeathersError/Code/badRequest`` that describes the problem with the path or the base URL.
     init(_ endpoint: Endpoint<some Sendable>, route: [String: String], base: RESTBaseURL) throws(FeathersError) {
         if Self.isAbsolute(endpoint.path) {
             text = try Self.absolute(endpoint.path)
@@ -104,7 +104,7 @@ struct EndpointAddress {
         server = URL(string: text).flatMap { Origin($0) }
     }
 
-    /// What hooks and messages call the endpoint: its path, or an absolute URL without user, query and fragment, which may be secrets.
+    /// Returns the name used by hooks and messages: the path, or an absolute URL without user, query, and fragment, which may be secret.
     static func name(of path: String) -> String {
         guard isAbsolute(path) else { return path.trimmingCharacters(in: CharacterSet(charactersIn: "/")) }
         guard let url = URL(string: path), let scheme = url.scheme, let host = url.hostAndPort else {
@@ -126,16 +126,16 @@ struct EndpointAddress {
         // A fragment is never sent (RFC 9110, section 7.1).
         let text = String(path.prefix { $0 != "#" })
         guard let url = URL(string: text), url.isRequestable else {
-            throw .refused("'\(name(of: path))' is no http or https URL with a host")
+            throw .refused("'\(name(of: path))' is not an http or https URL with a host")
         }
         return url.absoluteString
     }
 
     private static func relative(_ path: String, route: [String: String], to base: RESTBaseURL) throws(FeathersError) -> String {
-        for (mark, advice) in [("?", "say the query with 'query' or 'queryItems'"), ("#", "encode it as %23")] where path.contains(mark) {
-            throw .refused("The path '\(path.prefix { String($0) != mark })\(mark)…' holds a '\(mark)': \(advice)")
+        for (mark, advice) in [("?", "pass the query as 'query' or 'queryItems'"), ("#", "encode it as %23")] where path.contains(mark) {
+            throw .refused("The path '\(path.prefix { String($0) != mark })\(mark)…' contains a '\(mark)': \(advice)")
         }
-        guard !path.hasPrefix("//") else { throw .refused("The path '\(path)' starts with two slashes: an absolute URL needs its scheme") }
+        guard !path.hasPrefix("//") else { throw .refused("The path '\(path)' starts with two slashes: an absolute URL requires a scheme") }
         var text = try base.text()
         if path.contains(where: { $0 != "/" }) { try RESTPath.append(path, route: route, to: &text) }
         if path.hasSuffix("/") { text += "/" }

@@ -3,19 +3,19 @@ public import Foundation
 
 /// An endpoint's response: the value, with status, header fields and URL.
 public struct EndpointResponse<Value: Sendable>: Sendable {
-    /// What the body was decoded into.
+    /// The value decoded from the body.
     public var value: Value
-    /// The status code, always one of 200 to 299; 200 where a hook gave the result and nothing was sent.
+    /// The status code, always 200 to 299; 200 if a hook set the result and nothing was sent.
     public var status: Int
-    /// The header fields; none where a hook gave the result.
+    /// The header fields; empty if a hook set the result.
     public var headers: HTTPHeaders
-    /// The URL that answered, after redirects; the one that would have been asked where a hook gave the result.
+    /// The URL of the response, after redirects. If a hook set the result, the URL that the request would have used.
     public var url: URL
 }
 
-/// The response of an endpoint whose HTTP response became a file.
+/// The response of an endpoint that downloads a file.
 public struct DownloadedFile: Hashable, Sendable {
-    /// Where the file is: the place that was asked for.
+    /// The location of the file, as requested.
     public var url: URL
 }
 

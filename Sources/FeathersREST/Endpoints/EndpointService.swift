@@ -2,7 +2,7 @@ public import FeathersCore
 import FeathersNetworking
 import Foundation
 
-/// The method of an endpoint's call: sends the request and reads the response.
+/// The implementation of an endpoint's call: sends the request and reads the response.
 struct EndpointService<Response: Sendable>: ServiceProtocol {
     let builder: EndpointRequestBuilder<Response>
     let transport: RESTTransport
@@ -37,21 +37,21 @@ struct EndpointService<Response: Sendable>: ServiceProtocol {
         return response
     }
 
-    /// Decides whether a response counts as a success: the endpoint's own function first, then the status, then the content type.
-    /// - Throws: what the endpoint's own function throws, the server's ``FeathersError``, or one that names the two content types.
+    /// Checks whether a response is a success: first with the endpoint's own function, then by status, then by content type.
+    /// - Throws: Any error from the endpoint's own function, the server's ``FeathersError``, or an error that names both content types.
     private func check(_ response: HTTPResponse, accept: String?) throws {
         try endpoint.validate?(response)
         guard response.isSuccess else { throw RESTAnswer.error(of: response) }
-        // Our own Accept is only a hint: decoding shows whether the response is JSON. One that was set explicitly is meant.
+        // The default Accept field is only a hint: decoding shows whether the response is JSON. A field that was set explicitly is binding.
         guard let accept, accept != endpoint.reading.kind.accept, !response.body.isEmpty, let type = response.headers["Content-Type"],
             let mediaType = MediaType(type), !mediaType.isAccepted(by: accept)
         else { return }
-        var error = FeathersError(.generalError, "The server answered with '\(type)' where '\(accept)' was asked for")
+        var error = FeathersError(.generalError, "The server responded with '\(type)' instead of the requested '\(accept)'")
         error.answer = FeathersError.Answer(status: response.status, body: response.body)
         throw error
     }
 
-    /// Streams what comes from files or goes into one, and what reports progress; the rest is faster in memory.
+    /// Streams transfers that read or write files or report progress. Other transfers are faster in memory.
     private func send(_ request: HTTPRequest, _ body: HTTPBody?) async throws -> HTTPResponse {
         let destination: URL? = if case .file(let url) = endpoint.reading.kind { url } else { nil }
         var request = request
@@ -63,19 +63,19 @@ struct EndpointService<Response: Sendable>: ServiceProtocol {
         return try await transport.httpClient.transfer(
             HTTPTransfer(
                 request, body: body, destination: destination,
-                // How long a file takes is unknown: the transport's timeout limits how long nothing may move.
+                // The duration of a file transfer is unknown, so the transport's timeout limits how long no data may move.
                 stallTimeout: transport.builder.timeout, progress: progress))
     }
 }
 
 extension ServiceMethod {
-    /// What hooks see as the method of every endpoint's call.
+    /// The method of every endpoint's call, as seen by hooks.
     static let endpointRequest: ServiceMethod = "request"
 }
 
-/// What hooks can learn of an endpoint's call, besides what every call has: `context.endpoint`.
+/// The details of an endpoint's call that hooks can read as `context.endpoint`, in addition to those of every call.
 ///
-/// What came back over HTTP is with the response: `context.response?[HTTPHead.self]`. A refusal is a ``FeathersError`` that keeps status and body.
+/// For the HTTP response's head, see `context.response?[HTTPHead.self]`. A failure is a ``FeathersError`` that includes status and body.
 public struct EndpointCall: Sendable {
     /// The HTTP method.
     public let method: HTTPMethod
@@ -83,11 +83,11 @@ public struct EndpointCall: Sendable {
     public let carriesCredentials: Bool
 }
 
-/// The HTTP response of an endpoint's call, with its body if that is wanted as bytes.
+/// The HTTP response of an endpoint's call, with its body if the body is read as bytes.
 enum ReceivedResponse: ResponseKey { typealias Value = HTTPResponse }
 
 extension HookContext {
-    /// The call of an endpoint; nil in calls of services.
+    /// The details of an endpoint's call; nil in calls of services.
     public var endpoint: EndpointCall? { params[EndpointCallKey.self] }
 }
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a body is: the value of `Content-Type`; any other is spelled as a literal.
+/// The content type of a body: the value of `Content-Type`. Use a string literal for any other type.
 public struct HTTPContentType: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     public var rawValue: String
 
@@ -25,10 +25,10 @@ public struct HTTPContentType: RawRepresentable, Hashable, Sendable, Expressible
     public static let webP: HTTPContentType = "image/webp"
     public static let svg: HTTPContentType = "image/svg+xml"
     public static let mp4: HTTPContentType = "video/mp4"
-    /// Any bytes.
+    /// Bytes of any kind.
     public static let binary: HTTPContentType = "application/octet-stream"
 
-    /// What a file is by its name's extension; ``binary`` where that says nothing.
+    /// Creates the content type for a file from its filename extension; ``binary`` if the extension is unknown.
     public init(of file: URL) { self = Self.byExtension[file.pathExtension.lowercased()] ?? .binary }
 
     private static let byExtension: [String: HTTPContentType] = [
@@ -37,12 +37,12 @@ public struct HTTPContentType: RawRepresentable, Hashable, Sendable, Expressible
     ]
 }
 
-/// Media types as they are compared: without parameters and case.
+/// A media type for comparison: without parameters, and case-insensitive.
 struct MediaType {
     private let type: Substring
     private let subtype: Substring
 
-    /// nil where the text is not a media type.
+    /// Creates a media type; nil if the text is not a media type.
     init?(_ text: some StringProtocol) {
         let essence = text.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
         let halves = essence.split(separator: "/", omittingEmptySubsequences: false)
@@ -50,7 +50,7 @@ struct MediaType {
         (type, subtype) = (halves[0], halves[1])
     }
 
-    /// Whether one of the ranges of an `Accept` field covers this type.
+    /// Returns whether one of the ranges in an `Accept` field covers this type.
     func isAccepted(by accept: String) -> Bool {
         accept.split(separator: ",").compactMap { MediaType($0) }.contains { range in
             (range.type == "*" || range.type == type) && (range.subtype == "*" || range.subtype == subtype)

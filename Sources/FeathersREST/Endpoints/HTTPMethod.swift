@@ -1,4 +1,4 @@
-/// The method of an endpoint; `"PROPFIND"` and the like are spelled as literals.
+/// The method of an endpoint. For other methods, such as `"PROPFIND"`, use a string literal.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     public var rawValue: String
 
@@ -16,6 +16,6 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public static let delete: HTTPMethod = "DELETE"
     public static let options: HTTPMethod = "OPTIONS"
 
-    /// Whether repeating a request changes nothing by itself (RFC 9110, section 9.2.1).
+    /// Whether the method is safe, so that repeating a request changes nothing (RFC 9110, section 9.2.1).
     var isSafe: Bool { [.get, .head, .options, "TRACE"].contains(self) }
 }

@@ -14,29 +14,29 @@ public struct MultipartPart: Sendable {
     let contentType: HTTPContentType?
     let content: Content
 
-    /// A field with a text.
+    /// Creates a field with text.
     public static func field(_ name: String, _ value: String) -> MultipartPart {
         MultipartPart(name: name, filename: nil, contentType: nil, content: .bytes(Array(value.utf8)))
     }
 
-    /// Bytes at hand.
+    /// Creates a part from bytes in memory.
     /// - Parameters:
-    ///   - name: the part's name in the form.
-    ///   - data: the bytes.
-    ///   - filename: what the server is told the file is called; nil makes the part a field.
-    ///   - contentType: what the bytes are.
+    ///   - name: The part's name in the form.
+    ///   - data: The bytes.
+    ///   - filename: The filename to send to the server; nil makes the part a field.
+    ///   - contentType: The content type of the bytes.
     public static func data(
         _ name: String, _ data: Data, filename: String? = nil, contentType: HTTPContentType = .binary
     ) -> MultipartPart {
         MultipartPart(name: name, filename: filename, contentType: contentType, content: .bytes([UInt8](data)))
     }
 
-    /// A file, read while it is sent.
+    /// Creates a part from a file, which is read while it is sent.
     /// - Parameters:
-    ///   - name: the part's name in the form.
-    ///   - url: the file's place.
-    ///   - filename: what the server is told the file is called; nil for its own name.
-    ///   - contentType: nil takes what the name's extension says.
+    ///   - name: The part's name in the form.
+    ///   - url: The location of the file.
+    ///   - filename: The filename to send to the server; nil for the file's own name.
+    ///   - contentType: The content type; nil derives it from the filename extension.
     public static func file(_ name: String, at url: URL, filename: String? = nil, contentType: HTTPContentType? = nil) -> MultipartPart {
         MultipartPart(
             name: name, filename: filename ?? url.lastPathComponent, contentType: contentType ?? HTTPContentType(of: url),
@@ -44,20 +44,20 @@ public struct MultipartPart: Sendable {
     }
 }
 
-/// Writes the parts of a form; files are added by reference.
+/// Writes the parts of a form. Files are added by reference.
 struct MultipartForm {
     private let parts: [MultipartPart]
     private let boundary: String
 
     init(_ parts: [MultipartPart]) {
         self.parts = parts
-        // 128 bits of chance: no content holds it.
+        // 128 random bits, so that the content cannot contain the boundary.
         boundary = "feathers-" + (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined(separator: "-")
     }
 
     var contentType: HTTPContentType { HTTPContentType(rawValue: "multipart/form-data; boundary=\(boundary)") }
 
-    /// - Throws: ``FeathersError/Code/badRequest`` naming the part whose content type cannot be sent.
+    /// - Throws: ``FeathersError/Code/badRequest`` that names the part whose content type cannot be sent.
     func body() throws(FeathersError) -> HTTPBody {
         var body = HTTPBody()
         for part in parts {
@@ -78,13 +78,13 @@ struct MultipartForm {
         head += "\r\n"
         if let contentType = part.contentType {
             guard HTTPFieldSyntax.isFieldValue(contentType.rawValue) else {
-                throw .refused("The content type of the part '\(part.name)' holds control characters, such as line breaks")
+                throw .refused("The content type of the part '\(part.name)' contains control characters, such as line breaks")
             }
             head += "Content-Type: \(contentType)\r\n"
         }
         return head + "\r\n"
     }
 
-    /// Names as browsers write them (HTML standard, "multipart/form-data encoding algorithm"): UTF-8, with quotes and line breaks percent-encoded.
+    /// Escapes a name as browsers do (HTML standard, "multipart/form-data encoding algorithm"): UTF-8, with quotes and line breaks percent-encoded.
     private static func escaped(_ name: String) -> String { name.escaping(["\"": "%22", "\r": "%0D", "\n": "%0A"]) }
 }

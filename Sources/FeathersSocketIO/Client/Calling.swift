@@ -6,42 +6,41 @@ import Synchronization
 struct OutgoingCall: Sendable {
     var id: Int
     var frame: EngineFrame
-    /// When the call was made; the clock is read once for each call.
+    /// When the call was made. The clock is read once per call.
     var madeAt: Duration
     var deadline: Duration?
     var isVolatile: Bool
-    /// The connection the call belongs to: the call goes out at once over that one, or not at all.
+    /// The connection that the call is bound to. The call is sent over it immediately, or fails.
     var connection: SocketIOConnection?
-    /// Where the call waits if it cannot be sent at once.
+    /// The lane in which the call waits if it cannot be sent immediately.
     var lane = CallTable<SocketIOClient.Waiter>.Lane.ordinary
-    /// Whether the call has a task of its own that watches its deadline.
+    /// Whether the call has its own task that enforces its deadline.
     var keepsTime = false
 }
 
 extension SocketIOClient {
-    /// What remains to be done for a call, or another frame, once the lock is released.
+    /// The work left for a call, or for another frame, after the lock is released.
     enum Outcome: Sendable {
-        /// Hand the frames to this connection: no other thread is doing so.
+        /// Pass the frames to this connection. No other thread is doing so.
         case drain(SocketIOConnection, [EngineFrame])
         case waits
         case fails(FeathersError)
-        /// The server has been silent for too long: end the connection.
+        /// The server has been silent for too long, so the connection must end.
         case lost(SocketIOConnection)
     }
 
-    /// Calls that were taken from their lane, and what remains to be done for them once the lock is released.
+    /// Calls taken from their lane, and the work left for them after the lock is released.
     struct Departure: Sendable {
         var outcome = Outcome.waits
         var refused: [(call: CallTable<Waiter>.Call, why: FeathersError)] = []
     }
 
-    /// Sends a request and waits for its result.
-    /// - Parameter connection: the connection the call belongs to; nil for the current one, or the next.
+    /// Sends a request and waits for its result. If `connection` is nil, the call is sent over the current or next connection.
     func call(_ request: ServiceRequest, over connection: SocketIOConnection? = nil) async throws -> ServiceResponse {
         try await send(try CallArguments.array(of: request), for: request, over: connection)
     }
 
-    /// Sends these arguments as a request's event and waits for the result in the acknowledgement.
+    /// Sends arguments as a request's event, and waits for the result in the acknowledgement.
     func send(_ arguments: JSONValue, for request: ServiceRequest, over connection: SocketIOConnection? = nil) async throws
         -> ServiceResponse
     {
@@ -62,10 +61,10 @@ extension SocketIOClient {
         return try await waitKeepingTime(for: call, request)
     }
 
-    /// How long a call waits for a connection that nothing has begun to open. It is long enough for an app that starts beside its first calls.
+    /// How long a call waits if no connection has been started. Long enough for an app that starts at the same time as its first calls.
     private static let startingTime = Duration.seconds(1)
 
-    /// Waits as `wait` does, while the client is not running and its timer therefore does not watch the deadline.
+    /// Like `wait`, but enforces the deadline itself, because the client's timer isn't running.
     private func waitKeepingTime(for call: OutgoingCall, _ request: ServiceRequest) async throws -> ServiceResponse {
         var call = call
         call.keepsTime = true
@@ -92,7 +91,7 @@ extension SocketIOClient {
         }
     }
 
-    /// Fails a call that would wait for its deadline, since nothing opens a connection.
+    /// Fails a call that would otherwise wait until its deadline, because no connection has been started.
     private func failUnlessRunning(_ id: Int) {
         let call: CallTable<Waiter>.Call? = state.withLock { state in
             guard case .idle = state.life else { return nil }
@@ -137,7 +136,7 @@ extension SocketIOClient {
         }
     }
 
-    /// Sends a call at once if its connection, or the stage of the current one, allows that. Otherwise the call waits.
+    /// Sends a call immediately if its connection, or the stage of the current one, allows it. Otherwise, the call waits.
     private func add(_ call: OutgoingCall, _ waiter: Waiter, _ state: inout State) -> Outcome {
         guard let connection = state.connection(for: call) else { return queue(call, waiter, &state) }
         if let refusal = refusal(of: call.frame, waiter, limit: min(state.maxPayload, options.maximumMessageSize)) {
@@ -145,7 +144,7 @@ extension SocketIOClient {
         }
         guard state.current?.heartbeat.isExpired(at: call.madeAt) == false else {
             let outcome = queue(call, waiter, &state)
-            // If the call fails, the timer is left to notice the silence. It does so at once.
+            // If the call fails, the timer detects the silence instead, and does so immediately.
             return if case .waits = outcome { .lost(connection) } else { outcome }
         }
         state.calls.addSent(
@@ -162,16 +161,16 @@ extension SocketIOClient {
         }
         guard !call.isVolatile, options.offlineCalls != .fail else { return .fails(.notConnected("There is no connection")) }
         guard state.calls.addQueued(call.id, waiter: waiter, frame: call.frame, deadline: call.deadline, lane: call.lane) else {
-            return .fails(.notConnected("There is no connection, and as many calls wait for one as may"))
+            return .fails(.notConnected("There is no connection, and the queue of waiting calls is full"))
         }
         return .waits
     }
 
-    /// Returns why a call may not be written to the connection, or nil if it may. Every call passes through here, under the lock, at the
-    /// moment its frame is taken to be written: at once or from its lane.
+    /// Returns the reason why a call must not be written to the connection, or nil if it may be. Every call passes through here, under the lock, at
+    /// the moment its frame is taken for writing, either immediately or from its lane.
     private func refusal(of frame: EngineFrame, _ waiter: Waiter, limit: Int) -> FeathersError? {
         guard frame.size <= limit else { return .tooLarge(frame.size, limit: limit) }
-        // A later sign-in is written under this lock too: what was asked for before it does not follow it.
+        // A later sign-in is written under this lock too, so earlier requests never follow it.
         return waiter.request.isCurrent ? nil : .senderChanged(waiter.request)
     }
 
@@ -186,21 +185,27 @@ extension SocketIOClient {
         for (call, why) in departure.refused { call.waiter.resume(throwing: why) }
     }
 
-    /// Fails the calls that wait to be sent and match. Calls whose frames were taken to be written continue.
+    /// Fails the matching calls that are waiting to be sent. Calls whose frames were taken for writing continue.
     func failUnsent(where isStale: (ServiceRequest) -> Bool) {
         let calls = state.withLock { $0.calls.takeUnsent { isStale($0.waiter.request) } }
         for call in calls { call.waiter.resume(throwing: FeathersError.senderChanged(call.waiter.request)) }
     }
 
     func endCalls() {
-        let calls = state.withLock { $0.calls.takeAll() }
-        for call in calls {
+        let calls = state.withLock { state in
+            let held = (state.current?.outbox ?? []).compactMap(\.call)
+            // Nothing is sent for callers that have been told it was not sent.
+            state.current?.outbox.removeAll { $0.call != nil }
+            return held.compactMap { state.calls.cancelled($0) }.map { ($0, false) } + state.calls.takeAll().map { ($0, $0.unsent == nil) }
+        }
+        for (call, isSent) in calls {
             call.waiter.resume(
-                throwing: FeathersError(.unavailable, "The app was shut down before the answer came", execution: .mayHaveExecuted))
+                throwing: FeathersError(
+                    .unavailable, "The app was shut down before the response arrived", execution: isSent ? .mayHaveExecuted : .neverSent))
         }
     }
 
-    /// Ends a call that its caller cancelled; does nothing if it has ended.
+    /// Ends a call that its caller canceled. A no-op if the call has ended.
     private func cancel(_ id: Int) {
         let call = state.withLock { state in
             state.current?.outbox.removeAll { $0.call == id }
@@ -219,7 +224,7 @@ extension SocketIOClient {
         if case .drain(let connection, let frames) = outcome { drain(connection, frames) }
     }
 
-    /// Decides who hands frames to the current connection: this thread, or the one that is doing so already.
+    /// Decides which thread passes frames to the current connection: this one, or one that is already doing so.
     private func handOver(_ frames: [EngineFrame], _ connection: SocketIOConnection, _ state: inout State) -> Outcome {
         guard state.current?.isDraining == false, !frames.isEmpty else {
             state.current?.outbox += frames
@@ -240,7 +245,7 @@ extension SocketIOClient {
             }
             var dropped: [Waiter] = []
             frames = state.withLock { state in
-                // The loss of the connection has settled what was left; the next connection has its own outbox.
+                // The loss of the connection has settled the remaining frames. The next connection has its own outbox.
                 guard state.isCurrent(connection) else { return [] }
                 let left = frames.dropFirst(failure?.taken ?? frames.count)
                 switch failure?.reason {
@@ -253,7 +258,7 @@ extension SocketIOClient {
                 if next.isEmpty { state.current?.isDraining = false }
                 return next
             }
-            for waiter in dropped { waiter.resume(throwing: FeathersError.notConnected("More waits to be sent than the connection keeps")) }
+            for waiter in dropped { waiter.resume(throwing: FeathersError.notConnected("The connection's send queue is full")) }
         }
     }
 }
@@ -263,25 +268,29 @@ extension FeathersError {
         FeathersError(.unavailable, why, execution: .neverSent, cause: cause)
     }
 
-    /// Nothing has begun to open a connection.
+    /// The error of a call for which no connection has been started.
     static var notStarted: FeathersError {
         notConnected(
-            "Nothing opens the app's connection: make calls in 'withFeathersApp(app) { … }', or call 'try await app.connect()' first")
+            "The app's connection was not started: make calls in 'withFeathersApp(app) { … }', or call 'try await app.connect()' first")
     }
 
-    /// The call was sent, and its time is over.
-    static var unanswered: FeathersError { FeathersError(.timeout, "No answer came in time", execution: .mayHaveExecuted) }
+    /// The error of a call that was sent, but had no response by its deadline.
+    static func unanswered(_ request: ServiceRequest) -> FeathersError {
+        var error = FeathersError(.timeout, "No response arrived in time", execution: .mayHaveExecuted)
+        if request.method.isCustom { error.hint = "a Socket.IO server does not respond to a method that none of its services has" }
+        return error
+    }
 
-    /// The call waited for a connection, and its time is over.
-    /// - Parameter failure: why there is none, as far as that is known.
+    /// The error of a call that was still waiting for a connection at its deadline.
+    /// - Parameter failure: The reason why there is no connection, if known.
     static func unconnected(after failure: FeathersError?) -> FeathersError {
         let reason = failure.map { ": \($0.message)" } ?? ""
-        return FeathersError(.timeout, "No connection came in time\(reason)", execution: .neverSent, cause: failure)
+        return FeathersError(.timeout, "No connection was opened in time\(reason)", execution: .neverSent, cause: failure)
     }
 
-    /// The call is larger than the server, or this transport, accepts.
+    /// The error of a call that is larger than the server, or this transport, accepts.
     static func tooLarge(_ size: Int, limit: Int) -> FeathersError {
-        var error = FeathersError(413, "The call has \(size) bytes, and at most \(limit) are accepted", execution: .neverSent)
+        var error = FeathersError(413, "The call has \(size) bytes, but at most \(limit) are accepted", execution: .neverSent)
         (error.name, error.className) = ("PayloadTooLarge", "payload-too-large")
         return error
     }

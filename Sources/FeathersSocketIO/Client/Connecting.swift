@@ -3,11 +3,11 @@ import FeathersNetworking
 import FeathersSupport
 
 extension SocketIOClient {
-    /// How long sending the goodbye may take before the connection is dropped.
+    /// The time limit for sending the disconnect packet before the connection is dropped.
     private static let goodbyeTime = Duration.seconds(1)
 
-    /// Makes one attempt to connect and, if it succeeds, stays for the whole life of the connection.
-    /// - Parameter onOpen: called once the connection is open for all calls.
+    /// Makes one attempt to connect. If it succeeds, returns when the connection ends.
+    /// - Parameter onOpen: A closure that is called when the connection is open for all calls.
     func connectOnce(_ onOpen: () -> Void) async -> Disconnection {
         let setups = state.withLock { $0.setups }
         do {
@@ -22,14 +22,14 @@ extension SocketIOClient {
         } catch let error as FeathersError {
             return Disconnection(.transportError(error.message), error: error)
         } catch {
-            // Errors of the application's functions may contain anything, so only the type is named.
-            let message = "The payload or the headers of the connection could not be made (\(type(of: error)))"
+            // Errors thrown by the application's closures may contain anything, so only the type is named.
+            let message = "The payload or the headers of the connection could not be created (\(type(of: error)))"
             let reported = FeathersError(.unavailable, message, execution: .neverSent, cause: error)
             return Disconnection(.transportError(message), error: reported)
         }
     }
 
-    /// Opens an Engine.IO session, and gives up as soon as the run is to end.
+    /// Opens an Engine.IO session, and gives up as soon as the run is stopped.
     private func openUnlessStopped(_ setups: [ConnectionSetup]) async throws -> OpenedSession {
         let stop = state.withLock { $0.run.stop }
         return try await withThrowingTaskGroup(of: OpenedSession?.self) { group in
@@ -57,7 +57,7 @@ extension SocketIOClient {
         }
     }
 
-    /// The header fields of one attempt: the application's, then the fields of plugins that are not set yet.
+    /// Returns the header fields for one attempt: the application's, plus any fields from plugins that aren't set yet.
     private func headers(_ setups: [ConnectionSetup]) async throws -> HTTPHeaders {
         var headers = HTTPHeaders()
         for make in [options.headers].compactMap(\.self) + setups.map(\.headers) {
@@ -90,7 +90,7 @@ extension SocketIOClient {
         }
     }
 
-    /// Prepares a connection and waits for its end, with the plugins' tasks beside it.
+    /// Prepares a connection and waits for its end, while running the plugins' tasks.
     private func stay(on connection: SocketIOConnection, _ onOpen: () -> Void) async -> Disconnection {
         await withTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
@@ -128,7 +128,7 @@ extension SocketIOClient {
         }
     }
 
-    /// Runs the plugins' preparation on a joined connection, then opens it for all calls; false if it ended first.
+    /// Runs the plugins' preparation on a joined connection, then opens it for all calls. Returns `false` if the connection ended first.
     private func prepare(_ connection: SocketIOConnection, recovered: Bool) async -> Bool {
         if !connection.setups.isEmpty {
             await withTaskGroup(of: Void.self) { group in
@@ -146,8 +146,8 @@ extension SocketIOClient {
         return open(connection, recovered: recovered)
     }
 
-    /// Sends the calls that waited, at the same moment at which later calls need not wait anymore and the status changes. So no call overtakes
-    /// another, and no call is answered before the status says that the connection is open.
+    /// Takes the waiting calls in the same critical section that changes the status and lets later calls go out immediately. So no call overtakes
+    /// another, and no call completes before the status says that the connection is open.
     private func open(_ connection: SocketIOConnection, recovered: Bool) -> Bool {
         var departure = Departure()
         let isOpen = state.withLock { state in
@@ -164,8 +164,7 @@ extension SocketIOClient {
         return true
     }
 
-    /// Ends a connection for all its users; does nothing if it has ended.
-    /// - Parameter unsent: calls whose frames are known never to have been sent.
+    /// Ends a connection for all its users. A no-op if it has ended. The frames of the calls in `unsent` are known to have never been sent.
     func lose(_ connection: SocketIOConnection, _ end: Disconnection, unsent: [Int] = []) {
         let calls: [CallTable<Waiter>.Call]? = state.withLock { state in
             guard let current = state.current, current.connection === connection else { return nil }
@@ -176,7 +175,7 @@ extension SocketIOClient {
         }
         guard let calls else { return }
         connection.engine.close()
-        let why = "The connection was lost before the answer came: \(end.reason.explanation)"
+        let why = "The connection was lost before the response arrived: \(end.reason.explanation)"
         for call in calls {
             let execution: FeathersError.Execution = call.unsent == nil ? .mayHaveExecuted : .neverSent
             call.waiter.resume(throwing: FeathersError(.unavailable, why, execution: execution, cause: end.error))
@@ -187,12 +186,12 @@ extension SocketIOClient {
 
     func sayGoodbye(to connection: SocketIOConnection) {
         let isJoined = state.withLock { $0.isCurrent(connection) && $0.session.isJoined }
-        // A packet without data can always be written.
+        // Writing a packet without data cannot fail.
         if isJoined, let frame = try? SocketPacket(.disconnect, namespace: options.namespace).frame() { send([frame], over: connection) }
         lose(connection, Disconnection(.clientDisconnect, saysGoodbye: true))
     }
 
-    /// Whether a plugin wants another attempt after an end that is final otherwise. Stops asking when the run is to end.
+    /// Returns whether a plugin wants another attempt after an otherwise final end. Stops asking plugins when the run is stopped.
     func reconnects(after reason: DisconnectReason) async -> Bool {
         switch reason {
         case .serverDisconnect, .refused: break
@@ -217,10 +216,10 @@ extension SocketIOClient {
     }
 }
 
-/// An Engine.IO session that has just opened, and what is needed to join the namespace.
+/// A newly opened Engine.IO session, and what is needed to join the namespace.
 private struct OpenedSession: Sendable {
     let engine: any EngineConnection
     let auth: JSONObject?
-    /// When the attempt to connect has taken its time: opening the session and joining the namespace share it.
+    /// The deadline of the attempt to connect, which opening the session and joining the namespace share.
     let deadline: Duration
 }

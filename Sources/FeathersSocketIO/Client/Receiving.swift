@@ -3,7 +3,7 @@ import FeathersNetworking
 import FeathersSupport
 
 extension SocketIOClient {
-    /// Handles one packet on the connection's thread. Its effects have happened when this returns.
+    /// Handles one packet on the connection's thread. All its effects are complete on return.
     func received(_ packet: EnginePacket, over connection: SocketIOConnection) {
         do throws(SocketPacketError) {
             switch packet {
@@ -11,7 +11,7 @@ extension SocketIOClient {
                 if let scanned = AckScanner(in: text, namespace: options.namespace), take(scanned, of: text.utf8.count, over: connection) {
                     return
                 }
-                // Decoding has its own lock, since other threads need the lock of the calls.
+                // Decoding has its own lock, because other threads need the lock of the calls.
                 let socketPacket = try connection.decoder.withLock { decoder throws(SocketPacketError) in try decoder.received(text) }
                 if let socketPacket { received(socketPacket, over: connection) }
             case .binary(let bytes):
@@ -24,8 +24,8 @@ extension SocketIOClient {
         }
     }
 
-    /// Hands on a call's result as its text, if its caller wants that.
-    /// - Returns: false if the packet is to be parsed like any other; then nothing is done.
+    /// Passes a call's result to its caller as text, if the caller can use text.
+    /// - Returns: `false` if nothing was done because the packet must be parsed like any other.
     private func take(_ scanned: AckScanner, of size: Int, over connection: SocketIOConnection) -> Bool {
         let isWanted = state.withLock { state in
             state.isCurrent(connection) && state.session.isJoined && state.calls.waiter(for: scanned.id)?.request.decodesResult == true
@@ -38,7 +38,7 @@ extension SocketIOClient {
 
     private func receivedControl(_ packet: EnginePacket, over connection: SocketIOConnection) {
         let now = timebase.now
-        // A ping moves the deadline of the heartbeat away: the timer need not be woken.
+        // A ping only postpones the heartbeat deadline, so the timer need not be woken.
         let action = state.withLock { state in
             state.isCurrent(connection) ? state.current?.heartbeat.received(packet, now: now) ?? .nothing : .nothing
         }
@@ -72,7 +72,7 @@ extension SocketIOClient {
             if let waiter {
                 waiter.resume(with: AckResult.read(arguments))
             } else {
-                report(.unknownAcknowledgement, "An answer came to call \(id), which does not wait for one")
+                report(.unknownAcknowledgement, "Received an acknowledgement of call \(id), which is not waiting for one")
             }
         case .event(let arguments, let id): deliver(arguments, id, of: packet.size, to: sink, over: connection)
         case .connected(let recovered, let early): joined(connection, recovered: recovered, early: early, joining)
@@ -89,11 +89,11 @@ extension SocketIOClient {
         lose(connection, Disconnection(.parseError(what), saysGoodbye: true))
     }
 
-    /// What remains to be done for a joined namespace once the lock is released.
+    /// The work left for a joined namespace after the lock is released.
     private struct Joining: Sendable {
         var sink: EventSink?
         var isReconnected = false
-        /// The session calls that waited. They are taken at the moment the namespace is joined, so that later ones cannot overtake them.
+        /// The waiting session calls. They are taken at the moment the namespace is joined, so that later ones cannot overtake them.
         var departure = Departure()
     }
 
@@ -104,7 +104,7 @@ extension SocketIOClient {
     }
 
     private func joined(_ connection: SocketIOConnection, recovered: Bool, early: [SocketPacket], _ joining: Joining) {
-        // Reported before any event of this connection, so that readers who refetch at the gap miss none.
+        // Reported before any event of this connection, so that readers that refetch after a gap miss nothing.
         if joining.isReconnected, !recovered { joining.sink?.receiveGap(.reconnected) }
         for packet in early {
             let action = state.withLock { $0.session.event(packet) }
@@ -128,7 +128,7 @@ extension SocketIOClient {
                 SocketIOEvent(name: name, arguments: Array(arguments.dropFirst()), acknowledgement: acknowledgement, weight: size))
         }
         guard var event = ServiceEvent(name: name, arguments: arguments) else {
-            if !isObserved { report(.unknownEvent, "An event came that belongs to no service and has no observer") }
+            if !isObserved { report(.unknownEvent, "Received an event that does not belong to a service and has no observer") }
             return
         }
         event.weight = size
@@ -137,7 +137,7 @@ extension SocketIOClient {
 
     private func acknowledge(_ id: Int, with answer: [JSONValue], over connection: SocketIOConnection) {
         let packet = SocketPacket(.ack, namespace: options.namespace, id: id, data: .array(answer))
-        guard let frame = try? packet.frame() else { return report(.notSent, "An acknowledgement holds a number JSON cannot express") }
+        guard let frame = try? packet.frame() else { return report(.notSent, "An acknowledgement has a number that JSON cannot represent") }
         let limit = min(options.maximumMessageSize, connection.engine.handshake.maxPayload)
         guard frame.size <= limit else { return report(.notSent, "An acknowledgement has more than \(limit) bytes") }
         send([frame], over: connection)
@@ -145,10 +145,10 @@ extension SocketIOClient {
 }
 
 extension ServiceEvent {
-    /// An event of a service, named `<path> <event>` with the last space between them. Returns nil for any other name.
+    /// Creates an event of a service from a name of the form `<path> <event>`, split at the last space. Returns nil for any other name.
     init?(name: String, arguments: [JSONValue]) {
         var name = name
-        // Searches the bytes: string indices would cost as much as the delivery.
+        // Searches the bytes, because string indices would cost as much as the delivery.
         let parts: (path: String, event: String)? = name.withUTF8 { bytes in
             guard let space = bytes.lastIndex(of: UInt8(ascii: " ")), space > 0, space + 1 < bytes.count else { return nil }
             return (String(decoding: bytes[..<space], as: UTF8.self), String(decoding: bytes[(space + 1)...], as: UTF8.self))

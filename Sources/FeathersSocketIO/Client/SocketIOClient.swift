@@ -3,9 +3,9 @@ import FeathersNetworking
 import FeathersSupport
 import Synchronization
 
-/// The state that a transport shares with its running connection: the calls, the session, the current connection. State machines decide
-/// under one lock. Continuations, frames and events follow after it is released. One thread at a time hands frames to the connection, which
-/// keeps their order, see `drain`.
+/// The state that a transport shares with its running connection: the calls, the session, and the current connection. State machines make decisions
+/// under a single lock. Resuming continuations, sending frames, and delivering events happen after it is released. Only one thread at a time passes
+/// frames to the connection, which preserves their order (see `drain`).
 final class SocketIOClient: Sendable {
     struct Waiter: Sendable {
         let continuation: CheckedContinuation<ServiceResponse, any Error>
@@ -16,18 +16,18 @@ final class SocketIOClient: Sendable {
     }
 
     enum Life: Sendable {
-        /// No connection was requested, or it was ended on this side.
+        /// No connection was requested, or this side ended it.
         case idle
-        /// A task runs ``SocketIOClient/run(stopsAtFirstFailure:)``.
+        /// A task is running ``SocketIOClient/run(stopsAtFirstFailure:)``.
         case running
-        /// The connection ended and does not come back by itself.
+        /// The connection ended and will not be restored automatically.
         case closed(DisconnectReason)
 
         var isRunning: Bool { if case .running = self { true } else { false } }
     }
 
     struct Run: Sendable {
-        /// The result of the current attempt to connect; settled while a connection is open.
+        /// The result of the current attempt to connect. Settled while a connection is open.
         var outcome = Promise<Void>()
         let stop = Promise<Void>()
         let ended = Promise<Void>()
@@ -36,29 +36,29 @@ final class SocketIOClient: Sendable {
     }
 
     enum Stage: Sendable, Hashable {
-        /// The server has until this moment to answer CONNECT.
+        /// The server must respond to CONNECT by this time.
         case joining(until: Duration)
-        /// The namespace is joined. Session calls go out while plugins prepare the connection.
+        /// The namespace is joined. Session calls are sent while plugins prepare the connection.
         case preparing
         case open
     }
 
-    /// The current connection, and what is being written to it.
+    /// The current connection, and the frames being written to it.
     struct Current: Sendable {
         let connection: SocketIOConnection
         var stage: Stage
         var heartbeat: EngineSession
-        /// Frames that wait for the thread that hands frames over.
+        /// Frames waiting for the thread that passes frames to the connection.
         var outbox: [EngineFrame] = []
         var isDraining = false
-        /// Calls whose frames the connection did not take.
+        /// Calls whose frames the connection did not accept.
         var refused: [Int] = []
     }
 
     struct Alarm: Sendable {
-        /// The earliest deadline; nil if there is none.
+        /// The earliest deadline, or nil if there is none.
         var moment: Duration?
-        /// Ends the sleep, since there is an earlier deadline.
+        /// Ends the sleep when an earlier deadline is set.
         var signal = Promise<Void>()
     }
 
@@ -70,7 +70,7 @@ final class SocketIOClient: Sendable {
         var calls: CallTable<Waiter>
         var alarm = Alarm()
         var hasConnected = false
-        /// Why the last attempt to connect failed, or the last connection ended; nil while a connection is open.
+        /// The reason why the last attempt to connect failed or the last connection ended, or nil while a connection is open.
         var lastFailure: FeathersError?
         var sink: EventSink?
         var setups: [ConnectionSetup] = []
@@ -78,7 +78,7 @@ final class SocketIOClient: Sendable {
         var maxPayload: Int { current?.heartbeat.handshake.maxPayload ?? .max }
         func isCurrent(_ connection: SocketIOConnection) -> Bool { current?.connection === connection }
 
-        /// The connection that a call may go out over now; nil if it has to wait.
+        /// Returns the connection over which a call can be sent now, or nil if it must wait.
         func connection(for call: OutgoingCall) -> SocketIOConnection? {
             guard let connection = current?.connection, session.isJoined else { return nil }
             let isReady = call.connection.map { $0 === connection } ?? (call.lane == .session || current?.stage == .open)
@@ -112,8 +112,8 @@ final class SocketIOClient: Sendable {
 
     // MARK: - Running
 
-    /// Takes the right to run. The first caller must then call ``run(stopsAtFirstFailure:)``.
-    /// - Returns: whether the caller is the first, and the outcome of the first attempt to connect, or of the current one.
+    /// Claims the right to run. The first caller must then call ``run(stopsAtFirstFailure:)``.
+    /// - Returns: Whether the caller is the first, and the outcome of the first or current attempt to connect.
     func start() -> (isFirst: Bool, outcome: Promise<Void>) {
         state.withLock { state in
             if state.life.isRunning { return (false, state.run.outcome) }
@@ -123,9 +123,9 @@ final class SocketIOClient: Sendable {
         }
     }
 
-    /// Connects, and connects again, until it is stopped or the policy ends it.
-    /// - Parameter stopsAtFirstFailure: whether to give up if the first attempt fails.
-    /// - Throws: ``FeathersError`` saying why there is no connection and will be none.
+    /// Connects, and reconnects until stopped or until the policy ends it.
+    /// - Parameter stopsAtFirstFailure: Whether to give up if the first attempt fails.
+    /// - Throws: ``FeathersError`` with the reason why the connection ended permanently.
     @concurrent
     func run(stopsAtFirstFailure: Bool) async throws {
         let end = await withTaskGroup(of: Void.self) { group in
@@ -155,7 +155,7 @@ final class SocketIOClient: Sendable {
             }
             if isStopped { return Disconnection(.clientDisconnect) }
             let isFirst = !hasBeenOpen && stopsAtFirstFailure
-            // Callers that wait for the connection learn why there is none, even if further attempts follow.
+            // Callers that are waiting for the connection get the error, even if further attempts follow.
             if !isFirst { failOutcome(end.error) }
             let asksPlugins = isFirst ? !isRepeated : backoff.isFinal(end.reason)
             let isOverruled = asksPlugins ? await reconnects(after: end.reason) : false
@@ -166,7 +166,7 @@ final class SocketIOClient: Sendable {
             switch backoff.ended(end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1)) {
             case .stop(let reason): return Disconnection(reason, error: end.error)
             case .wait(let attempt, let delay):
-                // The wait begins before the status says so: a reader who then advances the clock has advanced it for this wait.
+                // The wait begins before the status changes, so a reader that then advances the clock advances it for this wait.
                 let moment = timebase.now + delay
                 status.set(.waiting(attempt: attempt, delay: delay, after: end.reason))
                 let retry = Promise<Void>()
@@ -204,16 +204,16 @@ final class SocketIOClient: Sendable {
         run.ended.resolve(())
     }
 
-    /// Ends the connection, or the attempt to make one, and returns when it has ended. Does nothing if nothing is running.
+    /// Ends the connection, or the attempt to connect, and returns when it has ended. A no-op if nothing is running.
     func stop() async {
         let (isRunning, run) = state.withLock { ($0.life.isRunning, $0.run) }
         guard isRunning else { return }
-        // Settled before looking for a connection: one that opens later sees the signal, one that opened earlier is found here.
+        // Settled before looking for a connection: a later connection sees the signal, and an earlier one is found here.
         run.stop.resolve(())
         let (connection, retry) = state.withLock { ($0.current?.connection, $0.run.retry) }
         if let connection { sayGoodbye(to: connection) }
         retry?.resolve(())
-        // A caller that is cancelled while waiting has still ended the connection.
+        // Even if the caller is canceled while waiting, the connection ends.
         try? await run.ended.value()
     }
 
@@ -221,7 +221,7 @@ final class SocketIOClient: Sendable {
 
     // MARK: - Time
 
-    /// Watches all deadlines, with one sleep at a time, until the task is cancelled.
+    /// Enforces all deadlines, with one sleep at a time, until the task is canceled.
     private func keepTime() async {
         while !Task.isCancelled {
             let signal = Promise<Void>()
@@ -236,7 +236,7 @@ final class SocketIOClient: Sendable {
         }
     }
 
-    /// Sleeps until a moment, until the promise is settled or until the task is cancelled.
+    /// Sleeps until a deadline passes, the promise is settled, or the task is canceled.
     private func sleep(until moment: Duration?, orUntil signal: Promise<Void>) async {
         guard let moment else {
             try? await signal.value()
@@ -251,7 +251,7 @@ final class SocketIOClient: Sendable {
         }
     }
 
-    /// Ends the calls, and the connection, that are overdue.
+    /// Ends overdue calls, and the connection if it is overdue.
     func timePassed() {
         let now = timebase.now
         var failure: FeathersError?
@@ -263,15 +263,16 @@ final class SocketIOClient: Sendable {
                 return (expired, state.current?.connection, Disconnection(.pingTimeout))
             }
             if case .joining(let deadline) = state.current?.stage, deadline <= now {
-                let reason = DisconnectReason.transportError("The server did not answer CONNECT in time")
+                let reason = DisconnectReason.transportError("The server did not respond to CONNECT in time")
                 let error = FeathersError(.timeout, reason.explanation, execution: .neverSent)
-                // Without a goodbye: a caller of `connect` would wait for a server that has stopped answering.
+                // Skips the disconnect packet: a caller of `connect` would wait for an unresponsive server.
                 return (expired, state.current?.connection, Disconnection(reason, error: error))
             }
             return (expired, nil, nil)
         }
         for call in expired {
-            call.waiter.resume(throwing: call.unsent == nil ? FeathersError.unanswered : FeathersError.unconnected(after: failure))
+            let isSent = call.unsent == nil
+            call.waiter.resume(throwing: isSent ? FeathersError.unanswered(call.waiter.request) : FeathersError.unconnected(after: failure))
         }
         if let connection, let end { lose(connection, end) }
     }

@@ -1,25 +1,25 @@
-/// An open Engine.IO session over one of its transports: packets in, frames out, both in order.
+/// An open Engine.IO session over one of its transports. Packets are received, and frames are sent, in order.
 protocol EngineConnection: Sendable {
     var handshake: EngineHandshake { get }
 
-    /// Delivers packets until the session ends or the task is cancelled; called once. `handler` is called by one thread at a time, in the
-    /// order of arrival, and never after this method returns. It must not block.
-    /// - Returns: how the session ended.
+    /// Delivers packets until the session ends or the task is canceled. Call it only once. `handler` is called by one thread at a time, in order of
+    /// arrival, and never after this method returns. It must not block.
+    /// - Returns: How the session ended.
     func run(_ handler: @escaping @Sendable (EnginePacket) -> Void) async -> EngineClosure
 
-    /// Queues frames and returns. The order of calls is the order on the wire.
-    /// - Throws: ``EngineSendError`` where not all of the frames were taken.
+    /// Queues frames and returns immediately. Frames are sent in the order of the calls.
+    /// - Throws: ``EngineSendError`` if not all of the frames were accepted.
     func sendNow(_ frames: [EngineFrame]) throws(EngineSendError)
 
-    /// Sends what is queued, then `close`, and ends the session.
+    /// Sends the queued frames, then `close`, and ends the session.
     func close()
 }
 
 struct EngineClosure: Sendable {
     enum Reason: Sendable, Hashable {
-        /// By ``EngineConnection/close()``.
+        /// Closed by ``EngineConnection/close()``.
         case closed
-        /// The other side closed without a message.
+        /// The peer closed without a message.
         case lost
         case failed(String)
         /// The server sent something other than Engine.IO.
@@ -27,7 +27,7 @@ struct EngineClosure: Sendable {
     }
 
     var reason: Reason
-    /// The calls whose frames were queued and never sent.
+    /// The calls whose frames were queued but never sent.
     var unsent: [Int] = []
 }
 
@@ -38,6 +38,6 @@ struct EngineSendError: Error, Hashable {
     }
 
     var reason: Reason
-    /// How many of the frames, counted from the first, were queued before the error.
+    /// The number of leading frames that were queued before the error.
     var taken = 0
 }

@@ -3,12 +3,12 @@ import FeathersNetworking
 import FeathersSupport
 import Foundation
 
-/// Opens sessions: tries the transports in order until one of them opens.
+/// Opens sessions, trying the transports in order until one succeeds.
 struct EngineOpener: Sendable {
     let address: EngineAddress
     let transports: [SocketIOTransport.EngineTransport]
     let connector: (any WebSocketConnector)?
-    /// Makes the client that polls. Each session gets its own, since a shared one would reuse the dead connections of a lost session.
+    /// Creates the client for polling. Each session gets its own, because a shared one would reuse the dead connections of a lost session.
     let makeClient: @Sendable () -> any HTTPClient
     let limit: Int
     let timebase: RelativeClock
@@ -16,11 +16,10 @@ struct EngineOpener: Sendable {
     /// How long a server waits for a probe (`upgradeTimeout`).
     private static let probeTimeout = Duration.seconds(10)
 
-    /// Opens a session.
-    /// - Parameter timeout: how long all attempts may take together. Each transport gets an equal share, so that one that hangs leaves time for the next.
-    /// - Throws: ``EngineOpeningError`` that says why each transport failed; `CancellationError`.
+    /// Opens a session. `timeout` covers all attempts. Each transport gets an equal share, so one that hangs leaves time for the next.
+    /// - Throws: ``EngineOpeningError``, which says why each transport failed, or `CancellationError`.
     func open(headers: HTTPHeaders, timeout: Duration) async throws -> any EngineConnection {
-        guard !transports.isEmpty else { throw EngineOpeningError("No transport is allowed") }
+        guard !transports.isEmpty else { throw EngineOpeningError("No transports are enabled") }
         let part = timeout / transports.count
         var failures: [EngineOpeningError] = []
         for transport in transports {
@@ -40,7 +39,7 @@ struct EngineOpener: Sendable {
         _ transport: SocketIOTransport.EngineTransport, _ headers: HTTPHeaders, _ timeout: Duration, webSocketFailed: Bool
     ) async throws -> any EngineConnection {
         let place = address.place
-        let late = EngineOpeningError("\(place) did not answer within \(timeout)", isTimeout: true)
+        let late = EngineOpeningError("\(place) did not respond within \(timeout)", isTimeout: true)
         switch transport {
         case .webSocket:
             return try await timebase.run(atMost: timeout, orThrow: late) {
@@ -71,7 +70,7 @@ struct EngineOpener: Sendable {
     }
 
     private func webSocket(sid: String?, _ headers: HTTPHeaders, _ timeout: Duration) async throws -> WebSocketEngineConnection {
-        guard let connector else { throw EngineOpeningError("there is no WebSocket implementation here") }
+        guard let connector else { throw EngineOpeningError("there is no WebSocket implementation on this platform") }
         let request = WebSocketRequest(
             url: try address.url(transport: "websocket", sid: sid), headers: headers, timeout: timeout, maximumMessageSize: limit)
         do {
@@ -82,21 +81,24 @@ struct EngineOpener: Sendable {
     }
 }
 
-/// Where an Engine.IO server is: the origin of a URL, a path with a slash at its end, and the query of both protocols.
+/// The address of an Engine.IO server: the origin of a URL, a path ending with a slash, and the query of both protocols.
 struct EngineAddress: Sendable {
     private let origin: String
     private let path: String
     private let query: String
 
-    /// - Throws: ``FeathersError/Code/badRequest`` if the URL has no host, or a scheme other than http, https, ws and wss.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the URL has no host, or a scheme other than http, https, ws, and wss.
     init(_ url: URL, path: String) throws(FeathersError) {
         let url = url.absoluteURL
         guard let scheme = url.scheme?.lowercased(), ["http", "https", "ws", "wss"].contains(scheme),
             let host = url.host(percentEncoded: true),
             !host.isEmpty
         else {
-            throw FeathersError(
-                .badRequest, "The URL of a Socket.IO server must be an http, https, ws or wss URL with a host", execution: .neverSent)
+            throw FeathersError.refused(
+                """
+                The URL of a Socket.IO server must be an http, https, ws, or wss URL with a host, such as 'http://localhost:3030', not \
+                '\(url.withoutCredentials)'
+                """)
         }
         let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
         let isSecure = scheme == "https" || scheme == "wss"
@@ -112,13 +114,13 @@ struct EngineAddress: Sendable {
         let session = sid.map { "&sid=" + percentEncoded(component: $0) } ?? ""
         let text = "\(origin)\(path)?\(query)EIO=4&transport=\(transport)\(session)"
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
-            throw FeathersError(.badRequest, "The path or query of the Socket.IO server makes no valid URL", execution: .neverSent)
+            throw FeathersError(.badRequest, "The path or query of the Socket.IO server does not form a valid URL", execution: .neverSent)
         }
         return url
     }
 }
 
-/// Why a session could not be opened, in one sentence.
+/// The reason why a session could not be opened, as a sentence.
 struct EngineOpeningError: Error, Sendable, CustomStringConvertible {
     let description: String
     let isTimeout: Bool
@@ -131,7 +133,7 @@ struct EngineOpeningError: Error, Sendable, CustomStringConvertible {
     init(_ closure: EngineClosure) {
         let description =
             switch closure.reason {
-            case .closed: "The connection was closed while it was opened"
+            case .closed: "The connection was closed while it was being opened"
             case .lost: "The server closed the connection before the session was open"
             case .failed(let message), .invalid(let message): message
             }

@@ -1,28 +1,28 @@
 import Foundation
 
-/// One packet of the Engine.IO protocol, revision 4.
+/// A packet of the Engine.IO protocol, revision 4.
 enum EnginePacket: Sendable, Hashable {
-    /// `0`: the server's handshake, JSON.
+    /// `0`: the server's handshake, in JSON.
     case open(String)
-    /// `1`: the session ends.
+    /// `1`: ends the session.
     case close
     /// `2`: the server's heartbeat, or the probe of a WebSocket, which carries `probe`.
     case ping(String)
-    /// `3`: the answer to a ping, with the ping's own text.
+    /// `3`: the response to a ping, with the same text.
     case pong(String)
     /// `4`: a text message.
     case message(String)
-    /// A message of bytes: a binary WebSocket frame, or `b` and Base64 over polling.
+    /// A binary message: a binary WebSocket frame, or `b` and Base64 over polling.
     case binary([UInt8])
     /// `5`: the session continues over the WebSocket that carries this packet.
     case upgrade
-    /// `6`: nothing; lets a waiting poll return.
+    /// `6`: no content; releases a waiting poll.
     case noop
 
-    /// Reads the text of one WebSocket frame, or one piece of a polling body.
+    /// Parses the text of a WebSocket frame, or one part of a polling body.
     init(decoding text: String) throws(EngineCodecError) {
         guard let type = text.utf8.first else { throw EngineCodecError(reason: .empty, offset: 0) }
-        // Every type is one byte, so the rest starts at a character.
+        // Every type is a single byte, so the rest starts at a character boundary.
         let rest = { String(text[text.utf8.index(after: text.utf8.startIndex)...]) }
         switch type {
         case UInt8(ascii: "0"): self = .open(rest())
@@ -36,7 +36,7 @@ enum EnginePacket: Sendable, Hashable {
         }
     }
 
-    /// How many bytes the packet carries.
+    /// The size of the packet's content, in bytes.
     var size: Int {
         switch self {
         case .open(let text), .ping(let text), .pong(let text), .message(let text): text.utf8.count
@@ -59,7 +59,7 @@ enum EnginePacket: Sendable, Hashable {
     }
 }
 
-/// A packet that is written and ready to send, and the call it belongs to.
+/// A serialized packet that is ready to send, and the call it belongs to.
 struct EngineFrame: Sendable, Hashable {
     enum Content: Sendable, Hashable {
         case text(String)
@@ -67,7 +67,7 @@ struct EngineFrame: Sendable, Hashable {
     }
 
     var content: Content
-    /// The ack id of the call this frame is a part of.
+    /// The acknowledgement id of the call that this frame is a part of.
     var call: Int?
 
     init(text: String, call: Int? = nil) {
@@ -87,7 +87,7 @@ struct EngineFrame: Sendable, Hashable {
         }
     }
 
-    /// How many bytes the frame has in a polling body, where bytes become `b` and Base64.
+    /// The size of the frame in a polling body, where bytes become `b` and Base64.
     var pollingSize: Int {
         switch content {
         case .text(let text): text.utf8.count
@@ -96,13 +96,13 @@ struct EngineFrame: Sendable, Hashable {
     }
 }
 
-/// The body of a polling request or response: packets joined by U+001E, bytes as `b` and Base64.
+/// The body of a polling request or response: packets joined by U+001E, with bytes as `b` and Base64.
 enum EnginePayload {
     static let separator: UInt8 = 0x1E
-    /// How many packets a body may hold: as many events of 256 bytes as fit into 16 MiB.
+    /// The maximum number of packets in a body: as many events of 256 bytes as fit into 16 MiB.
     static let maximumPackets = 1 << 16
 
-    /// Reads a body; one packet may have as many bytes as the limit.
+    /// Parses a body. The limit applies to the size of each packet, in bytes.
     static func packets(in body: some Collection<UInt8>, limit: Int = .max) throws(EngineCodecError) -> [EnginePacket] {
         var packets: [EnginePacket] = []
         var start = body.startIndex
@@ -139,7 +139,7 @@ enum EnginePayload {
     private static func packet(in piece: some Collection<UInt8>, at offset: Int) throws(EngineCodecError) -> EnginePacket {
         if piece.first == UInt8(ascii: "b") {
             let text = Data(piece.dropFirst())
-            // Foundation accepts more padding than there should be.
+            // Foundation accepts excess padding.
             guard text.count.isMultiple(of: 4), let bytes = Data(base64Encoded: text) else {
                 throw EngineCodecError(reason: .invalidBase64, offset: offset + 1)
             }
@@ -154,7 +154,7 @@ enum EnginePayload {
     }
 }
 
-/// Why bytes are not an Engine.IO packet, and where.
+/// The reason why bytes aren't an Engine.IO packet, and their position.
 struct EngineCodecError: Error, Hashable, CustomStringConvertible {
     enum Reason: Hashable, Sendable {
         case empty, invalidUTF8, invalidBase64
@@ -164,10 +164,10 @@ struct EngineCodecError: Error, Hashable, CustomStringConvertible {
     }
 
     let reason: Reason
-    /// How many bytes precede the fault; for Base64, how many precede its text.
+    /// The number of bytes before the error. For Base64, the number of bytes before its text.
     let offset: Int
 
-    /// The reason and the offset; never the packet, which may hold secrets.
+    /// The reason and the offset, but never the packet, which may contain secrets.
     var description: String {
         let explanation =
             switch reason {

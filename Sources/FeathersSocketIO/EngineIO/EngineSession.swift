@@ -1,8 +1,7 @@
 import FeathersCore
 
-/// The client's side of an Engine.IO session once it is open: heartbeats and the end. Times come from a clock that continues while the
-/// machine sleeps. A session that ended meanwhile is therefore known to have ended as soon as the machine wakes, not a timer's length
-/// later.
+/// The client's side of an open Engine.IO session: heartbeats and the end. Times come from a clock that continues while the machine sleeps. So if a
+/// session ended during sleep, this is detected as soon as the machine wakes, without waiting for a timer.
 struct EngineSession: Sendable {
     enum Action: Sendable, Hashable {
         case nothing
@@ -11,15 +10,15 @@ struct EngineSession: Sendable {
     }
 
     enum Reason: Sendable, Hashable {
-        /// The server was silent for longer than `pingInterval` and `pingTimeout` together.
+        /// The server was silent for longer than `pingInterval` and `pingTimeout` combined.
         case pingTimeout
         case closedByServer
-        /// The server sent a packet that it may not send now.
+        /// The server sent a packet that isn't allowed at this point.
         case unexpected(String)
     }
 
     let handshake: EngineHandshake
-    /// When the server is considered gone.
+    /// When the server is considered unreachable.
     private(set) var heartbeatDeadline: Duration
     private(set) var isClosed = false
 
@@ -28,7 +27,7 @@ struct EngineSession: Sendable {
         heartbeatDeadline = now + handshake.silence
     }
 
-    /// Whether the server has been silent for too long; checked before anything is sent.
+    /// Returns whether the server has been silent for too long. Checked before anything is sent.
     func isExpired(at now: Duration) -> Bool { now >= heartbeatDeadline }
 
     mutating func received(_ packet: EnginePacket, now: Duration) -> Action {
@@ -41,7 +40,7 @@ struct EngineSession: Sendable {
         case .message, .binary, .noop, .pong: return .nothing
         case .close: return close(.closedByServer)
         case .open: return close(.unexpected("a second handshake"))
-        case .upgrade: return close(.unexpected("an upgrade, which is the client's to send"))
+        case .upgrade: return close(.unexpected("an upgrade, which only the client may send"))
         }
     }
 
@@ -56,13 +55,13 @@ struct EngineSession: Sendable {
     }
 }
 
-/// What a server says when it opens a session (Engine.IO 4, "Handshake"): every member is required.
+/// The server's handshake, which opens a session (Engine.IO 4, "Handshake"). All members are required.
 struct EngineHandshake: Sendable, Hashable {
-    /// The session's id, a secret of client and server.
+    /// The session's id, a secret shared by client and server.
     var sid: String
     var upgrades: [String] = []
     var pingInterval: Duration
-    /// How long an answer may take.
+    /// The time limit for a response to a ping.
     var pingTimeout: Duration
     var maxPayload: Int
 
@@ -96,9 +95,9 @@ extension EngineHandshake {
 }
 
 struct EngineHandshakeError: Error, Hashable, CustomStringConvertible {
-    /// The member that is missing or invalid; nil if the text is not JSON.
+    /// The member that is missing or invalid, or nil if the text isn't JSON.
     let member: String?
 
-    /// Never the handshake itself: it holds the session's id.
+    /// Does not include the handshake itself, which contains the session's id.
     var description: String { member.map { "The server's handshake has no valid '\($0)'" } ?? "The server's handshake is not JSON" }
 }

@@ -2,11 +2,11 @@ import FeathersCore
 import FeathersNetworking
 import FeathersSupport
 
-/// An Engine.IO session over HTTP long-polling: at most one GET waits and at most one POST is in flight.
+/// An Engine.IO session over HTTP long-polling, with at most one GET and one POST in flight.
 final class PollingConnection: EngineConnection {
     enum End: Sendable {
         case closed(EngineClosure)
-        /// Polling is paused so that a WebSocket can take over. What was not posted is handed on.
+        /// Polling is paused so that a WebSocket can take over. Frames that were not posted are passed on.
         case paused(unsent: [EngineFrame])
     }
 
@@ -16,7 +16,7 @@ final class PollingConnection: EngineConnection {
         var isClosing = false
         var isEnded = false
         var closure: EngineClosure?
-        /// Settled when the probe of a WebSocket is over; nil where there is none.
+        /// Settled when the probe of a WebSocket is over, or nil if there is no probe.
         var probe: Promise<Void>?
     }
 
@@ -27,7 +27,7 @@ final class PollingConnection: EngineConnection {
     private let early: [EnginePacket]
     private let sendings: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
-    /// Settled by ``pause()``: an upgrade does not wait for the rest between two polls.
+    /// Settled by ``pause()``, because an upgrade does not wait for the delay between two polls.
     private let pausing = Promise<Void>()
 
     private init(_ requests: PollingRequests, _ handshake: EngineHandshake, _ early: [EnginePacket], _ timebase: RelativeClock) {
@@ -97,18 +97,18 @@ final class PollingConnection: EngineConnection {
         if isFirst { wake.yield() }
     }
 
-    /// A WebSocket is being probed until the promise is settled. A server that has answered the probe releases the waiting poll with a
-    /// `noop`, maybe before the answer is read here. Another poll would then wait for as long as the server likes, and the upgrade with it.
+    /// Records that a WebSocket is being probed until the promise is settled. A server that responds to the probe releases the waiting poll with a
+    /// `noop`, possibly before the response is read here. Another poll would then block indefinitely, and the upgrade with it.
     func expectProbe(_ probe: Promise<Void>) { state.withLock { $0.probe = probe } }
 
-    /// Lets the GET and the POST in flight end and starts no others.
+    /// Lets the GET and POST in flight end, and starts no more.
     func pause() {
         state.withLock { $0.isPausing = true }
         pausing.resolve(())
         wake.yield()
     }
 
-    /// Records why the session ended; the first reason counts.
+    /// Records why the session ended. The first reason takes precedence.
     private func end(_ reason: EngineClosure.Reason) {
         state.withLock { state in
             if state.closure == nil { state.closure = EngineClosure(reason: state.isClosing ? .closed : reason) }
@@ -126,7 +126,7 @@ final class PollingConnection: EngineConnection {
                 packets.forEach(handler)
                 if packets.contains(.close) { return end(.lost) }
                 if packets.contains(.noop), let probe = state.withLock({ $0.probe }) { try await probe.value() }
-                // The server ends the last poll with a lone `noop`.
+                // The server ends the last poll with a single `noop`.
                 if state.withLock({ $0.isClosing }), packets == [.noop] { return }
                 if rest > .zero { try await timebase.sleep(until: timebase.now + rest, or: pausing) }
             } catch {
@@ -163,13 +163,13 @@ final class PollingConnection: EngineConnection {
     }
 }
 
-/// The frames that wait to be posted, and how they are packed into requests (Engine.IO 4, "maxPayload").
+/// The frames waiting to be posted, and their division into requests (Engine.IO 4, "maxPayload").
 struct PollingQueue: Sendable {
-    /// Servers refuse bodies with more packets (python-engineio).
+    /// Some servers reject bodies with more packets (python-engineio).
     static let maximumPackets = 16
 
     private var frames: [EngineFrame] = []
-    /// How many bytes the frames take; small ones little more than the frame itself.
+    /// The memory that the frames take up in bytes, including overhead, which dominates for small frames.
     private var bytes = 0
     private let maxPayload: Int
 
@@ -177,8 +177,8 @@ struct PollingQueue: Sendable {
 
     var isEmpty: Bool { frames.isEmpty }
 
-    /// Adds frames while what waits has at most ``TextLimit/standard`` bytes, as over a WebSocket; a larger frame is taken where nothing else waits.
-    /// - Returns: how many were taken.
+    /// Adds frames up to ``TextLimit/standard`` bytes, as over a WebSocket. An empty queue also accepts a larger frame.
+    /// - Returns: The number of frames accepted.
     @discardableResult
     mutating func append(contentsOf new: [EngineFrame]) -> Int {
         for (index, frame) in new.enumerated() {
@@ -188,13 +188,13 @@ struct PollingQueue: Sendable {
         return new.count
     }
 
-    /// Adds a frame, whatever waits.
+    /// Adds a frame, regardless of the queue's size.
     mutating func append(_ frame: EngineFrame) {
         frames.append(frame)
         bytes += Self.size(of: frame)
     }
 
-    /// Takes the frames of one body: as many as fit. A frame that exceeds the limit by itself goes alone.
+    /// Takes as many frames as fit in one body. A frame that exceeds the limit on its own is sent alone.
     mutating func takeBatch() -> [EngineFrame] {
         var size = 0
         var count = 0

@@ -1,16 +1,15 @@
-/// How soon a server is polled again. A long-poll is meant to wait for packets: a server that answers at once with nothing useful would be
-/// asked as fast as the machine can.
+/// The pace of polling. A long-poll is meant to wait for packets. Without a delay, a server that responds immediately with nothing useful would be
+/// polled as fast as possible.
 struct PollingPace: Sendable {
-    /// An answer that took as long as this has kept a pace of its own, whatever it brought.
+    /// The minimum time for a response that needs no delay after it, regardless of its content.
     static let leastWait = Duration.milliseconds(100)
     static let longestRest = Duration.seconds(1)
 
-    /// The last rest; nil if the last answer was not empty, or not early.
+    /// The last delay, or nil if the last response was not empty or not early.
     private var rest: Duration?
 
-    /// - Parameter duration: how long the server took for its answer.
-    /// - Returns: how long to wait before the next poll. The first early answer without a message is followed at once, since servers let a
-    ///   poll return that way; each further one doubles the wait.
+    /// Returns the delay before the next poll after a response that took `duration`. The first early response without a message is followed
+    /// immediately, because servers release a poll that way. Each further one doubles the delay.
     mutating func answered(_ packets: [EnginePacket], after duration: Duration) -> Duration {
         guard duration < Self.leastWait, !packets.contains(where: \.isMessage) else {
             rest = nil

@@ -12,7 +12,7 @@ struct PollingRequests: Sendable {
     func poll(sid: String?, timeout: Duration?) async throws -> [EnginePacket] {
         let url = try address.url(transport: "polling", sid: sid)
         var request = HTTPRequest(url: url, headers: headers, timeout: timeout, redirects: .never, maximumResponseBytes: limit)
-        // The packets of a lost response do not come again: the session must end rather than continue without them.
+        // The packets of a lost response are not sent again, so the session must end rather than continue without them.
         request.isRepeatable = false
         let response = try await execute(request)
         do throws(EngineCodecError) {
@@ -22,7 +22,7 @@ struct PollingRequests: Sendable {
         }
     }
 
-    /// Sends packets; returns when the server has taken them.
+    /// Sends packets, and returns when the server has accepted them.
     func post(_ frames: [EngineFrame], sid: String) async throws {
         var headers = headers
         try headers.set("Content-Type", to: "text/plain;charset=UTF-8")
@@ -54,10 +54,13 @@ struct PollingError: Error, CustomStringConvertible {
 }
 
 extension PollingError {
-    /// Engine.IO explains refusals in JSON: `{"code":1,"message":"Session ID unknown"}`.
+    /// Creates an error from a response. Engine.IO explains refusals in JSON: `{"code":1,"message":"Session ID unknown"}`.
     init(refusal response: HTTPResponse) {
         let json = try? JSONValue(parsing: response.body)
-        let why = json?["message"]?.string ?? (response.status == 413 ? "more was sent at once than the server accepts" : "no reason given")
-        self.init(description: "The server answered \(response.status): \(why)")
+        // Engine.IO itself never responds with 404.
+        let missing = response.status == 404 ? "no Socket.IO server found at \(response.url.withoutCredentials)" : nil
+        let tooLarge = response.status == 413 ? "the request is larger than the server accepts" : nil
+        let why = missing ?? json?["message"]?.string ?? tooLarge ?? "no reason given"
+        self.init(description: "The server responded with \(response.status): \(why)")
     }
 }

@@ -2,11 +2,11 @@ import FeathersCore
 import FeathersNetworking
 import FeathersSupport
 
-/// A session that begins with polling and moves to a WebSocket as soon as one is open.
+/// A session that begins with polling, and moves to a WebSocket as soon as one is open.
 final class UpgradingConnection: EngineConnection {
     private struct State {
         var machine = EngineUpgrade()
-        /// Frames that were sent while neither transport accepts any.
+        /// Frames sent while neither transport accepts any.
         var held: [EngineFrame] = []
         var webSocket: WebSocketEngineConnection?
     }
@@ -16,7 +16,7 @@ final class UpgradingConnection: EngineConnection {
     private let state = Locked(State())
     private let probeTimeout: @Sendable () async throws -> Void
 
-    /// - Parameter probeTimeout: returns when the probe has taken too long.
+    /// Creates a session that starts with `polling`. `probeTimeout` returns when the probe has taken too long.
     init(
         _ polling: PollingConnection, probeTimeout: @escaping @Sendable () async throws -> Void,
         openWebSocket: @escaping @Sendable () async throws -> WebSocketEngineConnection
@@ -63,7 +63,7 @@ final class UpgradingConnection: EngineConnection {
                 do throws(EngineSendError) {
                     return try polling.sendNow(frames)
                 } catch {
-                    // Polling may have been paused in between; then there is another way.
+                    // Polling may have been paused in the meantime. If so, another transport is available.
                     guard error.reason == .closed, state.withLock({ $0.machine.holdsFrames || $0.machine.isUpgraded }) else { throw error }
                 }
             }
@@ -81,7 +81,7 @@ final class UpgradingConnection: EngineConnection {
         }
     }
 
-    /// Sends `5`, then what polling did not post, then the held frames. From then on frames go straight to the WebSocket.
+    /// Sends `5`, the frames that polling did not post, and then the held frames. After that, frames go directly to the WebSocket.
     private func switchOver(to webSocket: WebSocketEngineConnection, unsent: [EngineFrame]) -> EngineUpgrade.Action {
         var frames = [EnginePacket.upgrade.frame] + unsent
         while true {
@@ -98,7 +98,7 @@ final class UpgradingConnection: EngineConnection {
 
     private func probe() async {
         guard let webSocket = try? await openWebSocket() else {
-            _ = state.withLock { $0.machine.failed("No WebSocket could be opened") }
+            _ = state.withLock { $0.machine.failed("The WebSocket could not be opened") }
             return
         }
         state.withLock { $0.webSocket = webSocket }
@@ -117,7 +117,7 @@ final class UpgradingConnection: EngineConnection {
             return await group.next().flatMap(\.self)
         }
         let action = state.withLock { state in
-            answer.map { state.machine.received($0) } ?? state.machine.failed("The probe was not answered")
+            answer.map { state.machine.received($0) } ?? state.machine.failed("The probe received no response")
         }
         switch action {
         case .pausePolling:
@@ -128,18 +128,18 @@ final class UpgradingConnection: EngineConnection {
     }
 }
 
-/// The move of a session from polling to a WebSocket: `2probe`, `3probe`, polling paused, `5`.
+/// The move of a session from polling to a WebSocket: `2probe`, `3probe`, pausing of polling, `5`.
 struct EngineUpgrade: Sendable {
     enum Action: Sendable, Hashable {
         case nothing
         case sendProbe
-        /// Let the poll and the post in flight end, and start no others.
+        /// Let the poll and the post in flight end, and start no more.
         case pausePolling
         /// Send `5`, then the held frames, and use the WebSocket from now on.
         case switchOver
         /// Close the WebSocket and stay with polling.
         case abandon(String)
-        /// End the session on the transport it uses now.
+        /// End the session on its current transport.
         case closePolling, closeWebSocket
     }
 
@@ -148,7 +148,7 @@ struct EngineUpgrade: Sendable {
     private var state = State.idle
     private var closeIsRequested = false
 
-    /// Whether frames are held, since polling sends no more and the WebSocket does not yet.
+    /// Whether frames are held, because polling has stopped sending and the WebSocket has not yet started.
     var holdsFrames: Bool { state == .pausing }
     var isUpgraded: Bool { state == .upgraded }
 
@@ -160,7 +160,7 @@ struct EngineUpgrade: Sendable {
 
     mutating func received(_ packet: EnginePacket) -> Action {
         guard state == .probing else { return .nothing }
-        guard packet == .pong("probe") else { return failed("The server did not answer the probe") }
+        guard packet == .pong("probe") else { return failed("The server did not respond to the probe") }
         state = .pausing
         return .pausePolling
     }
@@ -171,14 +171,14 @@ struct EngineUpgrade: Sendable {
         return closeIsRequested ? .closeWebSocket : .switchOver
     }
 
-    /// The WebSocket could not be opened, was lost, or took too long.
+    /// Handles a WebSocket that could not be opened, was lost, or took too long.
     mutating func failed(_ why: String) -> Action {
         guard state == .idle || state == .probing else { return .nothing }
         state = .abandoned
         return .abandon(why)
     }
 
-    /// The session is to end. While polling pauses this waits, since both sides are in between.
+    /// Handles a request to end the session. While polling is pausing, the request waits, because neither transport is in use.
     mutating func closeRequested() -> Action {
         switch state {
         case .pausing:

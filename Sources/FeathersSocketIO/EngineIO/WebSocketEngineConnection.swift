@@ -2,10 +2,10 @@ import FeathersCore
 import FeathersNetworking
 import FeathersSupport
 
-/// An Engine.IO session over a WebSocket: one packet in each frame.
+/// An Engine.IO session over a WebSocket, with one packet per frame.
 final class WebSocketEngineConnection: EngineConnection {
     private enum Phase {
-        /// The session is being opened; packets are taken one by one with `nextPacket`.
+        /// The session is being opened. Packets are taken one by one with `nextPacket`.
         case opening(received: [EnginePacket], waiting: Promise<EnginePacket>?)
         case running(@Sendable (EnginePacket) -> Void)
         case ended
@@ -52,7 +52,7 @@ final class WebSocketEngineConnection: EngineConnection {
 
     func adopt(_ handshake: EngineHandshake) { state.withLock { $0.handshake = handshake } }
 
-    /// The next packet, before ``run(_:)`` is called.
+    /// Returns the next packet. Only for use before ``run(_:)`` is called.
     func nextPacket() async throws -> EnginePacket {
         let promise = Promise<EnginePacket>()
         let early: EnginePacket? = state.withLock { state in
@@ -63,12 +63,12 @@ final class WebSocketEngineConnection: EngineConnection {
         }
         if let early { return early }
         if let closure = end.current { throw EngineOpeningError(closure) }
-        // The end of the connection ends the wait too, see `finish`.
+        // The end of the connection also ends the wait (see `finish`).
         return try await promise.value()
     }
 
     func run(_ handler: @escaping @Sendable (EnginePacket) -> Void) async -> EngineClosure {
-        // Packets that arrived before go first; those that arrive meanwhile queue behind them.
+        // Earlier packets are delivered first. Packets that arrive in the meantime queue behind them.
         while true {
             let received: [EnginePacket] = state.withLock { state in
                 guard case .opening(let received, _) = state.phase else { return [] }
@@ -145,13 +145,13 @@ final class WebSocketEngineConnection: EngineConnection {
         case .handler(let handler): handler(packet)
         case .promise(let promise): promise.resolve(packet)
         case .none: break
-        case .overflow: finish(.invalid("The server sends before its handshake is read"))
+        case .overflow: finish(.invalid("The server sent too much data before the session was running"))
         }
     }
 
     private func finish(_ reason: EngineClosure.Reason) {
         let (waiting, isClosedByUs): (Promise<EnginePacket>?, Bool) = state.withLock { state in
-            // Packets that arrived before the end are still to be delivered.
+            // Packets that arrived before the end must still be delivered.
             if case .opening(let received, nil) = state.phase, !received.isEmpty { return (nil, state.isClosedByUs) }
             defer { state.phase = .ended }
             if case .opening(_, let promise) = state.phase { return (promise, state.isClosedByUs) }

@@ -2,14 +2,14 @@ import FeathersCore
 
 /// Finds the result in the acknowledgement of a successful call, `3<id>[null,<result>]`, without parsing it.
 struct AckScanner {
-    /// The smallest packet worth scanning, in bytes. Smaller ones are parsed like any other packet.
+    /// The minimum size of a packet worth scanning, in bytes. Smaller ones are parsed like any other packet.
     static let minimumSize = 256
 
     let id: Int
     private let packet: String
     private let result: Range<Int>
 
-    /// Returns nil if the packet is anything else, or small.
+    /// Returns nil if the packet is anything else, or is small.
     init?(in packet: String, namespace: String) {
         guard packet.utf8.count >= Self.minimumSize else { return nil }
         var packet = packet
@@ -25,14 +25,14 @@ struct AckScanner {
         self.packet = packet
     }
 
-    /// The result, checked and marked; nil if it is not JSON, or a tree serves better.
+    /// Returns the result, validated and marked, or nil if it isn't JSON or a tree is more efficient.
     func marked() -> JSONTape? {
         var packet = packet
         return packet.withUTF8 { bytes in try? JSONTape.marking(UnsafeBufferPointer(rebasing: bytes[result])) }
     }
 }
 
-/// Reads the arguments of an acknowledgement as a FeathersJS server writes them: `[error]`, or `[null, result]`.
+/// Parses the arguments of an acknowledgement in the form that FeathersJS servers use: `[error]`, or `[null, result]`.
 enum AckResult {
     static func read(_ arguments: [JSONValue]) -> Result<JSONValue, any Error> {
         if let error = arguments.first, error.isTruthy { return .failure(FeathersError(wire: error)) }
@@ -61,7 +61,7 @@ extension Slice<UnsafeBufferPointer<UInt8>> {
         return true
     }
 
-    /// Drops the digits the slice begins with; returns nil if there are none, or too many.
+    /// Consumes the leading digits. Returns nil if there are none, or too many.
     fileprivate mutating func skipNumber() -> Int? {
         let digits = prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
         self = dropFirst(digits.count)

@@ -1,28 +1,28 @@
-/// The calls that wait to be sent or to be acknowledged. Every call leaves the table exactly once: by its acknowledgement, its deadline,
-/// its cancellation, or the end of its connection.
+/// The calls waiting to be sent or acknowledged. Every call leaves the table exactly once: through its acknowledgement, its deadline, its
+/// cancellation, or the end of its connection.
 struct CallTable<Waiter> {
-    /// Where a call waits until it is sent.
+    /// The queues in which calls wait to be sent.
     enum Lane: Int, Sendable, CaseIterable {
-        /// Calls that sign the connection in or out. They go out as soon as the namespace is joined.
+        /// Calls that sign the connection in or out. They are sent as soon as the namespace is joined.
         case session
-        /// All other calls. They go out once the connection is prepared.
+        /// All other calls. They are sent when the connection is prepared.
         case ordinary
     }
 
     private struct Queue: Sendable {
-        /// The calls in their order; entries outlive cancelled calls.
+        /// The calls in order. Entries may outlive canceled calls.
         var ids: [Int] = []
         var count = 0
-        /// How many bytes the waiting frames have.
+        /// The size of the waiting frames, in bytes.
         var bytes = 0
     }
 
     struct Call {
         let waiter: Waiter
         let deadline: Duration?
-        /// The frame while it is still to be sent; nil once it is sent.
+        /// The frame until it is sent, then nil.
         var unsent: EngineFrame?
-        /// Kept so that a frame that was never sent can be sent over the next connection.
+        /// Retained so that a frame that was never sent can be sent over the next connection.
         let frame: EngineFrame
         /// Whether the call fails with its connection, even if its frame was never sent.
         var isVolatile = false
@@ -35,9 +35,7 @@ struct CallTable<Waiter> {
     private let queueLimit: Int
     private let byteLimit: Int
 
-    /// - Parameters:
-    ///   - queueLimit: how many calls may wait in each lane.
-    ///   - byteLimit: how many bytes they may have together.
+    /// Creates an empty table. The limits on waiting calls, and on the bytes of their frames, apply to each lane.
     init(queueLimit: Int = .max, byteLimit: Int = .max) {
         self.queueLimit = queueLimit
         self.byteLimit = byteLimit
@@ -53,7 +51,7 @@ struct CallTable<Waiter> {
         add(id, Call(waiter: waiter, deadline: deadline, unsent: nil, frame: frame, isVolatile: isVolatile, lane: lane))
     }
 
-    /// Adds a call that is sent later, unless its lane is full.
+    /// Adds a call to send later. Returns `false` if its lane is full.
     mutating func addQueued(_ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, lane: Lane = .ordinary) -> Bool {
         guard queues[lane.rawValue].count < queueLimit, frame.size <= byteLimit - queues[lane.rawValue].bytes else { return false }
         add(id, Call(waiter: waiter, deadline: deadline, unsent: frame, frame: frame, lane: lane))
@@ -67,14 +65,14 @@ struct CallTable<Waiter> {
         calls[id] = call
         guard let deadline = call.deadline else { return }
         deadlines.insert(deadline, for: id)
-        // Most calls end long before their deadline: the entries they leave behind must not grow without bound.
+        // Most calls end long before their deadlines. The stale entries that they leave behind must not grow without bound.
         if deadlines.count > 2 * calls.count + 64 {
             deadlines = DeadlineHeap(calls.compactMap { id, call in call.deadline.map { ($0, id) } })
         }
     }
 
-    /// Takes the frames of a lane, in the order the calls were made; their calls count as sent from now on.
-    /// - Parameter refusal: why a call may not be sent; such calls are taken out and returned.
+    /// Takes the frames of a lane, in the order the calls were made, and marks their calls as sent. Removes and returns the calls for which `refusal`
+    /// returns a reason not to send them.
     mutating func takeQueue<Refusal>(
         _ lane: Lane = .ordinary, refusal: (Call) -> Refusal?
     ) -> (frames: [EngineFrame], refused: [(call: Call, why: Refusal)]) {
@@ -94,7 +92,7 @@ struct CallTable<Waiter> {
         return (frames, refused)
     }
 
-    /// Takes the calls that wait to be sent and match, in the order they were made.
+    /// Takes the matching calls that are waiting to be sent, in the order they were made.
     mutating func takeUnsent(where isMatch: (Call) -> Bool) -> [Call] {
         let matches = calls.filter { $0.value.unsent != nil && isMatch($0.value) }.sorted { $0.key < $1.key }
         return matches.compactMap { cancelled($0.key) }
@@ -102,7 +100,7 @@ struct CallTable<Waiter> {
 
     func waiter(for id: Int) -> Waiter? { calls[id].flatMap { $0.unsent == nil ? $0.waiter : nil } }
 
-    /// Takes the call a server has acknowledged; nil if the id is unknown or was never sent.
+    /// Takes the call that a server has acknowledged. Returns nil if the id is unknown or the call was never sent.
     mutating func acknowledged(_ id: Int) -> Waiter? {
         guard let index = calls.index(forKey: id), calls.values[index].unsent == nil else { return nil }
         return calls.remove(at: index).value.waiter
@@ -114,8 +112,8 @@ struct CallTable<Waiter> {
         return call
     }
 
-    /// Takes the calls that were sent and can no longer be answered. A call that was never sent stays, first in its lane, unless it is volatile.
-    /// - Parameter unsent: ids of calls whose frames were never sent, in order.
+    /// Takes the calls that were sent and can no longer be acknowledged. The calls in `unsent` were never sent: unless volatile, they return to the
+    /// front of their lanes, in order.
     mutating func connectionLost(unsent: [Int]) -> [Call] {
         var kept = Lane.allCases.map { _ in [Int]() }
         for id in unsent {
@@ -142,7 +140,7 @@ struct CallTable<Waiter> {
     mutating func expired(at now: Duration) -> [Call] {
         var expired: [Call] = []
         while let (deadline, id) = deadlines.removeFirst(notAfter: now) {
-            // Entries outlive their calls.
+            // Entries may outlive their calls.
             guard let call = calls[id], call.deadline == deadline else { continue }
             if let call = cancelled(id) { expired.append(call) }
         }
@@ -162,12 +160,12 @@ struct CallTable<Waiter> {
 extension CallTable: Sendable where Waiter: Sendable {}
 extension CallTable.Call: Sendable where Waiter: Sendable {}
 
-/// Deadlines with the earliest first: a binary heap.
+/// A binary heap of deadlines, with the earliest first.
 struct DeadlineHeap: Sendable {
     private var entries: [(deadline: Duration, id: Int)] = []
 
     init(_ entries: [(Duration, Int)] = []) {
-        // A sorted array is a heap.
+        // A sorted array is a valid heap.
         self.entries = entries.sorted { $0.0 < $1.0 }.map { (deadline: $0.0, id: $0.1) }
     }
 

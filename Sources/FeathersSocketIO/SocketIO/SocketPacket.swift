@@ -1,11 +1,11 @@
 import FeathersCore
 
-/// One packet of the Socket.IO protocol, revision 5.
+/// A packet of the Socket.IO protocol, revision 5.
 struct SocketPacket: Sendable {
     enum Kind: UInt8, Sendable, CaseIterable {
         case connect, disconnect, event, ack, connectError, binaryEvent, binaryAck
 
-        /// The kind of the packet once its attachments are filled in.
+        /// The kind of the packet after its attachments are filled in.
         var withoutAttachments: Kind {
             switch self {
             case .binaryEvent: .event
@@ -19,10 +19,10 @@ struct SocketPacket: Sendable {
 
     var kind: Kind
     var namespace: String
-    /// The id of a packet that asks for an acknowledgement, or is one.
+    /// The id of a packet that requests an acknowledgement, or is one.
     var id: Int?
     var data: JSONValue?
-    /// How many bytes the packet came in, attachments included. It says nothing about equality.
+    /// The number of bytes in which the packet arrived, including attachments. Not considered in comparisons.
     var size = 0
 
     init(_ kind: Kind, namespace: String = SocketPacket.mainNamespace, id: Int? = nil, data: JSONValue? = nil) {
@@ -34,15 +34,15 @@ struct SocketPacket: Sendable {
 
     static let mainNamespace = "/"
 
-    /// Event names that client libraries reserve for themselves.
+    /// Event names that client libraries reserve.
     static let reservedNames: Set<String> = [
         "connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener",
     ]
 
-    /// Whether a name is reserved. The length is checked first, since it rules out most service events and costs less than a hash.
+    /// Returns whether a name is reserved. The length is checked first: this rules out most service events and is faster than hashing.
     static func isReserved(_ name: String) -> Bool { name.utf8.count <= "removeListener".utf8.count && reservedNames.contains(name) }
 
-    /// Writes the packet as an Engine.IO message: `4<type>[<namespace>,][<id>][<JSON>]`. Calls are JSON, so nothing is ever sent with
+    /// Serializes the packet as an Engine.IO message: `4<type>[<namespace>,][<id>][<JSON>]`. Calls are JSON, so packets are never sent with
     /// attachments.
     /// - Throws: `JSONSerializationError` if a number is NaN or infinite.
     func frame(call: Int? = nil) throws(JSONSerializationError) -> EngineFrame {
@@ -70,7 +70,7 @@ extension SocketPacket: Hashable {
     }
 }
 
-/// Why text or bytes are not a Socket.IO packet, and where.
+/// The reason why text or bytes aren't a Socket.IO packet, and their position.
 struct SocketPacketError: Error, Hashable, CustomStringConvertible {
     enum Reason: Hashable, Sendable {
         case empty, illegalAttachmentCount, illegalID, textInsteadOfAttachment, unexpectedAttachment, illegalPlaceholder
@@ -89,7 +89,7 @@ struct SocketPacketError: Error, Hashable, CustomStringConvertible {
             case .tooManyAttachments(let limit): "more than \(limit) attachments"
             case .illegalID: "the acknowledgement id is too large"
             case .invalidJSON(let reason): "\(JSONParsingError(reason: reason, offset: 0))"
-            case .invalidPayload(let kind): "the payload does not suit a packet of type \(kind.rawValue)"
+            case .invalidPayload(let kind): "the payload is invalid for a packet of type \(kind.rawValue)"
             case .reservedName(let name): "the event's name '\(name)' is reserved"
             case .textInsteadOfAttachment: "got plaintext data when reconstructing a packet"
             case .unexpectedAttachment: "got binary data when not reconstructing a packet"
@@ -100,7 +100,7 @@ struct SocketPacketError: Error, Hashable, CustomStringConvertible {
     }
 
     let reason: Reason
-    /// How many bytes precede the fault; 0 if the packet as a whole is wrong.
+    /// The number of bytes before the error, or 0 if the packet as a whole is invalid.
     let offset: Int
 
     init(_ reason: Reason, at offset: Int = 0) {
@@ -108,6 +108,6 @@ struct SocketPacketError: Error, Hashable, CustomStringConvertible {
         self.offset = offset
     }
 
-    /// The reason and the offset; never the packet, which may hold secrets.
+    /// The reason and the offset, but never the packet, which may contain secrets.
     var description: String { "Invalid Socket.IO packet at byte \(offset): \(reason.explanation)" }
 }

@@ -2,11 +2,11 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// Assembles packets: a text, and the attachments that follow it. JSON has no bytes. An attachment becomes its Base64 text, which a model's
-/// `Data` property decodes from.
+/// Assembles packets from a text and the attachments that follow it. JSON has no binary type, so attachments become Base64 text, from which a model's
+/// `Data` property can be decoded.
 struct SocketPacketDecoder: Sendable {
     struct Limits: Sendable, Hashable {
-        /// How many attachments a packet may have; 10 as in socket.io-parser.
+        /// The maximum number of attachments in a packet. The default of 10 matches socket.io-parser.
         var attachments = 10
         var bytes = TextLimit.standard
     }
@@ -23,10 +23,10 @@ struct SocketPacketDecoder: Sendable {
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// Whether a text of this size may arrive now.
+    /// Returns whether a text of this size is allowed now.
     func permits(textOf size: Int) -> Bool { unfinished == nil && size <= limits.bytes }
 
-    /// - Returns: the packet; nil while its attachments are missing.
+    /// - Returns: The packet, or nil while its attachments are missing.
     mutating func received(_ text: String) throws(SocketPacketError) -> SocketPacket? {
         guard unfinished == nil else { throw SocketPacketError(.textInsteadOfAttachment) }
         guard text.utf8.count <= limits.bytes else { throw SocketPacketError(.tooLarge(limit: limits.bytes)) }
@@ -40,7 +40,7 @@ struct SocketPacketDecoder: Sendable {
         return packet
     }
 
-    /// - Returns: the packet this attachment completes; nil while more are missing.
+    /// - Returns: The packet that this attachment completes, or nil while more are missing.
     mutating func received(_ attachment: [UInt8]) throws(SocketPacketError) -> SocketPacket? {
         guard var waiting = unfinished else { throw SocketPacketError(.unexpectedAttachment) }
         unfinished = nil
@@ -77,7 +77,7 @@ struct SocketPacketDecoder: Sendable {
     }
 }
 
-/// Reads the text of one packet: `<type>[<attachments>-][<namespace>,][<id>][<JSON>]`.
+/// Parses the text of a packet: `<type>[<attachments>-][<namespace>,][<id>][<JSON>]`.
 struct SocketPacketParser {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var cursor = 0
@@ -130,7 +130,7 @@ struct SocketPacketParser {
         return count
     }
 
-    /// Reads from `/` up to `,`, or up to the end if there is no comma.
+    /// Reads from `/` up to `,`, or to the end if there is no comma.
     private mutating func namespace() -> String {
         guard cursor < bytes.count, bytes[cursor] == UInt8(ascii: "/") else { return SocketPacket.mainNamespace }
         let end = bytes[cursor...].firstIndex(of: UInt8(ascii: ",")) ?? bytes.count
@@ -144,7 +144,7 @@ struct SocketPacketParser {
         return cursor > start ? id : nil
     }
 
-    /// Reads a number; 0 if there are no digits, nil if the number does not fit into an `Int`.
+    /// Reads a number. Returns 0 if there are no digits, or nil if the number does not fit into an `Int`.
     private mutating func digits() -> Int? {
         var number = 0
         while cursor < bytes.count, bytes[cursor] >= UInt8(ascii: "0"), bytes[cursor] <= UInt8(ascii: "9") {
@@ -159,7 +159,7 @@ struct SocketPacketParser {
 }
 
 extension SocketPacket {
-    /// What is wrong with the payload by the rules of socket.io-parser; nil if it is valid.
+    /// The reason why the payload is invalid by the rules of socket.io-parser, or nil if it is valid.
     fileprivate var payloadFault: SocketPacketError.Reason? {
         switch (kind, data) {
         case (.connect, nil), (.connect, .object), (.disconnect, nil), (.connectError, .string), (.connectError, .object): return nil

@@ -1,6 +1,6 @@
 import FeathersCore
 
-/// The client's side of one namespace, across connections: joining, events, recovery.
+/// The client's side of a namespace across connections: joining, events, and recovery.
 struct SocketSession: Sendable {
     enum Action: Sendable, Hashable {
         case nothing
@@ -14,9 +14,9 @@ struct SocketSession: Sendable {
 
     private enum State { case offline, joining, joined }
 
-    /// How many events may arrive before the response to CONNECT (python-socketio sends those of its connect handler that way).
+    /// The maximum number of events before the response to CONNECT. (python-socketio sends the events of its connect handler that early.)
     static let maximumEarlyEvents = 256
-    /// How many bytes these events may have together.
+    /// The maximum size of these events combined, in bytes.
     static let maximumEarlyBytes = 4 << 20
 
     let namespace: String
@@ -34,7 +34,7 @@ struct SocketSession: Sendable {
 
     var isJoined: Bool { state == .joined }
 
-    /// The connection is open; joins the namespace. To recover a session, its id and the last offset go first, as in the reference client.
+    /// Joins the namespace. To recover a session, the packet includes its id and the last offset, as in the reference client.
     mutating func engineOpened(auth: JSONObject?) -> SocketPacket {
         state = .joining
         var data = JSONObject()
@@ -47,7 +47,7 @@ struct SocketSession: Sendable {
         return SocketPacket(.connect, namespace: namespace, data: pid == nil && auth == nil ? nil : .object(data))
     }
 
-    /// The connection is gone; what recovery needs is kept.
+    /// Handles the loss of the connection. Retains what recovery needs.
     mutating func engineClosed() {
         state = .offline
         (early, earlyBytes) = ([], 0)
@@ -70,7 +70,7 @@ struct SocketSession: Sendable {
             guard state == .joined else {
                 earlyBytes += packet.size
                 guard early.count < Self.maximumEarlyEvents, earlyBytes <= Self.maximumEarlyBytes else {
-                    return .violated("too many events before the answer to CONNECT")
+                    return .violated("too many events before the response to CONNECT")
                 }
                 early.append(packet)
                 return .nothing
@@ -82,7 +82,7 @@ struct SocketSession: Sendable {
         }
     }
 
-    /// An event as the application sees it. Keeps the offset that the server of a recoverable session appends.
+    /// Converts an event for the application. Stores the offset that the server of a recoverable session appends.
     mutating func event(_ packet: SocketPacket) -> Action {
         let arguments = packet.data?.array ?? []
         if pid != nil, arguments.count > 1, case .string(let offset) = arguments[arguments.count - 1] { lastOffset = offset }
@@ -92,7 +92,7 @@ struct SocketSession: Sendable {
     private mutating func joined(_ data: JSONValue?) -> Action {
         guard state == .joining else { return .nothing }
         guard data?["sid"]?.string != nil else {
-            return .violated("the server answers CONNECT without a session id, as Socket.IO 2 does")
+            return .violated("the server responded to CONNECT without a session id, as Socket.IO 2 does")
         }
         let newPID = data?["pid"]?.string
         let recovered = newPID != nil && newPID == pid

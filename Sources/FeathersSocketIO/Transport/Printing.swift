@@ -1,6 +1,6 @@
 public import FeathersSupport
 
-// What transports show when printed or dumped: the server, but no `auth`, header fields or query.
+// The printed and dumped forms of transports show the server, but no `auth`, header fields, or query.
 
 extension SocketIOTransport: SecretHiding, Summarized {
     package var summary: String { "SocketIOTransport(\((try? client.opener.get())?.address.place ?? "an unusable URL"))" }

@@ -6,7 +6,7 @@ import FeathersNetworking
     import Network
 #endif
 
-/// When to restore a lost connection, and how often to try.
+/// A policy that determines when to restore a lost connection, and how often to try.
 public struct ReconnectionPolicy: Sendable, Hashable {
     package var initialDelay: Duration
     package var maximumDelay: Duration
@@ -19,16 +19,16 @@ public struct ReconnectionPolicy: Sendable, Hashable {
 
     /// Creates a policy.
     /// - Parameters:
-    ///   - initialDelay: the longest first delay.
-    ///   - maximumDelay: the longest delay.
-    ///   - multiplier: the factor by which each delay is longer than the one before.
-    ///   - jitter: the random part of a delay, from 0 to 1: at 0.5 a delay of 4 s becomes one between 2 s and 4 s. It also applies at the
-    ///     maximum, so that the clients of a failed server do not all return in the same moment.
-    ///   - maximumAttempts: how many attempts in a row may fail; nil for no limit.
-    ///   - stablePeriod: how long a connection must last before delays start over, so that an unstable server is not asked every second.
-    ///   - retriesAfterRefusal: whether to try again after the server refused the connection (`connect_error`).
-    ///   - retriesAfterServerDisconnect: whether to try again after the server ended the connection (`io server disconnect`), as FeathersJS
-    ///     does when a token expires.
+    ///   - initialDelay: The maximum first delay.
+    ///   - maximumDelay: The maximum delay.
+    ///   - multiplier: The factor by which each delay is longer than the previous one.
+    ///   - jitter: The random part of a delay, from 0 to 1. For example, at 0.5, a delay of 4 s becomes one between 2 s and 4 s. It also applies to
+    ///     the maximum delay, so that the clients of a failed server do not all reconnect at the same moment.
+    ///   - maximumAttempts: The maximum number of consecutive failed attempts, or nil for no limit.
+    ///   - stablePeriod: How long a connection must last before delays start over, so that an unstable server isn't contacted every second.
+    ///   - retriesAfterRefusal: Whether to retry after the server refused the connection (`connect_error`).
+    ///   - retriesAfterServerDisconnect: Whether to retry after the server ended the connection (`io server disconnect`), as FeathersJS does when a
+    ///     token expires.
     public init(
         initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(5), multiplier: Double = 2, jitter: Double = 0.5,
         maximumAttempts: Int? = nil, stablePeriod: Duration = .seconds(10), retriesAfterRefusal: Bool = false,
@@ -44,7 +44,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
         self.retriesAfterServerDisconnect = retriesAfterServerDisconnect
     }
 
-    /// Never connects again automatically.
+    /// A policy that never reconnects automatically.
     public static let never = ReconnectionPolicy(maximumAttempts: 0)
 
     fileprivate func retries(after reason: DisconnectReason) -> Bool {
@@ -57,7 +57,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     }
 }
 
-/// Decides whether and when to connect again after a connection ends or an attempt fails.
+/// Decides whether and when to reconnect after a connection ends or an attempt fails.
 struct Backoff: Sendable {
     enum Decision: Sendable, Hashable {
         case wait(attempt: Int, delay: Duration)
@@ -75,10 +75,10 @@ struct Backoff: Sendable {
 
     mutating func connected(now: Duration) { connectedAt = now }
 
-    /// Whether no attempt follows such an end, regardless of how many there were.
+    /// Returns whether no attempt follows such an end, regardless of the number of earlier attempts.
     func isFinal(_ reason: DisconnectReason) -> Bool { !policy.retries(after: reason) }
 
-    /// A connection ended, or an attempt failed. Overruled, even a final end is followed by an attempt; `random` is from 0 up to 1.
+    /// Records that a connection ended or an attempt failed. If overruled, an attempt follows even a final end. `random` is in the range 0..<1.
     mutating func ended(_ reason: DisconnectReason, isOverruled: Bool = false, now: Duration, random: Double) -> Decision {
         if let connectedAt, now - connectedAt >= policy.stablePeriod { failures = 0 }
         connectedAt = nil
@@ -91,7 +91,7 @@ struct Backoff: Sendable {
 
     private func delay(random: Double) -> Duration {
         let maximum = max(policy.maximumDelay.seconds, 0)
-        // The power may become infinite; the maximum still applies.
+        // The power may become infinite, but the maximum still applies.
         var factor = 1.0
         for _ in 0..<min(failures, 64) { factor *= max(policy.multiplier, 1) }
         let nominal = min(max(policy.initialDelay.seconds, 0) * factor, maximum)
@@ -101,9 +101,9 @@ struct Backoff: Sendable {
 }
 
 #if canImport(Network)
-    /// Reports when the network is back, so that an attempt to connect need not wait for its delay.
+    /// Reports when the network is available again, so that an attempt to connect need not wait for its delay.
     enum NetworkMonitor {
-        /// Calls `body` each time a network path becomes available again, until the task is cancelled.
+        /// Calls `body` each time a network path becomes available again, until the task is canceled.
         static func forEach(_ body: @Sendable () -> Void) async {
             let (paths, continuation) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
             let monitor = NWPathMonitor()

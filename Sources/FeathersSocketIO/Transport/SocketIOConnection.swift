@@ -2,14 +2,14 @@ import FeathersCore
 import FeathersNetworking
 import FeathersSupport
 
-/// One connection of a client, from the moment it opens to its end.
+/// A connection of a client, from when it opens to when it ends.
 final class SocketIOConnection: Sendable {
     let engine: any EngineConnection
     let setups: [ConnectionSetup]
-    /// Resolved when the namespace is joined, with whether the session was recovered. Fails with the connection.
+    /// Resolves when the namespace is joined, with whether the session was recovered. Fails if the connection ends first.
     let joined = Promise<Bool>()
     let ended = Promise<Disconnection>()
-    /// Used by the connection's thread only.
+    /// Used only by the connection's thread.
     let decoder: Locked<SocketPacketDecoder>
 
     init(_ engine: any EngineConnection, setups: [ConnectionSetup], limits: SocketPacketDecoder.Limits) {
@@ -19,11 +19,11 @@ final class SocketIOConnection: Sendable {
     }
 }
 
-/// How an attempt to connect, or a connection, ended.
+/// The end of a connection, or of an attempt to connect.
 struct Disconnection: Sendable {
     var reason: DisconnectReason
     var error: FeathersError
-    /// Whether the server still listens and should be told.
+    /// Whether the server is still listening and should be sent a disconnect packet.
     var saysGoodbye = false
 
     init(_ reason: DisconnectReason, saysGoodbye: Bool = false, error: FeathersError? = nil) {
@@ -37,13 +37,13 @@ extension DisconnectReason {
     var explanation: String {
         switch self {
         case .serverDisconnect: "The server ended the connection"
-        case .clientDisconnect: "The connection was ended on this side"
-        case .pingTimeout: "The server was silent for longer than it promised"
+        case .clientDisconnect: "The client ended the connection"
+        case .pingTimeout: "The server did not send a heartbeat in time"
         case .transportClose: "The connection was closed"
         case .transportError(let message): "The connection failed: \(message)"
         case .parseError(let message): "The server sent something other than Socket.IO: \(message)"
         case .refused(let message): "The server refused the connection: \(message)"
-        case .attemptsExhausted: "No connection could be made in as many attempts as allowed"
+        case .attemptsExhausted: "All allowed attempts to connect failed"
         }
     }
 

@@ -1,23 +1,23 @@
 public import FeathersCore
 import FeathersSupport
 
-/// An event the server sent, of a service or not.
+/// An event from the server, whether or not it belongs to a service.
 public struct SocketIOEvent: Sendable {
-    /// The event's name, such as `messages created` for the event of a service.
+    /// The event's name, such as `messages created` for a service event.
     public let name: String
-    /// The event's arguments. Bytes are Base64 text.
+    /// The event's arguments. Binary data is represented as Base64 text.
     public let arguments: [JSONValue]
-    /// Answers the server; nil if the server did not ask for an acknowledgement.
+    /// The acknowledgement to send to the server, or nil if the server did not request one.
     public let acknowledgement: SocketIOAcknowledgement?
-    /// How many bytes the event came in.
+    /// The number of bytes in which the event arrived.
     package let weight: Int
 }
 
 extension SocketIOEvent: BufferedEvent {}
 
-/// Answers an event for which the server asked for an acknowledgement.
+/// A reply to an event for which the server requested an acknowledgement.
 ///
-/// Only the first answer is sent, and only over the connection the event came from.
+/// Only the first reply is sent, and only over the connection from which the event came.
 public struct SocketIOAcknowledgement: Sendable {
     private let promise: Promise<Void>
     private let send: @Sendable ([JSONValue]) -> Void
@@ -27,8 +27,8 @@ public struct SocketIOAcknowledgement: Sendable {
         self.send = send
     }
 
-    /// Sends the answer and returns without waiting. An answer with a number that JSON cannot express is not sent but reported
-    /// as a ``SocketIODiagnostic``.
+    /// Sends the reply and returns without waiting. A reply with a number that JSON cannot represent isn't sent, but is reported as a
+    /// ``SocketIODiagnostic``.
     public func callAsFunction(_ arguments: JSONValue...) {
         guard promise.resolve(()) else { return }
         send(arguments)
@@ -39,18 +39,18 @@ public struct SocketIOAcknowledgement: Sendable {
 public struct SocketIODiagnostic: Sendable, CustomStringConvertible {
     /// The kinds of reports.
     public enum Kind: Sendable, Hashable {
-        /// An event whose name is not `<path> <event>`, and that has no observer.
+        /// An event whose name isn't `<path> <event>`, and that has no observer.
         case unknownEvent
-        /// An acknowledgement for which no call waits, or no longer.
+        /// An acknowledgement for which no call is waiting, or no longer waiting.
         case unknownAcknowledgement
-        /// The connection was closed since the server violated the protocol.
+        /// The connection was closed because the server violated the protocol.
         case protocolViolation
         /// A message to the server could not be sent.
         case notSent
     }
 
-    /// What happened.
+    /// The kind of report.
     public let kind: Kind
-    /// What happened, in a sentence. Never contains a payload.
+    /// A description in one sentence. It never contains a payload.
     public let description: String
 }

@@ -6,59 +6,59 @@ extension SocketIOTransport {
     /// The transports of Engine.IO.
     public enum EngineTransport: Sendable, Hashable {
         case webSocket
-        /// HTTP long-polling. Works wherever HTTP does, at the cost of two requests for each exchange.
+        /// HTTP long-polling. It works wherever HTTP does, but needs two requests for each exchange.
         case polling
     }
 
-    /// What happens to calls made without a connection.
+    /// The handling of calls made without a connection.
     public enum OfflineCalls: Sendable, Hashable {
-        /// They wait in order for a connection until their deadline, at most `limit` of them and 16 MiB, or one message of ``Options/maximumMessageSize``.
+        /// Calls wait in order until their deadline: at most `limit` calls and 16 MiB, or ``Options/maximumMessageSize`` if that is larger.
         ///
-        /// Calls that sign in or out have as much room again.
+        /// Calls that sign in or out have a separate queue with the same limits.
         case wait(limit: Int)
-        /// They fail at once.
+        /// Calls fail immediately.
         case fail
     }
 
     /// The settings of a ``SocketIOTransport``.
     public struct Options: Sendable {
-        /// The path of the Socket.IO server; a missing trailing slash is added.
+        /// The path of the Socket.IO server. A trailing slash is added if missing.
         public var path = "/socket.io/"
         /// The namespace to join.
         public var namespace = "/"
-        /// The transports to use, in the order in which they are tried.
+        /// The transports to use, in the order in which to try them.
         ///
-        /// If polling comes first and WebSocket is listed too, a session moves to a WebSocket as soon as one is open. The default on watchOS is
-        /// polling alone, since apps there have no WebSockets unless they play audio or make calls (Apple's TN3135).
+        /// If polling comes first and WebSocket is also listed, a session moves to a WebSocket as soon as one is open. The default on watchOS is
+        /// polling only, because apps there have no WebSockets unless they play audio or make calls (Apple's TN3135).
         public var transports: [EngineTransport] = Options.usualTransports
-        /// Makes the payload sent with each attempt to connect (`auth`); never printed.
+        /// A closure that creates the payload for each attempt to connect (`auth`). It is never printed.
         public var auth: (@Sendable () async throws -> JSONObject)?
-        /// Makes the header fields of the requests that open or belong to a connection, for each attempt to connect; never printed.
+        /// A closure that creates the header fields of a connection's requests, for each attempt to connect. They are never printed.
         public var headers: (@Sendable () async throws -> [String: String])?
-        /// Whether to recover a lost session with the events missed meanwhile, if the server offers that (Socket.IO's connection state recovery).
+        /// Whether to recover a lost session, including missed events, if the server supports it (Socket.IO's connection state recovery).
         ///
-        /// Off by default, since a FeathersJS server treats the calls of a recovered connection as internal and lets them pass without
-        /// authorization, unless its `connectionStateRecovery` says `skipMiddlewares: false`. Turn it on only for servers that say so.
+        /// Off by default: a FeathersJS server treats calls over a recovered connection as internal and does not authorize them, unless its
+        /// `connectionStateRecovery` sets `skipMiddlewares: false`. Turn it on only for servers with this setting.
         public var recoversState = false
-        /// When to restore a lost connection.
+        /// The policy for restoring a lost connection.
         public var reconnection = ReconnectionPolicy()
-        /// How long a call may take, including the wait for a connection, unless its params say otherwise; nil for no limit.
+        /// The time limit for a call, including the wait for a connection, unless its params set another one. Nil means no limit.
         public var callTimeout: Duration? = .seconds(10)
-        /// How long one attempt to connect may take.
+        /// The time limit for one attempt to connect.
         public var connectTimeout: Duration = .seconds(20)
-        /// What happens to calls made without a connection.
+        /// The handling of calls made without a connection.
         public var offlineCalls = OfflineCalls.wait(limit: 1000)
-        /// The largest message sent or accepted, in bytes; 16 MiB unless you say otherwise. The server's own limit (`maxPayload`) applies too.
+        /// The maximum size of a message sent or received, in bytes. The default is 16 MiB. The server's own limit (`maxPayload`) also applies.
         public var maximumMessageSize = TextLimit.standard
-        /// How many binary attachments a packet may have.
+        /// The maximum number of binary attachments in a packet.
         public var maximumAttachments = 10
-        /// Receives reports about what could not be used or sent. Called on the connection's thread, so it must not block.
+        /// A closure that receives reports about what could not be used or sent. It is called on the connection's thread, so it must not block.
         public var onDiagnostic: (@Sendable (SocketIODiagnostic) -> Void)?
-        /// The clock that measures time; it should continue while the machine sleeps.
+        /// The clock that measures time. It should continue while the machine sleeps.
         package var clock: any Clock<Duration> = ContinuousClock()
-        /// The client that polls; nil for a new one for each session, so that no session reuses the connections of a lost one.
+        /// The client for polling. If nil, each session gets a new one, so that no session reuses the connections of a lost one.
         public var httpClient: (any HTTPClient)?
-        /// Opens WebSockets; nil for the platform's implementation.
+        /// The connector for WebSockets, or nil for the platform's implementation.
         public var webSocketConnector: (any WebSocketConnector)?
 
         package init() {}

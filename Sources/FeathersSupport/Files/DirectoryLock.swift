@@ -1,12 +1,12 @@
 import Dispatch
 import Foundation
 
-/// The exclusive right to change a directory, among all tasks and processes. The system takes it back when the process that holds it dies.
+/// An exclusive lock on a directory across all tasks and processes. The system releases it when the process that holds it exits.
 ///
-/// While the lock is taken elsewhere, one thread waits for it in the system on behalf of all tasks that want it, in their order. A task that gives up leaves
-/// the line; the thread stays until the lock is free, and then returns it. So there is never more than one such thread for each instance.
+/// While the lock is held elsewhere, one thread waits for it in the system on behalf of all waiting tasks, in their order. A task that gives
+/// up leaves the queue. The thread waits until the lock is free, and then releases it. There is never more than one such thread for each instance.
 package final class DirectoryLock: Sendable {
-    /// The directory and the file that stands for the lock.
+    /// The directory and the lock file.
     package struct Held: Sendable {
         package let directory: SafeDirectory
         package let file: OpenFile
@@ -14,7 +14,7 @@ package final class DirectoryLock: Sendable {
 
     private struct Line: Sendable {
         var waiters: [Promise<Held>] = []
-        /// Whether the thread waits on behalf of the line.
+        /// Whether the thread is waiting for the queued tasks.
         var isServed = false
     }
 
@@ -24,13 +24,13 @@ package final class DirectoryLock: Sendable {
     private let line = Locked(Line())
     private let queue = DispatchQueue(label: "feathers.directory-lock")
 
-    /// Touches no file yet: the directory is made when it is first needed.
+    /// Does not access the file system. The directory is created when it is first needed.
     package init(path: String, name: String, clock: RelativeClock = RelativeClock(ContinuousClock())) {
         (self.path, self.name, self.clock) = (path, name, clock)
     }
 
     /// Runs the body with the lock held.
-    /// - Throws: ``FileFailure`` where the lock does not come free in time, `CancellationError` where the task is cancelled while it waits.
+    /// - Throws: ``FileFailure`` if the lock is not released in time, `CancellationError` if the task is cancelled while waiting.
     package func withLock<Value>(waitingAtMost limit: Duration, _ body: (Held) throws -> Value) async throws -> Value {
         let held = try await acquire(waitingAtMost: limit)
         defer { held.file.unlock() }
@@ -52,13 +52,13 @@ package final class DirectoryLock: Sendable {
             }
         } catch {
             line.withLock { $0.waiters.removeAll { $0 === waiter } }
-            // The lock may have come at the last moment.
+            // The lock may have been acquired at the last moment.
             if !waiter.fail(error) { waiter.current?.file.unlock() }
             throw error
         }
     }
 
-    /// Waits in the system until the line is empty.
+    /// Acquires the lock for the waiting tasks until none are left.
     private func serve() {
         while line.withLock({ line in
             line.isServed = !line.waiters.isEmpty
@@ -75,16 +75,16 @@ package final class DirectoryLock: Sendable {
 
     private func nextWaiter() -> Promise<Held>? { line.withLock { $0.waiters.isEmpty ? nil : $0.waiters.removeFirst() } }
 
-    /// - Returns: nil where another holds the lock.
+    /// - Returns: nil if the lock is held elsewhere.
     private func take(waits: Bool) throws -> Held? {
         for _ in 0..<10 {
             let directory = try SafeDirectory.make(path)
             do {
                 guard let file = try directory.lock(name, waits: waits) else { return nil }
-                // Where the directory was removed in the meantime, the lock protects nothing.
+                // If the directory was removed in the meantime, the lock protects nothing.
                 if try !file.isRemoved { return Held(directory: directory, file: file) }
             } catch let failure as FileFailure where failure.reason == .system(ENOENT) {
-                // Removed between the two steps.
+                // The directory was removed between the two steps.
             }
         }
         throw FileFailure(path, .system(ENOENT))

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A regular file that is open, and that passed the checks of its ``SafeDirectory``. It is closed with its last reference.
+/// An open regular file that has passed the checks of its ``SafeDirectory``. It is closed with its last reference.
 package final class OpenFile: Sendable {
-    /// For error messages: the file was opened by its directory's descriptor, not by this path.
+    /// The path for error messages. The file was opened through its directory's descriptor, not by this path.
     package let path: String
     private let descriptor: Int32
 
-    /// Takes over a descriptor and closes it later, also where the file is refused.
+    /// Takes ownership of a descriptor, and closes it later, even if the file is refused.
     /// - Parameters:
-    ///   - isSecret: whether a file that other users can read is refused. One that they can write always is.
-    ///   - isChangedInPlace: whether the file is written to. A second name for it would let others change it, or pass the lock of the first name.
+    ///   - isSecret: whether to refuse a file that other users can read. A file that they can write to is always refused.
+    ///   - isChangedInPlace: whether the file is modified in place. If so, hard links are refused: through one, others could change or lock the file.
     init(_ descriptor: Int32, path: String, isSecret: Bool = false, isChangedInPlace: Bool) throws {
         (self.descriptor, self.path) = (descriptor, path)
         let status = try status()
@@ -17,25 +17,25 @@ package final class OpenFile: Sendable {
         try status.requireTrustedOwner(path)
         guard status.st_mode & (isSecret ? 0o077 : 0o022) == 0 else {
             let mode = String(status.st_mode & 0o777, radix: 8)
-            throw FileFailure(path, .refused("its mode \(mode) opens it to other users; remove it, or make its mode 600"))
+            throw FileFailure(path, .refused("its mode \(mode) lets other users access it; remove it, or make its mode 600"))
         }
         guard !isChangedInPlace || status.st_nlink <= 1 else {
-            throw FileFailure(path, .refused("it has a second name (a hard link); remove that, or replace the file by a copy of it"))
+            throw FileFailure(path, .refused("it has a second name (a hard link); remove that, or replace the file with a copy"))
         }
     }
 
     deinit { close(descriptor) }
 
-    /// The size, in bytes.
+    /// The size in bytes.
     package var size: Int { get throws { Int(clamping: try status().st_size) } }
 
-    /// Whether the file no longer has a name.
+    /// Whether all names of the file have been removed.
     package var isRemoved: Bool { get throws { try status().st_nlink == 0 } }
 
-    /// Reads from the beginning, no more than so many bytes.
+    /// Reads from the beginning, up to a number of bytes.
     package func read(upTo limit: Int) throws -> [UInt8] {
         let count = min(try size, limit)
-        // An array without capacity is one that all share, where even a count of 0 must not be written.
+        // All arrays without capacity share one instance, in which not even a count of 0 may be written.
         guard count > 0 else { return [] }
         var failure: FileFailure?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -52,7 +52,7 @@ package final class OpenFile: Sendable {
     }
 
     /// Reads the whole file.
-    /// - Throws: ``FileFailure`` where it is larger than the limit.
+    /// - Throws: ``FileFailure`` if the file is larger than the limit.
     package func readAll(atMost limit: Int) throws -> [UInt8] {
         guard try size <= limit else { throw FileFailure(path, .refused("it is larger than \(limit) bytes")) }
         return try read(upTo: limit)
@@ -75,23 +75,23 @@ package final class OpenFile: Sendable {
         guard ftruncate(descriptor, off_t(length)) == 0 else { throw FileFailure.last(path) }
     }
 
-    /// Waits until the file's bytes survive a power failure.
+    /// Waits until the file's contents survive a power failure.
     package func synchronize() throws {
         guard Self.flush(descriptor) else { throw FileFailure.last(path) }
     }
 
-    /// Flushes a file or a directory.
+    /// Flushes a file or a directory to the disk.
     static func flush(_ descriptor: Int32) -> Bool {
         #if canImport(Darwin)
-            // On Apple platforms, fsync leaves the bytes in the drive's own memory. Where a file system does not know this call, fsync is all there is.
+            // On Apple platforms, fsync leaves the data in the drive's cache. For file systems without this call, fsync is the best available.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
         #endif
         return fsync(descriptor) == 0
     }
 
-    /// Makes now the time of the file's last change, unless that was within the last minute: changing it costs more than reading a small file.
+    /// Sets the file's modification time to now, unless it is less than a minute old: changing it costs more than reading a small file.
     ///
-    /// Failures are ignored: they cost the order of use, nothing else.
+    /// Failures are ignored, because they only affect the order of use.
     package func noteUse() {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -99,9 +99,9 @@ package final class OpenFile: Sendable {
         _ = futimens(descriptor, [now, now])
     }
 
-    /// Takes the exclusive lock of the file, which the system takes back when the process dies.
+    /// Acquires the exclusive lock of the file. The system releases it when the process exits.
     /// - Parameter waits: whether to block this thread until the lock is free.
-    /// - Returns: false where another open file holds the lock, in this process or another.
+    /// - Returns: false if another open file holds the lock, in this process or another.
     func lock(waits: Bool) throws -> Bool {
         while flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
@@ -110,7 +110,7 @@ package final class OpenFile: Sendable {
         return true
     }
 
-    /// Gives the lock back before the file is closed.
+    /// Releases the lock before the file is closed.
     package func unlock() { _ = flock(descriptor, LOCK_UN) }
 
     private func status() throws -> stat {
@@ -121,7 +121,7 @@ package final class OpenFile: Sendable {
 }
 
 extension stat {
-    /// When the content, or its time, was last changed.
+    /// The time of the last change to the contents or the modification time.
     var lastChange: timespec {
         #if canImport(Darwin)
             st_mtimespec
@@ -130,10 +130,10 @@ extension stat {
         #endif
     }
 
-    /// Whether it belongs to this user, or to the superuser, who may change every file anyway.
+    /// Whether the file belongs to this user, or to the superuser, who can change every file anyway.
     var hasTrustedOwner: Bool { st_uid == geteuid() || st_uid == 0 }
 
-    /// Refuses what belongs to another user.
+    /// Throws an error for a file that belongs to another user.
     func requireTrustedOwner(_ path: String) throws {
         guard hasTrustedOwner else { throw FileFailure(path, .refused("it belongs to another user (\(st_uid))")) }
     }

@@ -1,18 +1,18 @@
 import Foundation
 
-/// A directory of private files, and the one way to read and change files in this package.
+/// A directory of private files. This package reads and modifies files only through this type.
 ///
-/// The directory is opened once, and its files by its descriptor: replacing the path afterwards does not redirect them. Links are never followed. The
-/// directory and its files must belong to this user (or to the superuser), and other users must not be able to write to them. A file appears whole or
-/// not at all.
+/// The directory is opened once, and its files are opened through its descriptor, so replacing the path afterwards does not redirect them. Links are
+/// never followed. The directory and its files must belong to this user (or to the superuser), and must not be writable by other users. A file
+/// appears completely or not at all.
 ///
-/// Everything here may wait for the disk. Call it on a ``DiskExecutor``; only the reading of a small file is faster where it is.
+/// All methods may wait for the disk. Call them on a ``DiskExecutor``. Only reading a small file is faster in place.
 package final class SafeDirectory: Sendable {
-    /// What the file system knows about a file.
+    /// The metadata of a file.
     package struct FileInfo: Sendable {
         package let name: String
         package let size: Int
-        /// Nanoseconds since 1970.
+        /// The modification time in nanoseconds since 1970.
         package let lastChange: Int64
     }
 
@@ -21,7 +21,7 @@ package final class SafeDirectory: Sendable {
     private let descriptor: Int32
 
     /// Opens a directory.
-    /// - Returns: nil where there is none.
+    /// - Returns: nil if it does not exist.
     package static func open(_ path: String) throws -> SafeDirectory? {
         do {
             return try SafeDirectory(path)
@@ -30,7 +30,7 @@ package final class SafeDirectory: Sendable {
         }
     }
 
-    /// Opens a directory, and makes it where it is missing, with the directories above it, all with mode 0700.
+    /// Opens a directory. If it does not exist, creates it and its missing parents with mode 0700.
     package static func make(_ path: String) throws -> SafeDirectory {
         if let directory = try open(path) { return directory }
         var missing: [String] = []
@@ -41,7 +41,7 @@ package final class SafeDirectory: Sendable {
         }
         for path in missing.reversed() {
             guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileFailure.last(path) }
-            // A power failure must not take the directory away again.
+            // The new directory must survive a power failure.
             let above = Foundation.open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard above >= 0 else { throw FileFailure.last(parent(of: path)) }
             defer { close(above) }
@@ -51,7 +51,7 @@ package final class SafeDirectory: Sendable {
     }
 
     private init(_ path: String) throws {
-        // A slash at the end would follow a link.
+        // A trailing slash would follow a link.
         self.path = Self.trimmed(path)
         descriptor = Foundation.open(self.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -61,7 +61,7 @@ package final class SafeDirectory: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileFailure.last(self.path) }
         try status.requireTrustedOwner(self.path)
-        // In a sticky directory, others can add files but not replace ours, and theirs are refused by their owner.
+        // In a sticky directory, others can add files but not replace ours. Their files are refused because of their owner.
         guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
             let mode = String(status.st_mode & 0o777, radix: 8)
             throw FileFailure(
@@ -72,10 +72,10 @@ package final class SafeDirectory: Sendable {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Opens a file for reading.
-    /// - Parameter isSecret: whether to refuse a file that other users can read, not only one that they can write.
-    /// - Returns: nil where there is none.
+    /// - Parameter isSecret: whether to refuse a file that other users can read, in addition to one that they can write to.
+    /// - Returns: nil if it does not exist.
     package func open(_ name: String, isSecret: Bool = false) throws -> OpenFile? {
-        // Opening a FIFO would wait for a writer.
+        // Without this flag, opening a FIFO would wait for a writer.
         let file = openat(descriptor, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
@@ -84,8 +84,8 @@ package final class SafeDirectory: Sendable {
         return try OpenFile(file, path: path(name), isSecret: isSecret, isChangedInPlace: false)
     }
 
-    /// Opens a file for changes in place.
-    /// - Parameter creates: whether an empty file is made where there is none.
+    /// Opens a file for modification in place.
+    /// - Parameter creates: whether to create an empty file if it does not exist.
     package func openForWriting(_ name: String, creates: Bool = false) throws -> OpenFile {
         let flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC
         let file = openat(descriptor, name, creates ? flags | O_CREAT : flags, 0o600)
@@ -93,7 +93,7 @@ package final class SafeDirectory: Sendable {
         return try OpenFile(file, path: path(name), isChangedInPlace: true)
     }
 
-    /// Makes a new, empty file that only its owner may read. What had its name before loses it, and is not written to.
+    /// Creates a new, empty file that only its owner can read. An existing file loses the name, but is not written to.
     package func create(_ name: String) throws -> OpenFile {
         try remove(name)
         let file = openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -101,15 +101,15 @@ package final class SafeDirectory: Sendable {
         return try OpenFile(file, path: path(name), isChangedInPlace: true)
     }
 
-    /// Puts a new file in the place of the present one: a reader, or a crash, finds the old one or the new one, and never a part of either.
+    /// Replaces a file atomically: a reader, or a crash, finds either the complete old file or the complete new one.
     /// - Parameters:
-    ///   - draft: the name it is written under first. Nothing else may use this name at the same time.
-    ///   - isDurable: whether to wait until the new file survives a power failure. Without, readers may find no file for a moment.
+    ///   - draft: the name that the new file is first written to. Nothing else may use this name at the same time.
+    ///   - isDurable: whether to wait until the new file survives a power failure. If not, readers may briefly find no file.
     package func replace(_ name: String, with bytes: [UInt8], draft: String, isDurable: Bool = true) throws {
         do {
             let file = try create(draft)
             try file.write(bytes, at: 0)
-            // Some file systems write a file to the disk before it replaces another (ext4's `auto_da_alloc`), which takes a thousand times as long.
+            // Some file systems flush a file before it replaces another (ext4's `auto_da_alloc`), which takes a thousand times as long.
             if isDurable { try file.synchronize() } else { try remove(name) }
             try rename(draft, to: name)
         } catch {
@@ -124,7 +124,7 @@ package final class SafeDirectory: Sendable {
     }
 
     /// Removes a file.
-    /// - Returns: whether there was one.
+    /// - Returns: whether the file existed.
     @discardableResult
     package func remove(_ name: String) throws -> Bool {
         if unlinkat(descriptor, name, 0) == 0 { return true }
@@ -132,9 +132,9 @@ package final class SafeDirectory: Sendable {
         return false
     }
 
-    /// The files whose names end so. Left out are directories, and files of other users, who can add some to a sticky directory.
+    /// Returns the files with a suffix. Directories and files of other users, who can add files to a sticky directory, are excluded.
     package func files(withSuffix suffix: String) throws -> [FileInfo] {
-        // A descriptor of its own: the position in a listing belongs to the descriptor.
+        // A separate descriptor, because a descriptor has only one position in the listing.
         let listed = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard listed >= 0 else { throw FileFailure.last(path) }
         guard let folder = fdopendir(listed) else {
@@ -160,19 +160,19 @@ package final class SafeDirectory: Sendable {
         return files
     }
 
-    /// Waits until the present names of the files survive a power failure.
+    /// Waits until the current names of the files survive a power failure.
     package func synchronize() throws { try Self.synchronize(descriptor, path) }
 
-    /// Takes the lock that a file stands for. The file is made where it is missing.
+    /// Acquires the lock of a file, which is created if it does not exist.
     /// - Parameter waits: whether to block this thread until the lock is free.
-    /// - Returns: the file, which holds the lock until it is unlocked or closed; nil where another open file holds it.
+    /// - Returns: the file, which holds the lock until it is unlocked or closed; nil if another open file holds the lock.
     package func lock(_ name: String, waits: Bool = false) throws -> OpenFile? {
         let file = try openForWriting(name, creates: true)
         return try file.lock(waits: waits) ? file : nil
     }
 
     private static func synchronize(_ descriptor: Int32, _ path: String) throws {
-        // With these, file systems say that their directories need no flushing.
+        // With these errors, file systems report that their directories need no flushing.
         guard OpenFile.flush(descriptor) || errno == EINVAL || errno == ENOTSUP else { throw FileFailure.last(path) }
     }
 

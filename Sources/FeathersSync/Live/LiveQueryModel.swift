@@ -1,6 +1,6 @@
 public import Observation
 
-/// A live query for views: its records and its failure, observed by SwiftUI.
+/// A live query for SwiftUI views, with observable records and an observable error.
 ///
 /// ```swift
 /// @State private var messages = LiveQueryModel(app.service("messages", of: Message.self).live(.sorted(by: "createdAt")))
@@ -13,17 +13,17 @@ public import Observation
 public final class LiveQueryModel<Element: Sendable> {
     /// The current result, or the last known one after a failure.
     public private(set) var records: [Element] = []
-    /// Whether a result has arrived since the model last began to run.
+    /// Whether a result has arrived since the last call to ``run()``.
     public private(set) var isLoaded = false
-    /// Why the query ended; nil while it runs and after a cancellation.
+    /// The error that ended the query; nil while it runs and after a cancellation.
     public private(set) var error: (any Error)?
 
     @ObservationIgnored private let query: LiveQuery<Element>
 
-    /// A model of a live query. It does nothing until you call ``run()``.
+    /// Creates a model of a live query. The model does nothing until you call ``run()``.
     public init(_ query: LiveQuery<Element>) { self.query = query }
 
-    /// Keeps the records current until the task is cancelled or the query fails. You can run it again afterwards.
+    /// Keeps the records current until the task is cancelled or the query fails. You can call it again afterward.
     public func run() async {
         (isLoaded, error) = (false, nil)
         do {

@@ -1,18 +1,18 @@
 import FeathersCore
 
-/// Reads a live query: fetches, listens, and fetches again where necessary, one after the other in its reader's task.
+/// Reads a live query: fetches, listens, and fetches again if necessary, one step at a time in its reader's task.
 struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     private let source: LiveSource<Record>
     private var deliveries: AsyncStream<EventDelivery<ServiceEvent>>.AsyncIterator
-    /// Nil where the query cannot be evaluated on this side.
+    /// Nil if the query cannot be evaluated locally.
     private var window: LiveWindow?
     private var refusal: (any Error)?
     private var shown = LiveElements<Record>()
-    /// Whether the versions of the records that are in sight can be decoded; empty unless the params say to skip those that cannot.
+    /// Whether each visible record version can be decoded. Empty unless the params say to skip records that cannot be decoded.
     private var decodable: [Int: Bool] = [:]
-    /// The sign-in in which the result was fetched.
+    /// The user and sign-in for which the result was fetched.
     private var sender: RequestSender?
-    /// Whom the events are told that are read now. A result may be fetched for the next user while those of the user before still wait.
+    /// The sender whose events are being read. A result may be fetched for the next user while the previous user's events are still buffered.
     private var told: RequestSender?
     private var isOver = false
 
@@ -28,7 +28,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         }
     }
 
-    /// The next snapshot that differs from the one before.
+    /// Returns the next snapshot that differs from the previous one.
     mutating func next(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
         guard !isOver else { return nil }
         isOver = true
@@ -43,25 +43,25 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     private mutating func change(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
         if let refusal { throw refusal }
         guard var window else { return nil }
-        // Taken out, so that changing it does not copy it.
+        // Moved out, so that mutating it does not copy it.
         self.window = nil
         defer { self.window = window }
         while true {
             if window.needsFetch, let page = try await fetch(window.plan, isolation: actor) { try window.fetched(page) }
             if isCurrent, let snapshot = try snapshot(of: window) { return snapshot }
-            // Looks at the result again only after a visible change, or when a fetch is needed.
+            // Builds a new snapshot only after a visible change, or when a fetch is needed.
             var isSettled = true
             while isSettled {
                 guard let delivery = await deliveries.next(isolation: actor) else { return nil }
                 switch delivery {
                 case .event(let event):
-                    // What the user before was told. The gap that says so is on its way.
+                    // This event was meant for the previous user. The gap that reports the change of user has yet to arrive.
                     guard isCurrent, told == sender else { continue }
                     isSettled = !window.received(event) && !window.needsFetch
                 case .gap(let gap):
                     window.missedEvents()
                     isSettled = false
-                    // The next user must not see the records of the one before, not even until their own are fetched.
+                    // The next user must not see the previous user's records, not even until their own are fetched.
                     if case .identityChanged = gap.reason {
                         (sender, told) = (nil, gap.sender)
                     } else if isCurrent {
@@ -90,24 +90,24 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         return LiveSnapshot(records: shown.elements, marks: marks, previous: previous)
     }
 
-    /// The entries to show: those that can be decoded, if the params say to skip the others.
+    /// Returns the entries to show. Leaves out those that cannot be decoded, if the params say so.
     private mutating func entries(of window: LiveWindow) throws -> ArraySlice<LiveWindow.Entry> {
         guard source.params.skipsUndecodableRecords else { return window.visible }
         var known: [Int: Bool] = [:]
         for entry in window.visible {
-            // Once for each version, so that none is reported twice.
+            // Decodes each version only once, so that no failure is reported twice.
             known[entry.version] = try decodable[entry.version] ?? (source.decode(window.plan.select(entry.record)) != nil)
         }
         decodable = known
         return window.visible.filter { known[$0.version] == true }[...]
     }
 
-    /// Fetches the result. Once a result was shown, repeats while the server cannot be reached.
-    /// - Returns: The result; nil when there is nothing to show until the signed-in user changes again.
+    /// Fetches the result. Once a result has been shown, retries while the server cannot be reached.
+    /// - Returns: The result; nil if there is nothing to show until the signed-in user changes again.
     private mutating func fetch(_ plan: LiveQueryPlan, isolation actor: isolated (any Actor)?) async throws -> Paginated<JSONValue>? {
         var pause = Duration.milliseconds(500)
         var params = source.params.withoutQuery
-        // A kept answer would be taken for the result, and events are applied to it.
+        // Events are applied to the result, so it must not come from a cache.
         params.readsFromServer = true
         _ = await source.service.app.resolvedIdentity()
         while true {
@@ -117,10 +117,10 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
             do {
                 return try source.read(await source.service.find(plan.request, params: params))
             } catch let error as FeathersError where !sender.isCurrent && error.code == .notAuthenticated {
-                // Another user has signed in meanwhile. The gap that says so is on its way.
+                // Another user has signed in meanwhile. The gap that reports it has yet to arrive.
                 return nil
             } catch let error as FeathersError where shown.marks != nil {
-                // Signed out: there is nothing to show until the next sign-in.
+                // No one is signed in, so there is nothing to show until the next sign-in.
                 if sender.identity == nil, error.code == .notAuthenticated || error.code == .forbidden { return nil }
                 guard [.unavailable, .timeout, .badGateway, .tooManyRequests].contains(error.code) else { throw error }
                 try await source.clock.sleep(for: pause * Double.random(in: 0.5...1))

@@ -1,39 +1,39 @@
 import FeathersCore
 
-/// The result of a live query at one moment, with what has changed since the one before.
+/// The result of a live query at one moment, with the changes since the previous snapshot.
 public struct LiveSnapshot<Element: Sendable>: Sendable {
     /// The records, sorted and limited by the query.
     public let records: [Element]
     let marks: [LiveMark]
     let previous: [LiveMark]
 
-    /// What has changed since the snapshot before. In the first snapshot, everything is an insertion.
+    /// The changes since the previous snapshot. In the first snapshot, every record is an insertion.
     public var changes: LiveChanges { LiveChanges(from: previous, to: marks) }
 }
 
-/// The key of a record, see ``LiveQueryPlan/key(of:)``, together with the version of it that was shown.
+/// The key of a record, see ``LiveQueryPlan/key(of:)``, and the version that was shown.
 struct LiveMark: Hashable, Sendable {
     let key: String
     let version: Int
 }
 
-/// The differences between two snapshots, in the terms that list views animate.
+/// The differences between two snapshots, in the form that list views animate.
 public struct LiveChanges: Sendable, Hashable {
     /// A record that moved to another index.
     public struct Move: Sendable, Hashable {
-        /// Its index in the snapshot before.
+        /// The index in the previous snapshot.
         public let from: Int
-        /// Its index now.
+        /// The index in this snapshot.
         public let to: Int
     }
 
-    /// Indices, in the snapshot before, of the records that are gone, in ascending order.
+    /// The indices, in the previous snapshot, of the records that were removed, in ascending order.
     public private(set) var removals: [Int] = []
-    /// Indices of the records that are new, in ascending order.
+    /// The indices of the inserted records, in ascending order.
     public private(set) var insertions: [Int] = []
-    /// Records that moved relative to the others.
+    /// The records that moved relative to the others.
     public private(set) var moves: [Move] = []
-    /// Indices of the records whose properties have changed, in ascending order. Some of them may have moved too.
+    /// The indices of the records whose properties changed, in ascending order. These records may also have moved.
     public private(set) var updates: [Int] = []
 
     init(from old: [LiveMark], to new: [LiveMark]) {
@@ -51,18 +51,18 @@ public struct LiveChanges: Sendable, Hashable {
     }
 }
 
-/// The elements that are shown, and the records they were made from.
+/// The elements that are shown, with a mark for the record that each one was made from.
 ///
-/// Compares only what lies between the first and the last difference. Most changes concern one record of many: the others are neither
-/// decoded nor looked up again.
+/// Compares only the range between the first and the last difference. Most changes concern a single record: the others are neither decoded nor looked
+/// up again.
 struct LiveElements<Record: Sendable>: Sendable {
-    /// What the elements were made from; nil before the first time.
+    /// The marks of the elements; nil before the first result.
     private(set) var marks: [LiveMark]?
     private(set) var elements: [Record] = []
 
-    /// Makes elements from the records to be shown.
-    /// - Returns: Whether anything differs from what was shown before.
-    /// - Throws: What `make` throws. Nothing has changed then.
+    /// Makes elements from the records to show.
+    /// - Returns: Whether anything differs from the previous elements.
+    /// - Throws: The error of `make`. In that case, nothing changes.
     mutating func show(_ entries: ArraySlice<LiveWindow.Entry>, _ make: (JSONValue) throws -> Record) throws -> Bool {
         let new = entries.map { LiveMark(key: $0.key, version: $0.version) }
         let old = marks ?? []

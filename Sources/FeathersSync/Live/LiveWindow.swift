@@ -2,13 +2,13 @@ import FeathersCore
 
 /// The known part of a query's result: its first records in order, updated by events. A state machine without I/O.
 ///
-/// For a result with a limit it holds some records more than are shown, so that most removals do not need the server. When it cannot tell the
-/// result, for example because the record after the last known one is needed, it sets ``needsFetch``.
+/// If the result has a limit, it holds some records beyond the limit, so that most removals need no fetch. When it cannot determine the result, for
+/// example because it needs the record after the last known one, it sets ``needsFetch``.
 struct LiveWindow: Sendable {
     struct Entry: Sendable {
         let key: String
         var record: JSONValue
-        /// Distinguishes two states of a record without comparing them.
+        /// Distinguishes two states of a record without comparing their contents.
         var version: Int
     }
 
@@ -18,9 +18,9 @@ struct LiveWindow: Sendable {
     /// The first records of the result, in order and without gaps.
     private var entries: [Entry] = []
     private var keys: Set<String> = []
-    /// Whether nothing follows the last entry.
+    /// Whether no record follows the last entry.
     private var isComplete = true
-    /// How many records are shown.
+    /// The number of records to show.
     private var limit: Int
     private var order = LiveOrder.arrival
     private var lastVersion = 0
@@ -34,13 +34,13 @@ struct LiveWindow: Sendable {
     /// The records to show, in order.
     var visible: ArraySlice<Entry> { entries.prefix(limit) }
 
-    /// Events were missed, so the known part may be outdated.
+    /// Marks the known part as possibly outdated, because events were missed.
     mutating func missedEvents() { needsFetch = plan.limit != 0 }
 
-    /// Forgets the result, until it is fetched again.
+    /// Clears the result until it is fetched again.
     mutating func clear() { (entries, keys) = ([], []) }
 
-    /// Applies the server's answer to the plan's request.
+    /// Applies the server's response to the plan's request.
     mutating func fetched(_ page: Paginated<JSONValue>) throws(FeathersError) {
         let old = Dictionary(entries.map { ($0.key, $0) }) { first, _ in first }
         var entries: [Entry] = []
@@ -49,7 +49,7 @@ struct LiveWindow: Sendable {
             guard let key = plan.key(of: record) else {
                 throw FeathersError(
                     .generalError,
-                    "A live query needs records that have an id: name its property where it is not 'id', such as MongoDB's '_id'")
+                    "A live query needs records with an id: pass the name of the property if it is not 'id', such as '_id' for MongoDB")
             }
             guard keys.insert(key).inserted else { continue }
             if let known = old[key], known.record == record { entries.append(known) } else { entries.append(entry(key, record)) }
@@ -71,7 +71,7 @@ struct LiveWindow: Sendable {
         return keys.contains(key) ? changed(key, event.data) : appeared(key, event.data, isNew: event.name == .created)
     }
 
-    /// Applies an event to a query with `$skip`. The skipped records are not known, so only a record that keeps its index can be updated.
+    /// Applies an event to a query with `$skip`. The skipped records are unknown, so only a record that keeps its index can be updated.
     private mutating func receivedAfterSkipped(_ event: ServiceEvent, _ key: String, _ isMatch: Bool) -> Bool {
         if isMatch, let index = index(of: key), order.keepsIndex(entries[index].record, event.data) {
             guard entries[index].record != event.data else { return false }
@@ -92,14 +92,14 @@ struct LiveWindow: Sendable {
     }
 
     private mutating func changed(_ key: String, _ record: JSONValue) -> Bool {
-        // An event may repeat what a fetch has already brought.
+        // An event may repeat what a fetch has already returned.
         guard let index = index(of: key), entries[index].record != record else { return false }
         if order.keepsIndex(entries[index].record, record) {
             entries[index] = entry(key, record)
             return index < limit
         }
         guard case .sorted = order else {
-            // The server's order is not known here.
+            // The server's sort order cannot be reproduced locally.
             needsFetch = true
             return false
         }
@@ -113,7 +113,7 @@ struct LiveWindow: Sendable {
     private mutating func appeared(_ key: String, _ record: JSONValue, isNew: Bool) -> Bool {
         switch order {
         case .sorted: break
-        // New records come last. Where an older record belongs, only the server knows.
+        // New records come last. Only the server knows the position of an older record.
         case .arrival where isNew: break
         case .arrival, .foreign:
             needsFetch = true
@@ -129,7 +129,7 @@ struct LiveWindow: Sendable {
         return index < limit
     }
 
-    /// - Returns: The record's index, or nil where it belongs after the known part.
+    /// - Returns: The record's index; nil if it belongs after the known part.
     private mutating func insert(_ key: String, _ record: JSONValue) -> Int? {
         let index = order.insertionIndex(for: record, in: entries)
         guard isComplete || index < entries.count else { return nil }
@@ -150,25 +150,25 @@ struct LiveWindow: Sendable {
     private func index(of key: String) -> Int? { keys.contains(key) ? entries.firstIndex { $0.key == key } : nil }
 }
 
-/// A live query prepared: what to request from the server, and how to match and place the records that events bring.
+/// The prepared form of a live query: the request to send, and how to match and place the records of events.
 struct LiveQueryPlan: Sendable {
-    /// The query as it is sent: with a higher limit than is shown, every property that sorting needs, and the id as the last
-    /// property sorted by, which makes the order total.
+    /// The query to send. Its limit is higher than the one shown, it selects every property that sorting needs, and it sorts by the id last, which
+    /// makes the order total.
     let request: Query
-    /// How many records the query shows; nil where it has no limit.
+    /// The number of records that the query shows; nil if it has no limit.
     let limit: Int?
-    /// How many records beyond the limit are fetched, so that few removals need the server.
+    /// The number of records fetched beyond the limit, so that few removals need a fetch.
     let headroom: Int
-    /// How many records come before those shown.
+    /// The number of records before the first one shown.
     let skip: Int
     let matcher: QueryMatcher
-    /// Nil where the query does not sort.
+    /// Nil if the query does not sort.
     let sorter: QuerySorter?
     private let selection: QuerySelection?
     private let id: String
 
     /// - Parameter id: The name of the records' id property.
-    /// - Throws: ``FeathersError/Code/badRequest`` naming what in the query cannot be evaluated on this side.
+    /// - Throws: ``FeathersError/Code/badRequest`` naming the part of the query that cannot be evaluated locally.
     init(_ query: Query, id: String) throws(FeathersError) {
         self.id = id
         matcher = try QueryMatcher(query)
@@ -184,29 +184,29 @@ struct LiveQueryPlan: Sendable {
         self.request = request.selectingSortedProperties()
     }
 
-    /// The text of a record's id, so that `1` and `"1"` are the same record, as they are on the server; nil where it has no id.
+    /// Returns the text of a record's id, so that `1` and `"1"` are the same record, as on the server; nil if the record has no id.
     func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.description }
 
-    /// The properties that the query selects.
+    /// Returns the properties that the query selects.
     func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }
 
     private static func count(_ name: String, in query: Query) throws(FeathersError) -> Int? {
         guard let value = query.json[name] else { return nil }
         let count = value.integer.map { Int(clamping: $0) } ?? value.string.flatMap { Int($0) }
         guard let count, count >= 0 else {
-            throw FeathersError(.badRequest, "A live query needs a \(name) that is a whole number, 0 or more", execution: .neverSent)
+            throw FeathersError(.badRequest, "A live query needs a '\(name)' that is an integer, 0 or greater", execution: .neverSent)
         }
         return count
     }
 }
 
-/// The order of a live result, as far as it is known on this side.
+/// The order of a live result, if it is known locally.
 enum LiveOrder: Sendable {
-    /// The query sorts, and the server's answer is sorted the way this side sorts.
+    /// The query sorts, and the server's response is in the same order as a local sort.
     case sorted(QuerySorter)
     /// The query does not sort: new records come last.
     case arrival
-    /// The query sorts, but the server's answer is ordered differently than it would be here, for example by another collation.
+    /// The query sorts, but the server's order differs from a local sort, for example because of another collation.
     case foreign(QuerySorter)
 
     init(_ sorter: QuerySorter?, of entries: [LiveWindow.Entry]) {
@@ -218,7 +218,7 @@ enum LiveOrder: Sendable {
         self = isSorted ? .sorted(sorter) : .foreign(sorter)
     }
 
-    /// Whether a record that changes from `old` to `new` keeps its index.
+    /// Returns whether a record that changes from `old` to `new` keeps its index.
     func keepsIndex(_ old: JSONValue, _ new: JSONValue) -> Bool {
         switch self {
         case .arrival: true
@@ -226,7 +226,7 @@ enum LiveOrder: Sendable {
         }
     }
 
-    /// Where a record belongs among others in this order.
+    /// Returns the index at which to insert a record in this order.
     func insertionIndex(for record: JSONValue, in entries: [LiveWindow.Entry]) -> Int {
         guard case .sorted(let sorter) = self else { return entries.count }
         var (low, high) = (0, entries.count)

@@ -2,7 +2,7 @@ public import FeathersCore
 import FeathersSupport
 public import Foundation
 
-/// Keeps writes in a file until the server has them. What you write offline is sent later, in order, also by a later process.
+/// Stores writes in a file until the server has executed them. Writes made offline are sent later, in order, even by a later process.
 ///
 /// ```swift
 /// let outbox = try await Outbox(file: folder.appending(path: "writes.outbox"))
@@ -10,21 +10,21 @@ public import Foundation
 /// try await app.service("messages").outbox.create(["text": "Hi"])
 /// ```
 ///
-/// An accepted write is on the disk, and stays there until the server has answered or you discard it. It is sent while the app is running,
-/// through all of the app's hooks.
+/// An accepted write is stored on disk until the server has responded or you discard it. Writes are sent while the app is running, through all of the
+/// app's hooks.
 ///
-/// One outbox serves all users of an app: each write is sent in the name of the user who queued it, and waits while another one is signed in.
+/// One outbox serves all users of an app. Each write is sent on behalf of the user who queued it, and waits while another user is signed in.
 ///
-/// The file holds the writes' data, unencrypted and readable by its owner only. It holds no header fields: anything else a call needs
-/// must come from hooks, as the token does. Use one outbox for each file, and one app for each outbox.
+/// The file contains the writes' data, unencrypted and readable only by its owner. It contains no header fields: hooks must add whatever else a call
+/// needs, such as the token. Use one outbox for each file, and one app for each outbox.
 ///
-/// An outbox holds 100,000 writes at the most, with 256 MiB of data, and refuses more.
+/// An outbox holds at most 100,000 writes with 256 MiB of data, and refuses more.
 public final class Outbox: Sendable {
     struct State: Sendable {
         var queue: OutboxQueue
-        /// The results that callers can wait for.
+        /// The results that callers can await.
         var results: [UUID: Promise<JSONValue>] = [:]
-        /// Receives a value when there may be something to send; nil while nothing sends.
+        /// Receives a value when there may be something to send; nil while no sender runs.
         var wake: AsyncStream<Void>.Continuation?
     }
 
@@ -36,14 +36,13 @@ public final class Outbox: Sendable {
 
     /// Opens an outbox, or creates one.
     /// - Parameters:
-    ///   - file: The file that holds the writes, created with mode 0600. Its folder is created too. Two more files may appear next to it.
-    ///   - configure: Changes how the outbox sends.
-    /// - Throws: ``FeathersError`` naming the file when another outbox uses it, when it cannot be read or written, when it holds too many
-    ///   writes, or when it is damaged, with the offset of the damage. A write that was interrupted halfway was never accepted, and is
-    ///   dropped.
+    ///   - file: The file for the writes, created with mode 0600. Its folder is created if needed. Two more files may appear next to it.
+    ///   - configure: Changes the options of the outbox.
+    /// - Throws: ``FeathersError`` naming the file if another outbox uses it, if it cannot be read or written, if it holds too many writes, or if it
+    ///   is damaged, with the offset of the damage. A partial record at the end was never accepted and is dropped.
     public convenience init(file: URL, _ configure: (inout OutboxOptions) -> Void = { _ in }) async throws {
         guard file.isFileURL, !file.hasDirectoryPath else {
-            throw FeathersError(.badRequest, "'\(file.path)' names no file for an outbox", execution: .neverSent)
+            throw FeathersError(.badRequest, "An outbox needs the URL of a file, not '\(file.path)'", execution: .neverSent)
         }
         let name = file.lastPathComponent
         let disk = SystemDisk(folder: file.deletingLastPathComponent().path, lockName: "\(name).lock")
@@ -68,13 +67,13 @@ public final class Outbox: Sendable {
 
     /// Closes the file, so that another outbox can use it. Later writes are refused.
     ///
-    /// Shut down the app first: an answer that arrives later cannot be recorded.
+    /// Shut down the app first: a response that arrives after closing cannot be recorded.
     public func close() async { await journal.close() }
 
     /// The current state of the outbox.
     public var state: OutboxState { OutboxState(contents.withLock { $0.queue }, at: timebase.now) }
 
-    /// The current state of the outbox, then its state after each change. A slow reader gets the newest state, not every one.
+    /// Returns a stream of the current state and the state after each change. A slow reader gets the newest state only.
     public func stateUpdates() -> AsyncStream<OutboxState> {
         let changes = subscribers.stream(buffering: 1, first: ())
         return AsyncStream {
@@ -83,21 +82,21 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Waits for the result of a write that is in the outbox, including those of an earlier process.
-    /// - Throws: ``FeathersError/Code/notFound`` when the write is not in the outbox, the failure it was discarded with, or `CancellationError`.
+    /// Waits for the result of a write in the outbox. The write may have been queued by an earlier process.
+    /// - Throws: ``FeathersError/Code/notFound`` if the write is not in the outbox, the failure it was discarded with, or `CancellationError`.
     public func result(of id: UUID) async throws -> JSONValue {
         guard let result = contents.withLock({ $0.results[id] }) else { throw FeathersError(notInOutbox: id) }
         return try await result.value()
     }
 
-    /// Tries the server again at once after it could not be reached or required a sign-in.
+    /// Tries the server again immediately after it could not be reached or required a sign-in.
     ///
-    /// For apps that notice by themselves that the network is back, or that sign in by other means than this package's.
+    /// Call it if your app detects by itself that the network is back, or signs in without this package.
     public func resume() { change { $0.queue.gate.resume() } }
 
-    /// Sends until the task is cancelled. Returns at once if the outbox is already sending.
+    /// Sends writes until the task is cancelled. Returns immediately if the outbox is already sending.
     ///
-    /// ``FeathersApp/use(outbox:)`` runs it while the app is running. If your app calls ``FeathersApp/connect()`` instead, run it yourself.
+    /// ``FeathersApp/use(outbox:)`` calls it while the app is running. If your app calls ``FeathersApp/connect()`` instead, call it yourself.
     public func run(in app: FeathersApp) async { await OutboxSender(outbox: self, app: app).run() }
 
     /// Changes the state without notifying anyone.
@@ -116,27 +115,27 @@ public final class Outbox: Sendable {
 // MARK: - Adding
 
 extension Outbox {
-    /// A write before it has an identity and a place in the queue.
+    /// A write without an id and a position in the queue.
     struct Draft: Sendable {
         var method: ServiceMethod
         var recordID: ServiceID?
         var data: JSONValue?
         var query = Query()
         var route: [String: String] = [:]
-        /// The record that the write is ordered by, where it is not the one of `recordID`.
+        /// The record that determines the order of the write, if it is not the one of `recordID`.
         var orderingKey: ServiceID?
 
-        /// The lane of the record, whether its id is written as a number or as a string. Without a record, a lane of the write's own.
+        /// Returns the lane of the record, regardless of whether its id is a number or a string. A write without a record gets its own lane.
         fileprivate func lane(_ id: UUID, _ path: String, _ identity: Identity?) -> String {
             guard let record = orderingKey ?? recordID else { return "#\(id.text)" }
-            // Writes of two users wait for different sign-ins, so that they cannot share a lane.
+            // Two users' writes wait for different sign-ins, so they cannot share a lane.
             let path = identity.map { "\($0.name)@\(path)" } ?? path
             let values = route.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)&" }.joined()
             return "\(path)?\(values)#\(record)"
         }
     }
 
-    /// Accepts a write, and returns once it is on the disk.
+    /// Accepts a write. Returns once it is on disk.
     /// - Throws: ``FeathersError`` with the reason why the write is not in the outbox.
     func add(_ draft: Draft, path: String, as identity: Identity?) async throws -> QueuedWrite<JSONValue> {
         let id = UUID()
@@ -162,9 +161,9 @@ extension Outbox {
 // MARK: - Deciding
 
 extension Outbox {
-    /// Decides what becomes of a write: one that waits for a decision, or any other that is not being sent.
-    /// - Throws: ``FeathersError/Code/notFound`` when there is no such write, ``FeathersError/Code/conflict`` while it is being sent, or the reason
-    ///   why the decision could not be recorded. Nothing has changed then.
+    /// Decides how to proceed with a write. It may be any write that is not being sent.
+    /// - Throws: ``FeathersError/Code/notFound`` if there is no such write, ``FeathersError/Code/conflict`` while it is being sent, or the reason why
+    ///   the decision could not be recorded. In each case, nothing changes.
     public func decide(_ decision: OutboxDecision, for id: UUID) async throws {
         let item = try change { state in
             try state.queue.decisionBegan(id)
@@ -185,7 +184,7 @@ extension Outbox {
         }
         switch decision {
         case .discard:
-            let discarded = FeathersError(.gone, "The write was given up before it was sent", execution: .neverSent)
+            let discarded = FeathersError(.gone, "The write was discarded before it was sent", execution: .neverSent)
             finish(id)?.fail(item.failure?.error ?? discarded)
         case .retry: change { $0.queue.decided(id) }
         case .replace: change { $0.queue.decided(id, key: key, data: data) }
@@ -201,7 +200,7 @@ extension Outbox {
         }
     }
 
-    /// The data to send instead. A record that is created keeps the id it was given, since later writes may refer to it.
+    /// Returns the data to send instead. A record to be created keeps its assigned id, because later writes may refer to it.
     private func replacement(_ decision: OutboxDecision, for write: OutboxWrite) -> JSONValue? {
         guard case .replace(var data) = decision else { return nil }
         if write.method == .create, let property = options.service(at: write.path).recordIDProperty, data.object != nil,
@@ -214,30 +213,30 @@ extension Outbox {
 }
 
 extension FeathersError {
-    init(notInOutbox id: UUID) { self.init(.notFound, "No write \(id.text) is in the outbox", execution: .neverSent) }
+    init(notInOutbox id: UUID) { self.init(.notFound, "The outbox does not contain the write '\(id.text)'", execution: .neverSent) }
 }
 
 // MARK: - Installing
 
 extension FeathersApp {
-    /// Gives the app an outbox. Its writes are sent while the app is running: during ``FeathersApp/run()`` and ``withFeathersApp(_:_:)``.
-    /// - Throws: ``FeathersError/Code/conflict`` when the app already has an outbox.
+    /// Installs an outbox. Its writes are sent while the app is running: during ``FeathersApp/run()`` and ``withFeathersApp(_:_:)``.
+    /// - Throws: ``FeathersError/Code/conflict`` if the app already has an outbox.
     public func use(outbox: Outbox) throws {
         guard self[InstalledOutbox.self] == nil else {
-            throw FeathersError(.conflict, "The app has an outbox already", execution: .neverSent)
+            throw FeathersError(.conflict, "The app already has an outbox", execution: .neverSent)
         }
         self[InstalledOutbox.self] = outbox
         observeIdentity { identity in outbox.change { $0.queue.identityChanged(to: identity) } }
         use(backgroundWork: { app in await outbox.run(in: app) })
     }
 
-    /// The outbox the app uses, if any.
+    /// The app's outbox, if any.
     public var outbox: Outbox? { self[InstalledOutbox.self] }
 
     private enum InstalledOutbox: AppSetting { typealias Value = Outbox }
 }
 
 extension DiagnosticDomain {
-    /// The outbox.
+    /// Messages about the outbox.
     public static let outbox = DiagnosticDomain(rawValue: "outbox")
 }

@@ -1,14 +1,14 @@
-/// What keeps all writes of an outbox from being sent: no app, no connection, no sign-in, or a server that cannot be reached.
+/// The conditions that hold back all writes of an outbox: no app, no connection, no sign-in, or an unreachable server.
 struct OutboxGate: Sendable {
     /// Whether an app runs the outbox.
     private(set) var isStarted = false
-    /// Whether there is a connection; always true for a transport without one.
+    /// Whether there is a connection; always true for a transport without connections.
     var isConnected = true { didSet { if isConnected, !oldValue { (failures, closedUntil) = (0, nil) } } }
     /// Whether the server requires a sign-in.
     private(set) var needsSignIn = false
-    /// How many sign-ins there have been.
+    /// The number of sign-ins so far.
     private(set) var signIns = 0
-    /// How many attempts in a row did not reach the server.
+    /// The number of consecutive attempts that did not reach the server.
     private(set) var failures = 0
     private var closedUntil: Duration?
 
@@ -19,21 +19,21 @@ struct OutboxGate: Sendable {
 
     mutating func stop() { isStarted = false }
 
-    /// How many writes can be in flight. A single one probes the server after an attempt that did not reach it.
-    /// - Returns: Nil when none can.
+    /// Returns how many writes may be in flight. After an attempt that did not reach the server, a single write probes it.
+    /// - Returns: Nil if no write may be sent.
     func limit(at now: Duration, atMost limit: Int) -> Int? {
         guard isStarted, isConnected, !needsSignIn, closedUntil.map({ $0 <= now }) ?? true else { return nil }
         return failures > 0 ? 1 : limit
     }
 
-    /// The server has answered.
+    /// Records that the server has responded.
     mutating func reached() { (failures, closedUntil) = (0, nil) }
 
-    /// No answer came: the next write is sent alone.
+    /// Records that no response arrived: the next write is sent alone.
     mutating func suspect() { failures = max(failures, 1) }
 
-    /// The server could not be reached. Attempts that were in flight together count as one.
-    /// - Returns: When to try again.
+    /// Records that the server could not be reached. Attempts that were in flight together count as one.
+    /// - Returns: The time of the next attempt.
     mutating func missed(at now: Duration, _ retry: OutboxRetry, random: Double) -> Duration {
         if let closedUntil, closedUntil > now { return closedUntil }
         failures += 1
@@ -42,8 +42,8 @@ struct OutboxGate: Sendable {
         return moment
     }
 
-    /// The server requires a sign-in.
-    /// - Parameter count: How many sign-ins there were when the attempt began. If there was one since, the write is tried again.
+    /// Records that the server requires a sign-in.
+    /// - Parameter count: The number of sign-ins when the attempt began. If it has increased, the write is sent again.
     mutating func refused(signIns count: Int) {
         if signIns == count { needsSignIn = true }
     }
@@ -53,7 +53,7 @@ struct OutboxGate: Sendable {
         needsSignIn = false
     }
 
-    /// Tries again at once.
+    /// Allows the next attempt immediately.
     mutating func resume() {
         needsSignIn = false
         (failures, closedUntil) = (0, nil)

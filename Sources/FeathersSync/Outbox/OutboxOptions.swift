@@ -1,25 +1,25 @@
 import FeathersCore
 
-/// How an outbox sends.
+/// Options for how an outbox sends writes.
 public struct OutboxOptions: Sendable {
-    /// Whether the server executes a write once, no matter how often it arrives with the same key.
+    /// Whether the server executes a write only once, no matter how often it arrives with the same key.
     ///
-    /// If `true`, a write that may have been executed is sent again. If `false`, ``decide`` is asked about it.
+    /// If `true`, a write that may have been executed is sent again. If `false`, ``decide`` is called for it.
     public var isKeyed = false
     /// Where the key is sent. It is also sent when ``isKeyed`` is `false`.
     public var keyPlaces: [IdempotencyKeyPlace] = [.header()]
-    /// Options that differ for single services, by path.
+    /// Options for individual services, by path.
     public var services: [String: OutboxServiceOptions] = [:]
-    /// How many lanes send at the same time.
+    /// The number of lanes that send at the same time.
     public var concurrentLanes = 4
-    /// How long an attempt can take; nil for the transport's own limit.
+    /// The time limit of an attempt; nil for the transport's own limit.
     public var attemptTimeout: Duration? = .seconds(60)
-    /// The delays between attempts. With a connection, the outbox waits for its return instead.
+    /// The delays between attempts. A transport with a connection waits for the connection to return instead.
     public var retry = OutboxRetry()
-    /// Decides about a write that was refused, or that may have been executed; nil to decide later with ``Outbox/decide(_:for:)``.
+    /// Decides about a write that was refused, or that may have been executed. Return nil to decide later with ``Outbox/decide(_:for:)``.
     ///
-    /// It is called once for each failure, for several at the same time, and again after a restart. What it returns after its task is cancelled
-    /// is ignored.
+    /// The function is called once for each failure, possibly concurrently, and again after a restart. If its task is cancelled, its result is
+    /// ignored.
     public var decide: @Sendable (OutboxFailure) async -> OutboxDecision? = { _ in nil }
     package var clock: any Clock<Duration> = ContinuousClock()
 
@@ -28,15 +28,15 @@ public struct OutboxOptions: Sendable {
     func service(at path: String) -> OutboxServiceOptions { services[path] ?? OutboxServiceOptions(isKeyed: isKeyed, keyPlaces: keyPlaces) }
 }
 
-/// How the writes of one service are sent.
+/// Options for how the writes of one service are sent.
 public struct OutboxServiceOptions: Sendable, Hashable {
     let isKeyed: Bool
     let keyPlaces: [IdempotencyKeyPlace]
 
-    /// Options for one service, in place of ``OutboxOptions/isKeyed`` and ``OutboxOptions/keyPlaces``.
+    /// Creates options for one service that replace ``OutboxOptions/isKeyed`` and ``OutboxOptions/keyPlaces``.
     public init(isKeyed: Bool, keyPlaces: [IdempotencyKeyPlace] = [.header()]) { (self.isKeyed, self.keyPlaces) = (isKeyed, keyPlaces) }
 
-    /// Whether the server recognizes a repetition of this write.
+    /// Returns whether the server recognizes a repetition of this write.
     func recognizesRepetition(of write: OutboxWrite) -> Bool {
         guard isKeyed else { return false }
         return keyPlaces.contains { place in
@@ -44,7 +44,7 @@ public struct OutboxServiceOptions: Sendable, Hashable {
         }
     }
 
-    /// The request that sends a write.
+    /// Returns the request that sends a write.
     func request(for write: OutboxWrite, timeout: Duration?) -> ServiceRequest {
         var params = Params(query: write.query, route: write.route, timeout: timeout)
         for place in keyPlaces {
@@ -57,55 +57,55 @@ public struct OutboxServiceOptions: Sendable, Hashable {
         return ServiceRequest(path: write.path, method: write.method, id: write.recordID, data: write.data, params: params)
     }
 
-    /// The property that the outbox creates ids for; nil where the server creates them.
+    /// The property for which the outbox generates ids; nil if the server generates them.
     var recordIDProperty: String? {
         for case .recordID(let property) in keyPlaces { return property }
         return nil
     }
 }
 
-/// Where a server finds the key by which it recognizes a repeated write.
+/// The place where a server finds the key by which it recognizes a repeated write.
 public enum IdempotencyKeyPlace: Sendable, Hashable {
-    /// In a header field, as a quoted string (draft-ietf-httpapi-idempotency-key-header). Over REST only.
+    /// In a header field, as a quoted string (draft-ietf-httpapi-idempotency-key-header). Works over REST only.
     case header(_ name: String = "Idempotency-Key")
-    /// In the query, over any transport. The service must remove it: in `update`, `patch` and `remove` it would be a condition.
+    /// In the query, over any transport. The service must remove it: for `update`, `patch` and `remove`, it would be a condition.
     case query(_ name: String)
-    /// As the id of the record that `create` makes, unless the data has one. Has no effect on other methods.
+    /// As the id of the record that `create` makes, unless the data already has one. Has no effect on other methods.
     ///
-    /// You can queue later writes to that record before it is created: they are sent after it. The server refuses a repetition, since the id is
-    /// taken; the outbox then reads the record and uses it as the result.
+    /// You can queue later writes to that record before it is created: they are sent after it. The server refuses a repetition because the id is
+    /// taken. The outbox then reads the record and uses it as the result.
     case recordID(_ property: String = "id")
 }
 
-/// How long an outbox waits between attempts.
+/// The delays between the attempts of an outbox.
 public struct OutboxRetry: Sendable, Hashable {
     private let initialDelay: Duration
     private let maximumDelay: Duration
     private let multiplier: Double
     private let jitter: Double
 
-    /// Delays between attempts.
+    /// Creates the delays between attempts.
     /// - Parameters:
     ///   - initialDelay: The upper bound of the first delay.
-    ///   - maximumDelay: The upper bound of every delay, unless the server asks for a longer one (`Retry-After`), up to an hour.
-    ///   - multiplier: The factor by which each delay is longer than the one before.
-    ///   - jitter: The random part of a delay, from 0 to 1, so that the clients of a failed server do not all return at the same moment.
+    ///   - maximumDelay: The upper bound of every delay. If the server requests a longer one (`Retry-After`), it is honored up to one hour.
+    ///   - multiplier: The factor by which each delay is longer than the previous one.
+    ///   - jitter: The random part of a delay, from 0 to 1. It keeps the clients of a failed server from returning at the same moment.
     public init(initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(60), multiplier: Double = 2, jitter: Double = 0.5) {
         (self.initialDelay, self.maximumDelay, self.multiplier, self.jitter) = (initialDelay, maximumDelay, multiplier, jitter)
     }
 
-    /// The upper bound of the delays that servers ask for: no answer can put a write off for years.
+    /// The upper bound of delays that servers request, so that no response can delay a write for years.
     private var longestRequestedDelay: Duration { max(maximumDelay, .seconds(3600)) }
 
     /// - Parameters:
-    ///   - failures: How many attempts in a row have failed, from 1.
-    ///   - requested: The delay that the server asks for.
-    ///   - random: Chance, from 0 to 1.
+    ///   - failures: The number of consecutive failed attempts, starting at 1.
+    ///   - requested: The delay that the server requested.
+    ///   - random: A random number from 0 to 1.
     func delay(after failures: Int, requested: Duration? = nil, random: Double) -> Duration {
         if let requested {
             return max(delay(after: failures, random: random), min(requested, longestRequestedDelay))
         }
-        // Stops at the maximum, since the power would soon overflow.
+        // Stops at the maximum, because the power would soon overflow.
         var nominal = max(initialDelay, .zero)
         for _ in 1..<max(min(failures, 64), 1) where nominal < maximumDelay { nominal = nominal * max(multiplier, 1) }
         return min(nominal, maximumDelay) * (1 - min(max(jitter, 0), 1) * random)

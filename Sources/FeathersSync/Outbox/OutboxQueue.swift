@@ -1,15 +1,15 @@
 import FeathersCore
 import Foundation
 
-/// The rules of an outbox: what is sent when. It knows neither files nor services.
+/// The rules for which write of an outbox is sent when. Independent of files and services.
 ///
-/// Writes of one lane are sent one after the other. Lanes are sent concurrently, up to a limit. A write that waits for a decision holds up
-/// only its own lane.
+/// The writes of one lane are sent one after the other. Lanes are sent concurrently, up to a limit. A write that waits for a decision blocks only its
+/// own lane.
 struct OutboxQueue: Sendable {
-    /// How far a write is.
+    /// The progress of a write.
     enum Stage: Sendable, Equatable {
         case waiting
-        /// An attempt is in flight. `signIns` counts the sign-ins before it began.
+        /// An attempt is in flight. `signIns` is the number of sign-ins before it began.
         case sending(signIns: Int)
         case retrying(at: Duration)
         /// A decision is needed. `isAsked` tells whether the app's function has been called for it.
@@ -21,9 +21,9 @@ struct OutboxQueue: Sendable {
     struct Item: Sendable {
         var write: OutboxWrite
         var stage = Stage.waiting
-        /// How many attempts have begun since the process started.
+        /// The number of attempts that have begun since the process started.
         var attempts = 0
-        /// How many attempts in a row the server has put off.
+        /// The number of consecutive attempts that the server has deferred.
         var delays = 0
         /// Whether an attempt may have been executed.
         var mayHaveExecuted = false
@@ -32,15 +32,15 @@ struct OutboxQueue: Sendable {
     }
 
     private(set) var items: [UUID: Item] = [:]
-    /// Who is signed in: only their writes are sent.
+    /// The signed-in user. Only this user's writes are sent.
     private(set) var identity: Identity?
-    /// What stands between all writes and the server.
+    /// The conditions that hold back all writes.
     var gate = OutboxGate()
     private(set) var lanes: [String: [UUID]] = [:]
     private var ready = ReadyLanes()
     private var addedCount = 0
     private var sendingCount = 0
-    /// The writes that need a decision and have not been asked about.
+    /// The writes that need a decision for which the app's function has not been called yet.
     private var unasked: [UUID] = []
 
     private let limit: Int
@@ -57,14 +57,14 @@ struct OutboxQueue: Sendable {
     /// The writes that the signed-in user may see, in the order they were queued.
     var own: [Item] { inOrder.filter { $0.write.belongs(to: identity) } }
 
-    /// The user has signed in, or out.
+    /// Records that a user has signed in or out.
     mutating func identityChanged(to identity: Identity?) {
         self.identity = identity
         if identity != nil { gate.signedIn() }
         for lane in lanes.keys { refreshLane(lane) }
     }
 
-    /// Adds a write behind all others.
+    /// Appends a write.
     mutating func add(_ write: OutboxWrite) {
         addedCount += 1
         items[write.id] = Item(write: write, number: addedCount)
@@ -72,8 +72,8 @@ struct OutboxQueue: Sendable {
         refreshLane(write.lane)
     }
 
-    /// Adds a write of an earlier process.
-    /// - Parameter isKeyed: Whether it can be sent again even though it may have been executed.
+    /// Adds a write that an earlier process queued.
+    /// - Parameter isKeyed: Whether the write can be sent again even if it may have been executed.
     mutating func restore(_ stored: StoredWrite, isKeyed: Bool) {
         add(stored.write)
         let id = stored.write.id
@@ -98,10 +98,10 @@ struct OutboxQueue: Sendable {
         refreshLane(lane)
     }
 
-    /// Begins to send, and to ask.
+    /// Starts to send writes and to ask for decisions.
     mutating func start() {
         gate.start()
-        // The tasks that waited for these delays ended with the last run.
+        // The tasks that waited for these delays ended with the previous run.
         for (id, item) in items {
             guard case .retrying = item.stage else { continue }
             items[id]?.stage = .waiting
@@ -124,14 +124,14 @@ struct OutboxQueue: Sendable {
         return taken
     }
 
-    /// Takes the failures that the app's function must be asked about now.
+    /// Takes the failures for which the app's function must be called now.
     mutating func takeUnasked() -> [OutboxFailure] {
         let ids = unasked
         unasked = []
         return ids.compactMap { id in
             guard items[id]?.stage == .failed(isAsked: false) else { return nil }
             guard items[id]?.write.belongs(to: identity) == true else {
-                // Asked about when that user has signed in again.
+                // Kept until that user signs in again.
                 unasked.append(id)
                 return nil
             }
@@ -146,7 +146,7 @@ struct OutboxQueue: Sendable {
         unasked.append(id)
     }
 
-    /// Puts a lane in line if its first write can be sent, and takes it out of line otherwise.
+    /// Enqueues a lane if its first write can be sent, and removes it from the line otherwise.
     private mutating func refreshLane(_ lane: String) {
         guard let id = lanes[lane]?.first, let item = items[id], item.stage == .waiting, item.write.belongs(to: identity) else {
             return ready.remove(lane)
@@ -155,11 +155,11 @@ struct OutboxQueue: Sendable {
     }
 }
 
-// MARK: - Attempts that did not succeed
+// MARK: - Failed attempts
 
 extension OutboxQueue {
-    /// An attempt has failed, and no decision is needed.
-    /// - Returns: When to look again; nil when that does not depend on time.
+    /// Records a failed attempt that needs no decision.
+    /// - Returns: The time at which to look again; nil if that does not depend on time.
     mutating func putOff(_ id: UUID, _ verdict: SendVerdict, at now: Duration, random: Double) -> Duration? {
         guard case .sending(let signIns)? = endAttempt(id, mayHaveExecuted: verdict.mayHaveExecuted) else { return nil }
         var moment: Duration?
@@ -180,7 +180,7 @@ extension OutboxQueue {
         return moment
     }
 
-    /// An attempt has failed, and a decision is needed.
+    /// Records a failed attempt that needs a decision.
     mutating func ask(_ failure: OutboxFailure) {
         let id = failure.write.id
         guard case .sending? = endAttempt(id, mayHaveExecuted: failure.mayHaveExecuted) else { return }
@@ -188,13 +188,13 @@ extension OutboxQueue {
         fail(id, failure)
     }
 
-    /// An attempt was interrupted when the app shut down. Its outcome is unknown.
+    /// Records that an attempt was interrupted when the app shut down. Its outcome is unknown.
     mutating func interrupt(_ id: UUID, isKeyed: Bool) {
         guard case .sending? = endAttempt(id, mayHaveExecuted: true), let write = items[id]?.write else { return }
         if isKeyed { refreshLane(write.lane) } else { fail(id, OutboxFailure(interrupted: write)) }
     }
 
-    /// Time has passed: what was put off until now can be sent.
+    /// Makes a deferred write ready to be sent once its time has come.
     mutating func timePassed(_ id: UUID, at now: Duration) {
         guard case .retrying(let moment)? = items[id]?.stage, moment <= now else { return }
         items[id]?.stage = .waiting
@@ -213,27 +213,27 @@ extension OutboxQueue {
 // MARK: - Decisions
 
 extension OutboxQueue {
-    /// A decision was made and is being recorded. The write is not sent meanwhile.
-    /// - Throws: ``FeathersError/Code/notFound`` when there is no such write, ``FeathersError/Code/conflict`` while it is being sent.
+    /// Records that a decision was made and is being stored. The write is not sent meanwhile.
+    /// - Throws: ``FeathersError/Code/notFound`` if there is no such write, ``FeathersError/Code/conflict`` while it is being sent.
     mutating func decisionBegan(_ id: UUID) throws(FeathersError) {
         guard let item = items[id] else { throw FeathersError(notInOutbox: id) }
         switch item.stage {
         case .sending, .deciding:
-            throw FeathersError(.conflict, "The write \(id.text) is on its way: decide when its attempt has ended", execution: .neverSent)
+            throw FeathersError(.conflict, "The write '\(id.text)' is being sent: decide after the attempt", execution: .neverSent)
         case .waiting, .retrying: items[id]?.stage = .deciding(failed: false)
         case .failed: items[id]?.stage = .deciding(failed: true)
         }
         refreshLane(item.write.lane)
     }
 
-    /// A decision could not be recorded: the write returns to its former state.
+    /// Records that a decision could not be stored: the write returns to its previous state.
     mutating func decisionFailed(_ id: UUID) {
         guard let item = items[id], case .deciding(let failed) = item.stage else { return }
         items[id]?.stage = failed ? .failed(isAsked: true) : .waiting
         refreshLane(item.write.lane)
     }
 
-    /// A write is to be sent again, as it is or with another key and other data.
+    /// Prepares a write to be sent again, unchanged or with another key and other data.
     mutating func decided(_ id: UUID, key: UUID? = nil, data: JSONValue? = nil) {
         guard let item = items[id], case .deciding = item.stage else { return }
         if let key {
@@ -249,7 +249,7 @@ extension OutboxQueue {
 }
 
 extension OutboxWrite {
-    /// Whether the write can be sent, and shown, in a name.
+    /// Returns whether the write can be sent for a user, and shown to that user.
     func belongs(to identity: Identity?) -> Bool { self.identity == nil || self.identity == identity }
 }
 
@@ -257,14 +257,14 @@ extension OutboxWrite {
 struct ReadyLanes: Sendable {
     private var lanes: [String] = []
     private var members: Set<String> = []
-    /// How many of the lanes at the beginning were already taken.
+    /// The number of lanes at the beginning that have already been taken.
     private var taken = 0
 
     mutating func append(_ lane: String) {
         if members.insert(lane).inserted { lanes.append(lane) }
     }
 
-    /// Removes a lane from anywhere in the line. Its old position is skipped later.
+    /// Removes a lane from the line. Its old position is skipped later.
     mutating func remove(_ lane: String) { members.remove(lane) }
 
     mutating func popFirst() -> String? {

@@ -7,7 +7,7 @@ struct OutboxSender: Sendable {
     let outbox: Outbox
     let app: FeathersApp
 
-    /// Sends until the task is cancelled. Returns at once if the outbox is already sending.
+    /// Sends writes until the task is cancelled. Returns immediately if the outbox is already sending.
     func run() async {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let isConnected = app.connectionStatus?.isConnected ?? true
@@ -19,7 +19,7 @@ struct OutboxSender: Sendable {
             return true
         }
         guard isFirst else { return }
-        // Until the stored token has been read, the writes of its user wait.
+        // The writes of the stored token's user wait until the token has been read.
         _ = await app.resolvedIdentity()
         await withDiscardingTaskGroup { group in
             group.addTask { await followConnection() }
@@ -27,7 +27,7 @@ struct OutboxSender: Sendable {
                 let (failures, items) = takeOrders()
                 for failure in failures { group.addTask { await ask(about: failure) } }
                 for item in items { group.addTask { await send(item) } }
-                // Taking work changes the state, which subscribers are told about.
+                // Taking work changes the state, so subscribers are notified.
                 if !failures.isEmpty || !items.isEmpty { outbox.change { _ in } }
             }
             group.cancelAll()
@@ -52,7 +52,7 @@ struct OutboxSender: Sendable {
         do {
             try await outbox.decide(decision, for: failure.write.id)
         } catch {
-            app.diagnostics.log(.error, .outbox, "a decision was not noted", error: error)
+            app.diagnostics.log(.error, .outbox, "A decision could not be recorded", error: error)
         }
     }
 }
@@ -60,41 +60,41 @@ struct OutboxSender: Sendable {
 // MARK: - Attempts
 
 extension OutboxSender {
-    /// How an attempt ended.
+    /// The outcome of an attempt.
     private enum Attempt: Sendable {
         case succeeded(JSONValue)
         case failed(FeathersError)
-        /// The app shut down first.
+        /// The app shut down before the attempt ended.
         case interrupted
     }
 
-    /// Makes one attempt at a write: records that it begins, calls the service, and records the outcome.
+    /// Makes one attempt: records its beginning, calls the service, and records the outcome.
     private func send(_ item: OutboxQueue.Item) async {
         let id = item.write.id
         let journal = outbox.journal
         let service = outbox.options.service(at: item.write.path)
         let isKeyed = service.recognizesRepetition(of: item.write)
         do {
-            // If the process dies from here on, the write may have been executed.
+            // If the process dies after this point, the write may have been executed.
             try await journal.append(.begun(id))
-            // An app that has shut down meanwhile sends nothing, which is still known here.
+            // If the app has shut down meanwhile, nothing was sent.
             try Task.checkCancellation()
         } catch {
             if !(error is CancellationError) {
-                app.diagnostics.log(.error, .outbox, "nothing is sent, since the outbox cannot be written", error: error)
+                app.diagnostics.log(.error, .outbox, "Nothing is sent because the outbox file cannot be written", error: error)
             }
-            let notBegun = FeathersError(.unavailable, "The attempt was not begun", execution: .neverSent)
+            let notBegun = FeathersError(.unavailable, "The attempt did not begin", execution: .neverSent)
             return await putOff(item, SendVerdict(notBegun, isKeyed: isKeyed))
         }
         switch await attempt(item, service) {
         case .succeeded(let result):
-            // Done even if it cannot be recorded: a later process sends it again with its key, or asks.
+            // The write is complete even if that cannot be recorded: a later process sends it again with its key, or asks for a decision.
             try? await journal.append(.ended(id), isOwed: true)
             outbox.finish(id)?.resolve(result)
         case .failed(let error):
             let verdict = SendVerdict(error, isKeyed: isKeyed)
             app.diagnostics.log(
-                .notice, .outbox, "\(item.write.method) of \(item.write.path) was not done", [.attempt: .integer(item.attempts)],
+                .notice, .outbox, "'\(item.write.method)' of service '\(item.write.path)' failed", [.attempt: .integer(item.attempts)],
                 error: error)
             guard case .ask(let reason) = verdict.course else { return await putOff(item, verdict) }
             let mayHaveExecuted = item.mayHaveExecuted || verdict.mayHaveExecuted
@@ -102,7 +102,7 @@ extension OutboxSender {
             do {
                 try await journal.append(JournalRecord(failure))
             } catch {
-                // There may be room for it without the details. If it cannot be recorded at all, the outcome is unknown after a restart.
+                // There may be room for the failure without its details. If it cannot be recorded at all, the outcome is unknown after a restart.
                 failure = OutboxFailure(
                     write: item.write, reason: reason, error: failure.error.stored(details: 0), mayHaveExecuted: mayHaveExecuted)
                 try? await journal.append(JournalRecord(failure))
@@ -112,18 +112,18 @@ extension OutboxSender {
         }
     }
 
-    /// Lets a write wait for another attempt.
+    /// Schedules another attempt for a write.
     private func putOff(_ item: OutboxQueue.Item, _ verdict: SendVerdict) async {
         let id = item.write.id
         let timebase = outbox.timebase
         if !item.mayHaveExecuted, !verdict.mayHaveExecuted {
-            // If it cannot be recorded, a later process assumes that the attempt may have been executed.
+            // If it cannot be recorded, a later process assumes that the write may have been executed.
             try? await outbox.journal.append(.released(id))
         }
         let now = timebase.now
         let moment = outbox.change { $0.queue.putOff(id, verdict, at: now, random: Double.random(in: 0..<1)) }
         guard let moment else { return }
-        // The write is already waiting; this task only keeps its time.
+        // The write is already waiting. This task only measures the delay.
         try? await timebase.sleep(until: moment)
         let later = timebase.now
         outbox.change { $0.queue.timePassed(id, at: later) }
@@ -139,13 +139,13 @@ extension OutboxSender {
         } catch is CancellationError where Task.isCancelled {
             return .interrupted
         } catch {
-            // A hook's own error, or a cancellation from elsewhere, says nothing about the call.
+            // A hook's own error, or a cancellation from elsewhere, says nothing about the call's outcome.
             return .failed(
-                FeathersError(.generalError, "The call ended with \(type(of: error))", execution: .mayHaveExecuted, cause: error))
+                FeathersError(.generalError, "The call failed with '\(type(of: error))'", execution: .mayHaveExecuted, cause: error))
         }
     }
 
-    /// The record that an earlier attempt at a `create` has made, when a repetition is refused because its id is taken.
+    /// Returns the record that an earlier attempt at a `create` made, if a repetition is refused because its id is taken.
     private func recordMade(
         by item: OutboxQueue.Item, _ service: OutboxServiceOptions, refusedWith error: FeathersError
     ) async -> JSONValue? {
@@ -161,7 +161,7 @@ extension OutboxSender {
         var request = request
         let sender = app.currentSender
         guard write.belongs(to: sender.identity) else { throw FeathersError.senderChanged(request) }
-        // From here to the wire, the call fails if the user changes.
+        // If the user changes before the request is sent, the call fails.
         if write.identity != nil { request.sender = sender }
         return try await app.service(request.path).respond(to: request).result
     }

@@ -1,12 +1,12 @@
 public import FeathersCore
 
-/// The writes of a service through its app's outbox. Each method returns once the write is on the disk, connected or not.
+/// A service's writes through the app's outbox. Each method returns once the write is on disk, connected or not.
 ///
-/// `route` has the values for the `:placeholders` of the service's path.
+/// `route` contains the values for the `:placeholders` of the service's path.
 ///
-/// All methods throw ``FeathersError/Code/notImplemented`` when the app has no outbox, ``FeathersError/Code/badRequest`` when the data cannot be
-/// written as JSON, and a ``FeathersError`` naming the file when the disk does not accept it, or when the outbox is full. The write is
-/// not in the outbox then.
+/// All methods throw ``FeathersError/Code/notImplemented`` if the app has no outbox, ``FeathersError/Code/badRequest`` if the data cannot be encoded
+/// as JSON, and a ``FeathersError`` naming the file if the disk does not accept the write or the outbox is full. In each case, the write is not in
+/// the outbox.
 public struct OutboxService: Sendable {
     let service: UntypedService
 
@@ -40,8 +40,8 @@ public struct OutboxService: Sendable {
         try await add(Outbox.Draft(method: .remove, recordID: id.serviceID, query: query, route: route))
     }
 
-    /// Calls a custom method, after the earlier writes to a record, whose id is not sent; with nil, in no particular order.
-    /// - Throws: ``FeathersError/Code/badRequest`` when the method is one of Feathers' own.
+    /// Calls a custom method after the earlier writes to `record`, whose id is not sent. If `record` is nil, the call has no particular order.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the method is one of Feathers' own.
     @discardableResult
     public func call(
         _ method: ServiceMethod, with data: JSONValue = .null, amongWritesOf record: ServiceID? = nil, query: Query = Query(),
@@ -49,24 +49,24 @@ public struct OutboxService: Sendable {
     ) async throws -> QueuedWrite<JSONValue> {
         guard method.isCustom else {
             throw FeathersError(
-                .badRequest, "'\(method)' is no custom method: use '\(method)(…)' in place of 'call(\"\(method)\")'", execution: .neverSent)
+                .badRequest, "'\(method)' is not a custom method: use '\(method)(…)' instead of 'call'", execution: .neverSent)
         }
         return try await add(Outbox.Draft(method: method, data: data, query: query, route: route, orderingKey: record))
     }
 
     private func add(_ draft: Outbox.Draft) async throws -> QueuedWrite<JSONValue> {
         guard let outbox = service.app.outbox else {
-            throw FeathersError(.notImplemented, "The app has no outbox: give it one with use(outbox:)", execution: .neverSent)
+            throw FeathersError(.notImplemented, "The app has no outbox: install one with 'use(outbox:)'", execution: .neverSent)
         }
         return try await outbox.add(draft, path: service.path, as: service.app.resolvedIdentity())
     }
 }
 
-/// The writes of a typed service through its app's outbox; see ``OutboxService``.
+/// A typed service's writes through the app's outbox; see ``OutboxService``.
 public struct OutboxTypedService<Model: Codable & Sendable>: Sendable {
     let service: TypedService<Model>
 
-    /// Creates a record from a model or from any other encodable value.
+    /// Creates a record from a model or any other encodable value.
     @discardableResult
     public func create(_ data: some Encodable, query: Query = Query(), route: [String: String] = [:]) async throws -> QueuedWrite<Model> {
         model(try await service.untyped.outbox.create(encode(data), query: query, route: route))

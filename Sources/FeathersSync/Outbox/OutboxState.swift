@@ -1,27 +1,27 @@
 public import Foundation
 
-/// The state of an outbox: what it holds, and what it waits for.
+/// The state of an outbox: its pending writes, and what it waits for.
 public struct OutboxState: Sendable {
-    /// What an outbox does, or waits for.
+    /// What an outbox does or waits for.
     public enum Activity: Sendable, Hashable {
-        /// No app runs it.
+        /// No app runs the outbox.
         case stopped
         /// There is no connection.
         case offline
-        /// The server could not be reached; the next attempt follows after a delay.
+        /// The server could not be reached. The next attempt follows after a delay.
         case unreachable
         /// The server requires a sign-in.
         case waitingForSignIn
-        /// Writes are sent as soon as their turn comes.
+        /// Writes are sent in order.
         case active
     }
 
-    /// What the outbox does, or waits for.
+    /// What the outbox does or waits for.
     public let activity: Activity
-    /// The pending writes of the signed-in user, in the order they were queued. Those of other users wait for their next sign-in.
+    /// The pending writes of the signed-in user, in the order they were queued. The writes of other users wait until they sign in again.
     public let entries: [OutboxEntry]
 
-    /// - Parameter now: The present moment of the clock that the queue counts by.
+    /// - Parameter now: The current time on the queue's clock.
     init(_ queue: OutboxQueue, at now: Duration) {
         let date = Date()
         let gate = queue.gate
@@ -45,29 +45,29 @@ public struct OutboxState: Sendable {
     }
 }
 
-/// A write in an outbox, with its progress.
+/// A pending write in an outbox, with its progress.
 public struct OutboxEntry: Sendable, Identifiable {
     /// The progress of a write.
     public enum Status: Sendable, Hashable {
-        /// It waits for its turn.
+        /// The write waits for earlier writes, or for the outbox to send.
         case waiting
-        /// It is being sent.
+        /// The write is being sent.
         case sending
-        /// The server has put it off; it is sent again after a delay.
+        /// The server has deferred the write. It is sent again after a delay.
         case retrying
-        /// It waits for a decision, and the writes behind it in its lane wait too.
+        /// The write waits for a decision, and so do the later writes in its lane.
         case awaitingDecision
     }
 
     public var id: UUID { write.id }
-    /// The write.
+    /// The pending write.
     public let write: OutboxWrite
-    /// Its progress.
+    /// The progress of the write.
     public let status: Status
-    /// How many attempts have begun since the outbox was opened.
+    /// The number of attempts that have begun since the outbox was opened.
     public let attempts: Int
-    /// When the write is sent again, if the server has put it off; nil otherwise.
+    /// The time of the next attempt, if the server has deferred the write; nil otherwise.
     public let nextAttempt: Date?
-    /// Why a decision is needed, if one is.
+    /// The failure that needs a decision, if there is one.
     public let failure: OutboxFailure?
 }

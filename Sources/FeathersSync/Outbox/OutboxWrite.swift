@@ -2,11 +2,11 @@ public import FeathersCore
 import FeathersSupport
 public import Foundation
 
-/// A write in an outbox: the call to make, and the identity of the write.
+/// A write in an outbox: the call to make, and the id of the write.
 public struct OutboxWrite: Sendable, Hashable, Identifiable {
-    /// Identifies the write while it is in the outbox.
+    /// The id of the write while it is in the outbox.
     public let id: UUID
-    /// The key by which a server recognizes a repetition. It is the same for every attempt; a write whose data is replaced gets a new one.
+    /// The key by which a server recognizes a repetition. It stays the same for every attempt, unless the write's data is replaced.
     package internal(set) var key: UUID
     /// The service's path, with its placeholders (`:userId`).
     public let path: String
@@ -16,32 +16,32 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     public let recordID: ServiceID?
     /// The data of the call.
     public internal(set) var data: JSONValue?
-    /// The query that goes with the write.
+    /// The query of the call.
     public let query: Query
-    /// Values for the placeholders of the path.
+    /// The values for the placeholders of the path.
     public let route: [String: String]
     /// When the write was queued.
     public let date: Date
-    /// Who queued the write. It is sent in this name only. A write that was queued by no one is sent by the next user, if the server requires one.
+    /// The user who queued the write. It is sent only for this user. If it is nil and the server requires a sign-in, it is sent for the next user.
     public let identity: Identity?
-    /// Writes of one lane are sent one after the other, in the order they were queued.
+    /// Writes in one lane are sent one after the other, in the order they were queued.
     let lane: String
 }
 
 /// A write that an outbox has accepted.
 public struct QueuedWrite<Value: Sendable>: Sendable, Identifiable {
-    /// The write as it is in the outbox.
+    /// The write as stored in the outbox.
     public let write: OutboxWrite
     let outcome: Promise<JSONValue>
     let read: @Sendable (JSONValue) throws -> Value
 
     public var id: UUID { write.id }
 
-    /// Waits until the server has answered, which can take days.
-    /// - Throws: The failure it was discarded with, or `CancellationError` when cancelled, which leaves the write in the outbox.
+    /// Waits for the server's response, which can take days.
+    /// - Throws: The failure the write was discarded with, or `CancellationError` if cancelled, which leaves the write in the outbox.
     public func result() async throws -> Value { try read(await outcome.value()) }
 
-    /// The same write with another way to read its result.
+    /// Returns the same write with another function that reads its result.
     func map<Other>(_ read: @escaping @Sendable (JSONValue) throws -> Other) -> QueuedWrite<Other> {
         QueuedWrite<Other>(write: write, outcome: outcome, read: read)
     }
@@ -49,11 +49,11 @@ public struct QueuedWrite<Value: Sendable>: Sendable, Identifiable {
 
 /// A failed write that needs a decision.
 public struct OutboxFailure: Sendable {
-    /// Why the outbox does not decide by itself.
+    /// The reason why the outbox needs a decision.
     public enum Reason: String, Sendable, Hashable {
-        /// The record is not in the state the write expects (409, 412).
+        /// The record is not in the state that the write expects (409, 412).
         case conflict
-        /// The server or a hook refuses the write, and would refuse it again.
+        /// The server or a hook refused the write, and would refuse it again.
         case rejected
         /// The server may have executed the write, and would not recognize a repetition.
         case unknown
@@ -61,26 +61,26 @@ public struct OutboxFailure: Sendable {
 
     /// The write as it was sent.
     public let write: OutboxWrite
-    /// Why the outbox does not decide by itself.
+    /// The reason why the outbox needs a decision.
     public let reason: Reason
-    /// The error of the last attempt. `errors`, `data` and `answer` are kept if they take at most 64 KiB; the message names what is missing.
+    /// The error of the last attempt. `errors`, `data` and `answer` are stored if they take at most 64 KiB; the message names what is omitted.
     public let error: FeathersError
     /// Whether any attempt may have been executed.
     public let mayHaveExecuted: Bool
 }
 
 extension OutboxFailure {
-    /// The process or the app ended while the write was being sent.
+    /// Creates the failure of a write that was being sent when the process or the app ended.
     init(interrupted write: OutboxWrite) {
         self.init(
             write: write, reason: .unknown,
-            error: FeathersError(.unavailable, "The app ended before the answer came", execution: .mayHaveExecuted), mayHaveExecuted: true)
+            error: FeathersError(.unavailable, "The app ended before the response", execution: .mayHaveExecuted), mayHaveExecuted: true)
     }
 }
 
-/// What becomes of a failed write.
+/// A decision about a failed write.
 public enum OutboxDecision: Sendable, Hashable {
-    /// Gives the write up. Waiting for its result throws the failure.
+    /// Discards the write. Waiting for its result throws the failure.
     case discard
     /// Sends the write again, with the same key.
     case retry

@@ -1,5 +1,5 @@
 public import FeathersSupport
 
-// Writes of all users, and state of the disk's thread, are not printed or dumped.
+// Hides all users' writes, and the state of the disk's thread, from printing and dumping.
 
 extension Outbox: SecretHiding {}

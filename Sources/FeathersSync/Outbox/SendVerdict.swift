@@ -1,9 +1,9 @@
 import FeathersCore
 
-/// What a failed attempt means for the write.
+/// The consequence of a failed attempt for its write.
 struct SendVerdict: Sendable, Equatable {
     enum Course: Sendable, Equatable {
-        /// The write is tried again, after the delay the server asked for, if any.
+        /// The write is sent again, after the delay that the server requested, if any.
         case retry(after: Duration?)
         /// The server cannot be reached. All writes wait.
         case waitForServer
@@ -44,7 +44,7 @@ struct SendVerdict: Sendable, Equatable {
 }
 
 extension FeathersError {
-    /// How long the server asked to wait: in the header over REST, in the error's data over Socket.IO.
+    /// The delay that the server requested: in the header over REST, in the error's data over Socket.IO.
     fileprivate var requestedDelay: Duration? {
         if let retryAfter { return retryAfter }
         guard let seconds = data?["retryAfter"]?.number, seconds.isFinite, seconds >= 0 else { return nil }

@@ -3,7 +3,7 @@ import FeathersSupport
 import Foundation
 
 extension StubConnection {
-    /// Sends a call as soon as a connection stands, and waits for its answer.
+    /// Sends a call as soon as the connection is open, and waits for its response.
     func call(_ request: ServiceRequest) async throws -> JSONValue {
         try Task.checkCancellation()
         let arrived = Locked<Int?>(nil)
@@ -13,7 +13,7 @@ extension StubConnection {
                 try await clock.run(
                     atMost: request.params.timeout ?? callTimeout,
                     orThrow: arrived.withLock { $0 } == nil
-                        ? FeathersError(.timeout, "No connection came in time", execution: .neverSent) : FeathersError.unansweredStub
+                        ? FeathersError(.timeout, "No connection was opened in time", execution: .neverSent) : FeathersError.unansweredStub
                 ) {
                     let arrival = try await self.arrive(request)
                     arrived.withLock { $0 = arrival.taken.number }
@@ -26,7 +26,7 @@ extension StubConnection {
         return try outcome.get()
     }
 
-    /// Sends a call of a plugin over a connection that is not yet everybody's.
+    /// Sends a plugin's call over a connection that other calls cannot use yet.
     func send(_ request: ServiceRequest, over link: Int) async throws -> JSONValue {
         guard line.current.link == link else { throw FeathersError.notConnected(line.current.end.reason) }
         let taken = try take(request)
@@ -38,8 +38,8 @@ extension StubConnection {
         }
     }
 
-    /// Lets the waiting calls arrive in their order, in the same moment in which calls need not wait any more.
-    /// - Returns: whether the connection stands.
+    /// Releases the waiting calls in order, and atomically marks the connection open once none is waiting.
+    /// - Returns: Whether the connection is open.
     func releaseCalls(over link: Int, recovered: Bool) -> Bool {
         release(over: link, where: { _ in true }) { line in
             (line.isStanding, line.standingCount) = (true, line.standingCount + 1)
@@ -47,7 +47,7 @@ extension StubConnection {
         }
     }
 
-    /// Lets the calls arrive that sign in or out, and those to come, while the connection is being prepared.
+    /// Releases the calls that sign in or log out, including later ones, while the connection is being prepared.
     func releaseSessionCalls(over link: Int) {
         _ = release(over: link, where: \.isSession) { $0.isAccepted = true }
     }
@@ -58,7 +58,7 @@ extension StubConnection {
         while true {
             let batch: [StubLine.WaitingCall]? = line.update { line in
                 guard line.link == link else { return nil }
-                // The app may be about to say so itself.
+                // The app may be about to report the change of user itself.
                 line.failUnsent { !$0.isCurrent }
                 let batch = line.queue.filter(isMatch)
                 if batch.isEmpty { onceEmpty(&line) }
@@ -85,7 +85,7 @@ extension StubConnection {
                 try await withTaskCancellationHandler {
                     try await line.wait { line in !line.queue.contains { $0.id == id } }
                 } onCancel: {
-                    // At once: a connection that comes now must not take it along.
+                    // Remove the call immediately, so that a connection opened now does not send it.
                     line.update { line in line.queue.removeAll { $0.id == id } }
                 }
                 if line.current.arrivals[id] == nil { try Task.checkCancellation() }
@@ -105,26 +105,26 @@ extension StubConnection {
         }
     }
 
-    /// Lets a call arrive, unless its user has gone. One at a time, as on a wire: what a log-out has not stopped arrives before the log-out does.
+    /// Records a call as arrived, unless its user has changed. Serial, as on a wire: a call that a log-out has not stopped arrives before it.
     private func take(_ request: ServiceRequest) throws -> StubRegistry<ServiceRequest, JSONValue>.Taken {
-        // Recursive, since a stub may lose the connection or emit.
+        // Recursive, because a stub may drop the connection or emit events.
         try arriving.withLock {
             try request.checkSender()
             return book.take(request)
         }
     }
 
-    /// Does what the stub does, unless the connection is lost meanwhile, and pushes the events of what it has changed.
+    /// Runs the stub unless the connection is lost, and pushes the events for its changes.
     private func answer(_ arrival: StubLine.Arrival) async throws -> JSONValue {
         let endings = line.current.endings
         let result = try await racing(arrival.taken.work) {
             try await self.line.wait { $0.link != arrival.link || $0.endings != endings }
             if self.line.current.link == arrival.link {
-                return FeathersError(.unavailable, "The app was shut down before the answer came", execution: .mayHaveExecuted)
+                return FeathersError(.unavailable, "The app was shut down before the response arrived", execution: .mayHaveExecuted)
             }
             let reason = self.line.current.end.reason
             return FeathersError(
-                .unavailable, "The connection was lost before the answer came: \(reason)", execution: .mayHaveExecuted)
+                .unavailable, "The connection was lost before the response arrived: \(reason)", execution: .mayHaveExecuted)
         }
         if pushes(arrival.taken), let name = EventName(endOf: arrival.taken.request.method) {
             for record in result.array ?? [result] {
@@ -134,7 +134,7 @@ extension StubConnection {
         return result
     }
 
-    /// Pushes an event over the connection; without one only a recovered connection hears of it.
+    /// Pushes an event over the connection. Without a connection, only a recovered connection delivers it.
     func emit(_ event: ServiceEvent) {
         line.update { $0.receiver(of: event) }?.receive(event)
     }

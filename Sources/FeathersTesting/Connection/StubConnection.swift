@@ -2,13 +2,13 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// The connection of a stub transport: opens, prepares and ends it as a real one would be.
+/// The connection of a stub transport. It is opened, prepared, and ended like a real connection.
 final class StubConnection: Sendable {
     let line = ObservedState(StubLine())
     let book: StubRegistry<ServiceRequest, JSONValue>
-    /// Whether the server tells of changes that calls have made.
+    /// Whether the server pushes events for the changes that calls make.
     let pushes: @Sendable (StubRegistry<ServiceRequest, JSONValue>.Taken) -> Bool
-    /// How long a call may take unless it says otherwise.
+    /// The maximum duration of a call, unless the call sets its own.
     let callTimeout: Duration?
     let clock: RelativeClock
     let arriving = NSRecursiveLock()
@@ -18,8 +18,8 @@ final class StubConnection: Sendable {
         pushes: @escaping @Sendable (StubRegistry<ServiceRequest, JSONValue>.Taken) -> Bool
     ) { (self.book, self.callTimeout, self.clock, self.pushes) = (book, callTimeout, RelativeClock(clock), pushes) }
 
-    /// Takes the right to run; whoever has it must call ``run(stopsAtFirstFailure:)``.
-    /// - Returns: whether nobody had it, and how many connections had stood and ended until now.
+    /// Acquires the right to run. If this succeeds, the caller must call ``run(stopsAtFirstFailure:)``.
+    /// - Returns: Whether the caller is the first, and how many connections have been opened and have ended so far.
     func start() -> (isFirst: Bool, stood: Int, ended: Int) {
         line.update { line in
             let isFirst = !line.isRunning
@@ -28,7 +28,7 @@ final class StubConnection: Sendable {
         }
     }
 
-    /// Connects, and connects again whenever the server is back, until told to stop or the connection is closed for good.
+    /// Connects, and reconnects whenever the server is available, until stopped or until the connection is closed permanently.
     @concurrent
     func run(stopsAtFirstFailure: Bool) async throws {
         let end = await connectRepeatedly(stopsAtFirstFailure)
@@ -55,19 +55,19 @@ final class StubConnection: Sendable {
             if isStopped { break }
             let hasStood = line.current.standingCount > stoodBefore
             let isFirst = stopsAtFirstFailure && !hasStood
-            // Whoever waits for the connection learns why there is none; the attempts may go on all the same.
+            // Waiting callers learn the reason for the failure, even if the attempts continue.
             line.update { line in
                 line.end = end
                 if !isFirst { line.endCount += 1 }
             }
-            // A plugin gets a first attempt repeated once.
+            // A plugin may have a failed first attempt repeated once.
             let isWanted = end.isFinal && !(isFirst && isRepeated) ? await isWanted(after: end.reason) : false
             if isStopped { break }
             if !isWanted, isFirst || end.isFinal { return end }
             isRepeated = true
             failures = (line.current.standingCount > stood ? 0 : failures) + 1
             line.update { [failures] in $0.statuses.append(.waiting(attempt: failures, delay: .zero, after: end.reason)) }
-            // Cancelled or not, whoever is to stop is asked above.
+            // Cancellation is handled at the start of the loop.
             if !isFirst { try? await line.wait { $0.isStopping || $0.isAccepting } }
         }
         return StubLineEnd(.clientDisconnect)
@@ -83,7 +83,7 @@ final class StubConnection: Sendable {
         return answer ?? false
     }
 
-    /// Runs what a plugin does, until nobody wants a connection any more.
+    /// Runs a plugin's function until the connection is told to stop.
     private func unlessStopped<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
         try await racing(body) {
             try await self.line.wait(until: \.isStopping)
@@ -91,14 +91,14 @@ final class StubConnection: Sendable {
         }
     }
 
-    /// One attempt to connect and, where it succeeds, the whole life of the connection.
+    /// Makes one attempt to connect. If it succeeds, returns when the connection ends.
     private func connectOnce() async -> StubLineEnd {
         let setups = line.current.setups
         do {
             let headers = try await unlessStopped {
                 var headers: [String: String] = [:]
                 for setup in setups {
-                    // What an earlier plugin has set stands.
+                    // A field set by an earlier plugin takes precedence.
                     for (name, value) in try await setup.headers()
                     where !headers.keys.contains(where: { $0.lowercased() == name.lowercased() }) { headers[name] = value }
                 }
@@ -111,7 +111,7 @@ final class StubConnection: Sendable {
         } catch is CancellationError {
             return StubLineEnd(.clientDisconnect)
         } catch {
-            let message = "The headers of the connection could not be made (\(type(of: error)))"
+            let message = "The connection's headers could not be created (\(type(of: error)))"
             return StubLineEnd(.transportError(message), FeathersError(.unavailable, message, execution: .neverSent, cause: error))
         }
     }
@@ -127,7 +127,7 @@ final class StubConnection: Sendable {
         return line.current.end
     }
 
-    /// Replays what was missed, or says that something was, before any event of the new connection.
+    /// Replays missed events, or reports a gap, before any event of the new connection.
     private func accept(_ link: Int, recovered: Bool) {
         if link > 1, !recovered { line.current.sink?.receiveGap(.reconnected) }
         while true {
@@ -144,7 +144,7 @@ final class StubConnection: Sendable {
         }
     }
 
-    /// Prepares a connection, lets the waiting calls go, and keeps what runs beside it.
+    /// Prepares a connection, releases the waiting calls, and runs the tasks that accompany the connection.
     private func use(_ link: Int, recovered: Bool, _ setups: [ConnectionSetup]) async {
         releaseSessionCalls(over: link)
         let send: ConnectionSetup.Send = { ServiceResponse(try await self.send($0, over: link)) }
@@ -157,21 +157,21 @@ final class StubConnection: Sendable {
 }
 
 extension StubConnection {
-    /// Waits for the connection that ``start()`` has begun, or that somebody else has.
+    /// Waits for a connection after ``start()``, whichever caller is opening it.
     func waitForConnection(stood: Int, ended: Int) async throws {
         try await line.wait { $0.isStanding || $0.standingCount > stood || $0.endCount > ended || !$0.isRunning }
         let current = line.current
         guard current.isStanding || current.standingCount > stood else { throw current.end.error }
     }
 
-    /// Ends the connection, or the attempt to get one, and returns when it has ended; does nothing where nothing runs.
+    /// Ends the connection, or the attempt to open one, and returns once it has ended. If nothing is running, this is a no-op.
     func stop() async {
         line.update { if $0.isRunning { $0.life = .running(isStopping: true) } }
-        // Whoever is cancelled while waiting has still ended the connection.
+        // The connection ends even if the waiting task is cancelled.
         try? await line.wait { !$0.isRunning }
     }
 
-    /// The statuses from the present one on, each reader at its own pace.
+    /// Returns the statuses, starting with the current one. Each reader receives all of them at its own pace.
     func statusUpdates() -> AsyncStream<ConnectionStatus> {
         let next = Locked(line.current.statuses.count - 1)
         return AsyncStream { [line] in

@@ -1,12 +1,12 @@
 import FeathersCore
 
-/// The connection of a stub transport as a value: whether it is wanted, whether the server is there, who waits for it.
+/// The state of a stub transport's connection: whether it is wanted, whether the server is available, and which calls wait for it.
 struct StubLine: Sendable {
     enum Server: Sendable {
-        /// Takes connections; `recovered` where the next one replays what was missed.
+        /// Accepts connections; `recovered` is true if the next one replays missed events.
         case accepting(recovered: Bool)
         case away
-        /// Refuses so many attempts, all of them where it is nil.
+        /// Refuses this many attempts; all attempts if it is nil.
         case refusing(FeathersError, attempts: Int?)
     }
 
@@ -19,40 +19,40 @@ struct StubLine: Sendable {
     struct WaitingCall: Sendable {
         let id: Int
         let request: ServiceRequest
-        /// Whether it signs the connection in or out. Such a call does not wait for plugins to prepare the connection, because they may wait for it.
+        /// Whether the call signs in or logs out. It does not wait for plugins to prepare the connection, because they may wait for it.
         let isSession: Bool
     }
 
-    /// A call that has arrived at the server, and the connection it came by.
+    /// A call that has arrived at the server, and the connection that delivered it.
     struct Arrival: Sendable {
         let taken: StubRegistry<ServiceRequest, JSONValue>.Taken
         let link: Int
     }
 
-    /// Every status there was; the last is the present one.
+    /// All statuses so far; the last one is current.
     var statuses: [ConnectionStatus] = [.offline]
     var life = Life.idle
     var server = Server.accepting(recovered: false)
-    /// The connection the server has accepted.
+    /// The connection that the server has accepted.
     var link: Int?
-    /// Whether calls that sign in or out may be sent over it.
+    /// Whether calls that sign in or log out may be sent over it.
     var isAccepted = false
     /// Whether calls may be sent over it.
     var isStanding = false
-    /// How many connections were accepted, how many stood, how many attempts or connections have ended.
+    /// The number of connections accepted, of connections opened for calls, and of attempts or connections that have ended.
     var (linkCount, standingCount, endCount) = (0, 0, 0)
-    /// Why the last one ended.
+    /// The end of the last connection or attempt.
     var end = StubLineEnd(.clientDisconnect)
-    /// Calls that wait for a connection, in order.
+    /// The calls that wait for a connection, in order.
     var queue: [WaitingCall] = []
     var callCount = 0
-    /// Calls that no longer wait.
+    /// The calls that no longer wait.
     var arrivals: [Int: Arrival] = [:]
-    /// How often the calls in flight were ended.
+    /// How often all calls in flight have been ended.
     var endings = 0
-    /// Calls that are not sent, since their user signed out while they waited.
+    /// The calls that are not sent because their user logged out while they waited.
     var stale: Set<Int> = []
-    /// Events since the connection was lost, for one that is recovered.
+    /// The events since the connection was lost, for a recovered connection.
     var missed: [ServiceEvent] = []
     var sink: EventSink?
     var setups: [ConnectionSetup] = []
@@ -63,7 +63,7 @@ struct StubLine: Sendable {
     var isAccepting: Bool { if case .accepting = server { true } else { false } }
 }
 
-/// How an attempt to connect, or a connection, ended.
+/// The reason why a connection, or an attempt to connect, ended.
 struct StubLineEnd: Sendable {
     let reason: DisconnectReason
     let error: FeathersError
@@ -73,7 +73,7 @@ struct StubLineEnd: Sendable {
         self.error = error ?? FeathersError(.unavailable, "There is no connection: \(reason)", execution: .neverSent)
     }
 
-    /// Whether no other attempt follows unless a plugin asks for one.
+    /// Whether no further attempt follows, unless a plugin requests one.
     var isFinal: Bool {
         switch reason {
         case .serverDisconnect, .refused: true
@@ -83,7 +83,7 @@ struct StubLineEnd: Sendable {
 }
 
 extension StubLine {
-    /// What comes of an attempt to connect.
+    /// The result of an attempt to connect.
     enum Opening: Sendable {
         case failed(StubLineEnd)
         case accepted(link: Int, recovered: Bool)
@@ -92,7 +92,7 @@ extension StubLine {
     mutating func open(headers: [String: String]) -> Opening {
         openings.append(headers)
         switch server {
-        case .away: return .failed(StubLineEnd(.transportError("The server is away")))
+        case .away: return .failed(StubLineEnd(.transportError("The server is unavailable")))
         case .refusing(let error, let attempts):
             if let attempts { server = attempts > 1 ? .refusing(error, attempts: attempts - 1) : .accepting(recovered: false) }
             return .failed(StubLineEnd(.refused(error.message), error))
@@ -103,13 +103,13 @@ extension StubLine {
         }
     }
 
-    /// Ends a connection, if it is the present one.
+    /// Ends a connection if it is the current one.
     mutating func lose(_ link: Int?, _ reason: DisconnectReason) {
         guard let link, self.link == link else { return }
         (self.link, isAccepted, isStanding, end) = (nil, false, false, StubLineEnd(reason))
     }
 
-    /// What a call made now may do.
+    /// The possible outcomes for a new call.
     enum Admission: Sendable {
         case goes(link: Int)
         case waits(id: Int)
@@ -126,14 +126,14 @@ extension StubLine {
         return .waits(id: callCount)
     }
 
-    /// Takes out what waits in the name of a user who has signed out.
+    /// Removes the waiting calls of a user who has logged out.
     mutating func failUnsent(where isStale: (ServiceRequest) -> Bool) {
         for call in queue where isStale(call.request) { stale.insert(call.id) }
         queue.removeAll { stale.contains($0.id) }
     }
 
-    /// Lets a waiting call go.
-    /// - Returns: whether it was still waiting.
+    /// Releases a waiting call.
+    /// - Returns: Whether it was still waiting.
     mutating func release(_ id: Int, _ arrival: Arrival) -> Bool {
         guard let index = queue.firstIndex(where: { $0.id == id }) else { return false }
         queue.remove(at: index)
@@ -141,7 +141,7 @@ extension StubLine {
         return true
     }
 
-    /// Where an event goes now: to the app, or into what a recovered connection replays.
+    /// Returns the sink for an event, or stores the event for a recovered connection to replay.
     mutating func receiver(of event: ServiceEvent) -> EventSink? {
         if link != nil { return sink }
         if isRunning, linkCount > 0 { missed.append(event) }

@@ -1,7 +1,7 @@
 import FeathersNetworking
 import Foundation
 
-/// Where requests go, written as a path or a URL, with or without a query.
+/// The target of requests, given as a path or a URL, with or without a query.
 struct HTTPLocation: Sendable {
     private let origin: String?
     private let path: String
@@ -22,7 +22,7 @@ struct HTTPLocation: Sendable {
 
     var identity: String { "\(origin ?? "")\(path)\(query.map { "?\($0)" } ?? "")" }
 
-    /// How closely it describes a request.
+    /// How specifically it describes a request.
     var rank: Int { 2 + (origin == nil ? 0 : 2) + (query == nil ? 0 : 4) }
 
     func matches(_ url: URL) -> Bool {
@@ -34,7 +34,7 @@ struct HTTPLocation: Sendable {
 }
 
 extension StubSelector where Request == HTTPRequest {
-    /// Requests to a place, of a method, or of both.
+    /// Returns a selector for requests to a location, with a method, or both.
     static func requests(to location: String?, _ method: String?) -> StubSelector {
         let place = location.map { HTTPLocation($0) }
         return StubSelector(identity: [place?.identity, method], rank: (place?.rank ?? 0) + (method == nil ? 0 : 1)) { request in

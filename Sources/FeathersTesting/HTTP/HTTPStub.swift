@@ -6,47 +6,47 @@ public import Foundation
 public typealias HTTPStub = Stub<HTTPRequest, HTTPResponse>
 
 extension Stub where Request == HTTPRequest, Response == HTTPResponse {
-    /// Answers with a status alone.
+    /// Responds with only a status.
     public static func status(_ status: Int, headers: [String: String] = [:]) -> Self {
         .bytes([], status: status, headers: headers)
     }
 
-    /// Answers with bytes.
+    /// Responds with bytes.
     public static func bytes(_ bytes: [UInt8], status: Int = 200, headers: [String: String] = [:]) -> Self {
         Self { .answer(to: $0, status, headers, type: nil) { bytes } }
     }
 
-    /// Answers with JSON, as `application/json` unless the header fields say otherwise.
+    /// Responds with JSON, as `application/json` unless the header fields set another content type.
     public static func json(_ json: JSONValue, status: Int = 200, headers: [String: String] = [:]) -> Self {
         Self { try .answer(to: $0, status, headers, type: Self.jsonType) { try json.serialized() } }
     }
 
-    /// Answers with a model as JSON, as ``json(_:status:headers:)`` does; a model that cannot be encoded fails the request.
+    /// Responds with a model as JSON, like ``json(_:status:headers:)``. A model that cannot be encoded makes the request fail.
     public static func encoding(
         _ model: some Encodable & Sendable, coding: CodingOptions = CodingOptions(), status: Int = 200, headers: [String: String] = [:]
     ) -> Self { Self { try .answer(to: $0, status, headers, type: Self.jsonType) { try coding.encode(model).serialized() } } }
 
-    /// Answers with a file, read for every request; `application/json` where its name ends so.
+    /// Responds with the contents of a file, read for every request; as `application/json` if its filename extension says so.
     ///
-    /// A file that does not exist fails the request with an error that names it.
+    /// If the file does not exist, the request fails with an error that names it.
     public static func file(_ url: URL, status: Int = 200, headers: [String: String] = [:]) -> Self {
         let type = url.pathExtension.lowercased() == "json" ? jsonType : nil
         return Self { try .answer(to: $0, status, headers, type: type) { try StubFile(url: url).bytes() } }
     }
 
-    /// Answers with an error as a FeathersJS server writes it: its code as the status, its JSON as the body.
+    /// Responds with an error as a FeathersJS server writes it: its code as the status, its JSON as the body.
     public static func refusal(_ error: FeathersError, headers: [String: String] = [:]) -> Self {
         .json(error.wireForm, status: error.code.rawValue, headers: headers)
     }
 
-    /// Hands requests to another client.
+    /// Passes requests on to another client.
     static func passing(to client: any HTTPClient) -> Self { Self { try await client.execute($0) } }
 
-    /// Refuses what nothing is registered for.
+    /// Refuses requests without a registered stub.
     static var strict: Self {
         Self { request in
             throw HTTPClientError(
-                .other, "No stub answers \(request.method) \(request.url.path())", host: request.url.hostAndPort, delivery: .neverSent)
+                .other, "No stub for \(request.method) \(request.url.path())", host: request.url.hostAndPort, delivery: .neverSent)
         }
     }
 
@@ -64,26 +64,26 @@ extension HTTPResponse {
 }
 
 extension StubHost where Request == HTTPRequest, Response == HTTPResponse {
-    /// Answers requests with a stub: those of a method, or of every method that has no stub of its own.
+    /// Registers a stub for requests with a method, or for requests with any method that has no stub of its own.
     ///
-    /// The location is a path (`/messages`) or a URL (`https://example.com/messages`), percent-encoded, with any query unless it has one.
+    /// The location is a percent-encoded path (`/messages`) or URL (`https://example.com/messages`). Without a query, it matches any query.
     @discardableResult
     public func stub(_ location: String, _ method: String? = nil, with stub: HTTPStub) -> StubRegistration {
         book.change { $0.add(stub, for: .requests(to: location, method)) }
     }
 
-    /// Answers the requests of a method with a stub, wherever they go.
+    /// Registers a stub for all requests with a method, regardless of their location.
     @discardableResult
     public func stub(method: String, with stub: HTTPStub) -> StubRegistration {
         book.change { $0.add(stub, for: .requests(to: nil, method)) }
     }
 
-    /// Takes back the stub that was registered for exactly this.
+    /// Removes the stub registered for exactly this location and method.
     public func removeStub(_ location: String, _ method: String? = nil) {
         book.change { $0.remove(sameAs: .requests(to: location, method)) }
     }
 
-    /// The requests to a location, or those of one method, that have come so far.
+    /// Returns the requests received so far for a location, or for one of its methods.
     public func calls(to location: String, _ method: String? = nil) -> [RecordedCall<HTTPRequest, HTTPResponse>] {
         let selector = StubSelector<HTTPRequest>.requests(to: location, method)
         return book.calls.filter { selector.matches($0.request) }

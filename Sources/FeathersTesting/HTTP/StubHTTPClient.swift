@@ -1,9 +1,9 @@
 public import FeathersNetworking
 import FeathersSupport
 
-/// An HTTP client without a network: answers with stubs and remembers the requests.
+/// An HTTP client without a network, which responds with stubs and records the requests.
 ///
-/// Everything above it runs as it does with a server: the making of requests, decoding, validation, the mapping of errors.
+/// Everything above it runs as with a server: building requests, decoding, validation, and mapping errors.
 ///
 /// ```swift
 /// let http = StubHTTPClient()
@@ -12,11 +12,11 @@ import FeathersSupport
 /// let app = FeathersApp(transport: .rest(url, httpClient: http))
 /// ```
 ///
-/// It follows redirects and keeps deadlines and size limits as the request says. Two of them never meet.
+/// It follows redirects, and enforces each request's deadline and size limit. Instances share no state.
 public final class StubHTTPClient: HTTPClient, StubHost {
     public let book: StubRegistry<HTTPRequest, HTTPResponse>
     private let clock: RelativeClock
-    /// How often the exchanges in flight were ended.
+    /// How often all exchanges in flight have been ended.
     private let endings = ObservedState(0)
 
     private init(fallback: HTTPStub, clock: any Clock<Duration>) {
@@ -24,16 +24,16 @@ public final class StubHTTPClient: HTTPClient, StubHost {
         self.clock = RelativeClock(clock)
     }
 
-    /// A strict stub: a request for which nothing is registered fails with an `HTTPClientError` that names method and path.
-    /// - Parameter clock: what the timeouts of requests are measured on.
+    /// Creates a strict stub: a request without a registered stub fails with an `HTTPClientError` that names the method and path.
+    /// - Parameter clock: The clock for the timeouts of requests.
     public convenience init(clock: any Clock<Duration> = ContinuousClock()) { self.init(fallback: .strict, clock: clock) }
 
-    /// A stub that answers with what `answer` returns or throws, unless a stub is registered.
+    /// Creates a stub that responds with the result of `answer` unless a stub is registered. An error that it throws fails the request.
     public convenience init(
         clock: any Clock<Duration> = ContinuousClock(), _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) { self.init(fallback: Stub(answer), clock: clock) }
 
-    /// A stub that hands on to another client whatever no stub is registered for.
+    /// Creates a stub that passes requests without a registered stub on to another client.
     public convenience init(passingThrough client: any HTTPClient, clock: any Clock<Duration> = ContinuousClock()) {
         self.init(fallback: .passing(to: client), clock: clock)
     }
@@ -43,8 +43,8 @@ public final class StubHTTPClient: HTTPClient, StubHost {
         let host = request.url.hostAndPort
         let before = endings.current
         return try await racing {
-            try await self.clock.run(atMost: request.timeout, orThrow: HTTPClientError(.timeout, "No answer came in time", host: host)) {
-                // The deadline above is over all redirects.
+            try await self.clock.run(atMost: request.timeout, orThrow: HTTPClientError(.timeout, "No response arrived in time", host: host))
+            {
                 try await HTTPRedirect.following(request) { request, _ in try await self.exchange(request) }
             }
         } against: {
@@ -60,7 +60,7 @@ public final class StubHTTPClient: HTTPClient, StubHost {
             let response = try await work()
             guard response.body.count <= request.maximumResponseBytes else {
                 throw HTTPClientError(
-                    .responseTooLarge, "The answer has more than \(request.maximumResponseBytes) bytes", host: request.url.hostAndPort)
+                    .responseTooLarge, "The response is larger than \(request.maximumResponseBytes) bytes", host: request.url.hostAndPort)
             }
             return response
         }

@@ -1,27 +1,27 @@
 public import FeathersCore
 public import Foundation
 
-/// A stub for calls of services.
+/// A stub for service calls.
 public typealias ServiceStub = Stub<ServiceRequest, JSONValue>
 
 extension Stub where Request == ServiceRequest, Response == JSONValue {
-    /// Answers with a value.
+    /// Responds with a value.
     public static func value(_ value: JSONValue) -> Self { Self { _ in value } }
 
-    /// Answers with a model; a model that cannot be encoded fails the call.
+    /// Responds with a model. A model that cannot be encoded makes the call fail.
     public static func encoding(_ model: some Encodable & Sendable, coding: CodingOptions = CodingOptions()) -> Self {
         Self { _ in try coding.encode(model) }
     }
 
-    /// Answers with the JSON of a file, read for every call.
+    /// Responds with the JSON in a file, read for every call.
     ///
-    /// A file that does not exist, or holds no JSON, fails the call with an error that names it.
+    /// If the file does not exist or is not JSON, the call fails with an error that names it.
     public static func file(_ url: URL) -> Self { Self { _ in try StubFile(url: url).json() } }
 
-    /// Answers as a service would.
+    /// Responds with the results of a service.
     public static func service(_ service: any ServiceProtocol) -> Self { Self { try await service.respond(to: $0).result } }
 
-    /// Answers as services would, by path; any other path is ``FeathersError/Code/notFound``.
+    /// Responds with the results of services, by path. For any other path, the call fails with ``FeathersError/Code/notFound``.
     static func services(_ services: [String: any ServiceProtocol]) -> Self {
         Self { request in
             guard let service = services[request.path] else { throw FeathersError(.notFound, "Service '\(request.path)' not found") }
@@ -29,19 +29,19 @@ extension Stub where Request == ServiceRequest, Response == JSONValue {
         }
     }
 
-    /// Hands calls to another transport.
+    /// Passes calls on to another transport.
     static func passing(to transport: any Transport) -> Self { Self { try await transport.send($0).result } }
 
-    /// Refuses what nothing is registered for.
+    /// Refuses calls without a registered stub.
     static var strict: Self {
         Self { request in
-            throw FeathersError(.notImplemented, "No stub answers '\(request.method)' of service '\(request.path)'", execution: .neverSent)
+            throw FeathersError(.notImplemented, "No stub for '\(request.method)' of service '\(request.path)'", execution: .neverSent)
         }
     }
 }
 
 extension StubSelector where Request == ServiceRequest {
-    /// Calls of a service, of a method, or of both.
+    /// Returns a selector for calls of a service, of a method, or both.
     static func calls(of path: String?, _ method: ServiceMethod?) -> StubSelector {
         StubSelector(identity: [path, method?.rawValue], rank: (path == nil ? 0 : 2) + (method == nil ? 0 : 1)) { request in
             (path == nil || path == request.path) && (method == nil || method == request.method)
@@ -50,26 +50,26 @@ extension StubSelector where Request == ServiceRequest {
 }
 
 extension StubHost where Request == ServiceRequest, Response == JSONValue {
-    /// Answers the calls of a service with a stub: those of a method, or of every method that has no stub of its own.
+    /// Registers a stub for a service's calls of a method, or of any method that has no stub of its own.
     ///
-    /// The path's placeholders are unfilled, and slashes at both ends do not count.
+    /// Placeholders in the path are not filled in. Leading and trailing slashes are ignored.
     @discardableResult
     public func stub(_ path: String, _ method: ServiceMethod? = nil, with stub: ServiceStub) -> StubRegistration {
         book.change { $0.add(stub, for: .calls(of: FeathersApp.stripSlashes(path), method)) }
     }
 
-    /// Answers the calls of a method with a stub, whatever the service.
+    /// Registers a stub for the calls of a method on any service.
     @discardableResult
     public func stub(_ method: ServiceMethod, with stub: ServiceStub) -> StubRegistration {
         book.change { $0.add(stub, for: .calls(of: nil, method)) }
     }
 
-    /// Takes back the stub that was registered for exactly this.
+    /// Removes the stub registered for exactly this path and method.
     public func removeStub(_ path: String, _ method: ServiceMethod? = nil) {
         book.change { $0.remove(sameAs: .calls(of: FeathersApp.stripSlashes(path), method)) }
     }
 
-    /// The calls of a service, or of one of its methods, that have come so far.
+    /// Returns the calls received so far for a service, or for one of its methods.
     public func calls(of path: String, _ method: ServiceMethod? = nil) -> [RecordedCall<ServiceRequest, JSONValue>] {
         let selector = StubSelector<ServiceRequest>.calls(of: FeathersApp.stripSlashes(path), method)
         return book.calls.filter { selector.matches($0.request) }

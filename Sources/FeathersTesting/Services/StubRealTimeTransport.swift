@@ -1,7 +1,7 @@
 public import FeathersCore
 import FeathersSupport
 
-/// A real-time transport without a server: answers with stubs, pushes events, and loses its connection when told to.
+/// A real-time transport without a server, which responds with stubs, pushes events, and drops its connection on request.
 ///
 /// ```swift
 /// let transport = StubRealTimeTransport()
@@ -13,14 +13,14 @@ import FeathersSupport
 /// transport.restore()
 /// ```
 ///
-/// It behaves as a Socket.IO connection does: calls wait in order for a connection that plugins have prepared, those under way fail when
-/// it is lost, and a connection that comes back begins with a gap. After a successful `create`, `update`, `patch` or `remove` the
-/// server pushes the event, unless told otherwise. When it comes back is the test's to say, with no delay in between.
+/// It behaves like a Socket.IO connection: calls wait in order until plugins have prepared a connection, calls in flight fail when it is lost,
+/// and a reopened connection begins with a gap. After a successful `create`, `update`, `patch`, or `remove`, the server pushes the event, unless
+/// you turn that off. The test decides when the connection returns; there is no backoff.
 public final class StubRealTimeTransport: RealTimeTransport, StubHost {
     public let book: StubRegistry<ServiceRequest, JSONValue>
     let connection: StubConnection
     private let passedThrough: (any RealTimeTransport)?
-    /// The one task that is nobody's child: what ``connect()`` began. It holds the connection, never the transport or an app.
+    /// The unstructured task started by ``connect()``. It retains the connection, but never the transport or an app.
     private let task = Locked<Task<Void, Never>?>(nil)
 
     private init(
@@ -28,7 +28,7 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
         passedThrough: (any RealTimeTransport)? = nil
     ) {
         book = StubRegistry(fallback: fallback)
-        // What a real server has answered, it tells of itself.
+        // A real server pushes the events for its own responses.
         let isPushedElsewhere = passedThrough != nil
         connection = StubConnection(book: book, callTimeout: callTimeout, clock: clock) {
             pushesEvents && ($0.isStubbed || !isPushedElsewhere)
@@ -36,18 +36,18 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
         self.passedThrough = passedThrough
     }
 
-    /// A strict stub: a call for which nothing is registered throws `FeathersError.Code.notImplemented`, naming method and path.
+    /// Creates a strict stub: a call without a registered stub throws `FeathersError.Code.notImplemented`, which names the method and path.
     /// - Parameters:
-    ///   - pushesEvents: whether the server tells of the changes that calls have made, as FeathersJS does.
-    ///   - callTimeout: how long a call may take unless it says otherwise, waiting for a connection included; nil for as long as it takes.
-    ///   - clock: what the timeouts are measured on.
+    ///   - pushesEvents: Whether the server pushes events for the changes that calls make, as FeathersJS does.
+    ///   - callTimeout: The maximum duration of a call, including the wait for a connection, unless the call sets its own; nil for no limit.
+    ///   - clock: The clock for timeouts.
     public convenience init(
         pushesEvents: Bool = true, callTimeout: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.init(fallback: .strict, pushesEvents: pushesEvents, callTimeout: callTimeout, clock: clock)
     }
 
-    /// A stub that answers as the given services would, by path, unless a stub is registered; any other path is
+    /// Creates a stub that responds with the results of services, by path, unless a stub is registered. Any other path is
     /// `FeathersError.Code.notFound`. The other parameters are those of ``init(pushesEvents:callTimeout:clock:)``.
     public convenience init(
         services: [String: any ServiceProtocol], pushesEvents: Bool = true, callTimeout: Duration? = nil,
@@ -56,9 +56,9 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
         self.init(fallback: .services(services), pushesEvents: pushesEvents, callTimeout: callTimeout, clock: clock)
     }
 
-    /// A stub that hands on to another transport whatever no stub is registered for.
+    /// Creates a stub that passes calls without a registered stub on to another transport.
     ///
-    /// Of a real-time transport the events come through too; to connect it is yours. The other parameters are those of
+    /// If that is a real-time transport, its events are passed on too, but you must connect it yourself. The other parameters are those of
     /// ``init(pushesEvents:callTimeout:clock:)``.
     public convenience init(
         passingThrough transport: any Transport, pushesEvents: Bool = true, callTimeout: Duration? = nil,
@@ -73,9 +73,9 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
         task.withLock { $0 }?.cancel()
     }
 
-    /// Answers a call with its stub once a connection stands.
-    /// - Throws: what the stub throws. ``FeathersError/Code/timeout`` and ``FeathersError/Code/unavailable`` where no answer came, with the
-    ///   truth about whether the call had arrived. `CancellationError` when cancelled.
+    /// Responds to a call with its stub once the connection is open.
+    /// - Throws: Any error from the stub; ``FeathersError/Code/timeout`` or ``FeathersError/Code/unavailable`` if no response arrived, with an
+    ///   accurate statement of whether the call had arrived; or `CancellationError` if the task is cancelled.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         ServiceResponse(try await connection.call(request))
     }
@@ -95,7 +95,7 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
 
     public func run() async throws {
         guard connection.start().isFirst else {
-            throw FeathersError(.conflict, "The transport is running already", execution: .neverSent)
+            throw FeathersError(.conflict, "The transport is already running", execution: .neverSent)
         }
         try await connection.run(stopsAtFirstFailure: false)
     }
@@ -105,7 +105,7 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
         let (isFirst, stood, ended) = connection.start()
         if isFirst {
             let running = Task<Void, Never> { @concurrent [connection] in
-                // Whoever waits is told below; the status tells everybody.
+                // Waiting callers receive the error below; everyone else sees the status.
                 try? await connection.run(stopsAtFirstFailure: true)
             }
             task.withLock { $0 = running }
@@ -124,7 +124,7 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
 
     public var status: ConnectionStatus { connection.line.current.statuses.last ?? .offline }
 
-    /// The calls that wait for a connection; those that stubs are about are not counted.
+    /// The calls that wait for a connection. Calls that stubs are processing are not counted.
     public var load: TransportLoad { TransportLoad(waiting: waitingCallCount) }
 
     public func statusUpdates() -> AsyncStream<ConnectionStatus> { connection.statusUpdates() }

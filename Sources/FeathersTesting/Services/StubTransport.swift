@@ -1,7 +1,7 @@
 public import FeathersCore
 import FeathersSupport
 
-/// A transport without a server: answers with stubs and remembers the calls.
+/// A transport without a server, which responds with stubs and records the calls.
 ///
 /// ```swift
 /// let transport = StubTransport()
@@ -9,15 +9,15 @@ import FeathersSupport
 /// let app = FeathersApp(transport: transport)
 /// ```
 ///
-/// It keeps no connection, as REST does not: the app itself emits the events of its own calls. ``StubRealTimeTransport`` is the one that
-/// connects and pushes. Each stub is its own: two of them never meet.
+/// Like REST, it has no connection: the app itself emits the events of its own calls. To connect and push events, use
+/// ``StubRealTimeTransport``. Instances share no state.
 public final class StubTransport: Transport, StubHost {
-    /// Answers a call with a result, or throws an error.
+    /// A function that returns the result of a call or throws an error.
     public typealias Answer = @Sendable (ServiceRequest) async throws -> JSONValue
 
     public let book: StubRegistry<ServiceRequest, JSONValue>
     private let clock: RelativeClock
-    /// How often the calls in flight were ended.
+    /// How often all calls in flight have been ended.
     private let endings = ObservedState(0)
 
     private init(fallback: ServiceStub, clock: any Clock<Duration>) {
@@ -25,28 +25,28 @@ public final class StubTransport: Transport, StubHost {
         self.clock = RelativeClock(clock)
     }
 
-    /// A strict stub: a call for which nothing is registered throws `FeathersError.Code.notImplemented`, naming method and path.
-    /// - Parameter clock: what the timeouts of calls are measured on.
+    /// Creates a strict stub: a call without a registered stub throws `FeathersError.Code.notImplemented`, which names the method and path.
+    /// - Parameter clock: The clock for the timeouts of calls.
     public convenience init(clock: any Clock<Duration> = ContinuousClock()) { self.init(fallback: .strict, clock: clock) }
 
-    /// A stub that answers with what `answer` returns or throws, unless a stub is registered.
+    /// Creates a stub that responds with the result of `answer` unless a stub is registered. An error that it throws fails the call.
     public convenience init(clock: any Clock<Duration> = ContinuousClock(), _ answer: @escaping Answer) {
         self.init(fallback: Stub(answer), clock: clock)
     }
 
-    /// A stub that answers as the given services would, by path, unless a stub is registered; any other path is
+    /// Creates a stub that responds with the results of services, by path, unless a stub is registered. Any other path is
     /// `FeathersError.Code.notFound`.
     public convenience init(services: [String: any ServiceProtocol], clock: any Clock<Duration> = ContinuousClock()) {
         self.init(fallback: .services(services), clock: clock)
     }
 
-    /// A stub that hands on to another transport whatever no stub is registered for.
+    /// Creates a stub that passes calls without a registered stub on to another transport.
     public convenience init(passingThrough transport: any Transport, clock: any Clock<Duration> = ContinuousClock()) {
         self.init(fallback: .passing(to: transport), clock: clock)
     }
 
-    /// Answers a call with its stub.
-    /// - Throws: what the stub throws, and ``FeathersError/Code/timeout`` where it takes longer than `params.timeout`.
+    /// Responds to a call with its stub.
+    /// - Throws: Any error from the stub, or ``FeathersError/Code/timeout`` if the call takes longer than `params.timeout`.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         try Task.checkCancellation()
         let before = endings.current
@@ -55,7 +55,7 @@ public final class StubTransport: Transport, StubHost {
                 try await self.clock.run(atMost: request.params.timeout, orThrow: FeathersError.unansweredStub, work)
             } against: {
                 try await self.endings.wait { $0 != before }
-                return FeathersError(.unavailable, "The app was shut down before the answer came", execution: .mayHaveExecuted)
+                return FeathersError(.unavailable, "The app was shut down before the response arrived", execution: .mayHaveExecuted)
             }
         }
         return ServiceResponse(result)
@@ -65,6 +65,6 @@ public final class StubTransport: Transport, StubHost {
 }
 
 extension FeathersError {
-    /// What a call ends with when no answer came in its time.
-    static var unansweredStub: FeathersError { FeathersError(.timeout, "No answer came in time", execution: .mayHaveExecuted) }
+    /// The error of a call whose response did not arrive in time.
+    static var unansweredStub: FeathersError { FeathersError(.timeout, "No response arrived in time", execution: .mayHaveExecuted) }
 }

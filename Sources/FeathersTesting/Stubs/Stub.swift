@@ -1,7 +1,7 @@
 import FeathersCore
 import FeathersSupport
 
-/// What stands in for a server: an asynchronous function of a call that answers it or fails.
+/// A stand-in for a server: an asynchronous function that responds to a call or fails.
 ///
 /// ```swift
 /// transport.stub("messages", .find, with: .value(["total": 0, "data": []]).delayed(by: .milliseconds(200)))
@@ -9,23 +9,23 @@ import FeathersSupport
 /// transport.stub("messages", .create, with: ServiceStub { request in request.data ?? .null })
 /// ```
 ///
-/// The same stubs answer service calls (``ServiceStub``) and HTTP requests (``HTTPStub``).
+/// The same kinds of stubs serve service calls (``ServiceStub``) and HTTP requests (``HTTPStub``).
 public struct Stub<Request: Sendable, Response: Sendable>: Sendable {
-    /// What a stub does once it knows the call.
+    /// The work of a stub for a known call.
     typealias Work = @Sendable () async throws -> Response
 
-    /// Takes a call in the moment it comes, and says what is to be done for it. What depends on the order of calls is decided here, before anybody waits.
+    /// Receives a call as it arrives and returns the work for it. Anything that depends on the order of calls is decided here, before any suspension.
     let take: @Sendable (Request) -> Work
 
     init(taking take: @escaping @Sendable (Request) -> Work) { self.take = take }
 
-    /// A stub that does what you want: it is called once for every call.
+    /// Creates a stub from a function that is called once for every call.
     public init(_ answer: @escaping @Sendable (Request) async throws -> Response) { take = { request in { try await answer(request) } } }
 
-    /// A stub that fails with an error: over a transport a `FeathersError`, of an HTTP client an `HTTPClientError`.
+    /// Fails with an error: a `FeathersError` for a transport, an `HTTPClientError` for an HTTP client.
     public static func error(_ error: any Error) -> Stub { Stub { _ in throw error } }
 
-    /// A stub that never answers: the call ends when it is cancelled, or at its deadline.
+    /// A stub that never responds. The call ends when it is cancelled or reaches its deadline.
     public static var unanswered: Stub {
         Stub { _ in
             let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
@@ -35,7 +35,7 @@ public struct Stub<Request: Sendable, Response: Sendable>: Sendable {
         }
     }
 
-    /// The same stub after a delay; a call that is cancelled does not wait for it. On a ``ManualClock`` it takes no time.
+    /// Returns the same stub with a delay. Cancelling the call ends the delay. On a ``ManualClock``, the delay takes no real time.
     public func delayed(by delay: Duration, on clock: any Clock<Duration> = ContinuousClock()) -> Stub {
         Stub(taking: { request in
             let work = take(request)
@@ -48,7 +48,7 @@ public struct Stub<Request: Sendable, Response: Sendable>: Sendable {
 }
 
 extension Stub {
-    /// Answers with each of the stubs in turn, in the order the calls come, and begins anew after the last.
+    /// Responds with each of the stubs in turn, in the order in which the calls arrive, and starts over after the last one.
     public static func cycle(_ stubs: [Stub]) -> Stub {
         guard !stubs.isEmpty else { return .without("The cycle") }
         let calls = Locked(0)
@@ -61,18 +61,18 @@ extension Stub {
         })
     }
 
-    /// Answers with any of the stubs, each as likely as the others. A seed makes the choice the same in every run.
+    /// Responds with a random stub; each is equally likely. With a seed, the choices are the same in every run.
     public static func random(_ stubs: [Stub], seed: UInt64? = nil) -> Stub {
-        guard !stubs.isEmpty else { return .without("The choice at random") }
+        guard !stubs.isEmpty else { return .without("The random choice") }
         guard let seed else { return Stub(taking: { stubs[Int.random(in: stubs.indices)].take($0) }) }
         let generator = Locked(SeededGenerator(seed: seed))
         return Stub(taking: { request in stubs[generator.withLock { Int.random(in: stubs.indices, using: &$0) }].take(request) })
     }
 
-    /// Answers with the stub that `choice` picks for a call; it is asked once for every call, when the call comes.
+    /// Responds with the stub that `choice` returns. The function is called once for every call, when the call arrives.
     public static func choose(_ choice: @escaping @Sendable (Request) -> Stub) -> Stub { Stub(taking: { choice($0).take($0) }) }
 
     private static func without(_ what: String) -> Stub {
-        .error(FeathersError(.generalError, "\(what) has no stubs to answer with", execution: .neverSent))
+        .error(FeathersError(.generalError, "\(what) has no stubs to respond with", execution: .neverSent))
     }
 }

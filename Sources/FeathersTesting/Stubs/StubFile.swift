@@ -1,11 +1,11 @@
 import FeathersCore
 import Foundation
 
-/// A file with an answer in it, read anew for every call.
+/// A file that contains a response. It is read again for every call.
 struct StubFile: Sendable {
     let url: URL
 
-    /// - Throws: ``FeathersError`` naming the file where it does not exist or cannot be read.
+    /// - Throws: ``FeathersError`` that names the file if it does not exist or cannot be read.
     func bytes() throws -> [UInt8] {
         do {
             return Array(try Data(contentsOf: url))
@@ -17,13 +17,13 @@ struct StubFile: Sendable {
         }
     }
 
-    /// - Throws: ``FeathersError`` naming the file where it holds no JSON.
+    /// - Throws: ``FeathersError`` that names the file if it is not JSON.
     func json() throws -> JSONValue {
         let bytes = try bytes()
         do {
             return try JSONValue(parsing: bytes)
         } catch {
-            throw FeathersError(.generalError, "The stub file '\(url.path)' is no JSON: \(error)", execution: .neverSent, cause: error)
+            throw FeathersError(.generalError, "The stub file '\(url.path)' is not JSON: \(error)", execution: .neverSent, cause: error)
         }
     }
 }

@@ -1,50 +1,50 @@
-/// Something that answers with stubs and remembers what it was asked: a stub transport, a stub HTTP client.
+/// A type that responds with stubs and records what it receives: a stub transport or a stub HTTP client.
 ///
-/// A call is answered by the stub that describes it most closely: one with a condition goes before one with a name, a name of more
-/// parts before one of fewer, and of two equals the one registered last. Registering for the same name again replaces.
+/// The stub that describes a call most specifically responds: a condition takes precedence over a name, and a name with more parts over one with
+/// fewer. Between equals, the stub registered last responds. Registering a stub for the same name replaces the earlier one.
 public protocol StubHost: Sendable {
-    /// What is asked.
+    /// The type of requests.
     associatedtype Request: Sendable
-    /// What is answered.
+    /// The type of responses.
     associatedtype Response: Sendable
 
-    /// Its stubs and calls.
+    /// The registered stubs and recorded calls.
     var book: StubRegistry<Request, Response> { get }
 }
 
 extension StubHost {
-    /// Answers calls that fulfil a condition with a stub.
+    /// Registers a stub for the calls that meet a condition.
     ///
-    /// Conditions are tried from the latest on until one holds; each may be asked about every call.
+    /// Conditions are tried from the latest to the earliest until one is met. Each may be evaluated for every call.
     @discardableResult
     public func stub(where condition: @escaping @Sendable (Request) -> Bool, with stub: Stub<Request, Response>) -> StubRegistration {
         book.change { $0.add(stub, for: .condition(condition)) }
     }
 
-    /// Takes a stub back; calls that have come already are not touched.
+    /// Removes a stub. Calls that have already arrived are not affected.
     public func removeStub(_ registration: StubRegistration) { book.change { $0.remove(registration) } }
 
-    /// Takes every stub back.
+    /// Removes all stubs.
     public func removeAllStubs() { book.change { $0.removeAll() } }
 
-    /// The calls that have come so far, in order, with what became of them.
+    /// The calls received so far, in order, with their outcomes.
     public var calls: [RecordedCall<Request, Response>] { book.calls }
 
-    /// The requests that have come so far, in order.
+    /// The requests received so far, in order.
     public var requests: [Request] { book.calls.map(\.request) }
 
-    /// Waits until so many requests have come, and returns the last of them.
-    /// - Parameter number: counts from 1.
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// Waits until this many requests have arrived, and returns the last of them.
+    /// - Parameter number: The number of the request, counted from 1.
+    /// - Throws: `CancellationError` if the task is cancelled.
     @discardableResult
     public func waitForRequest(number: Int) async throws -> Request {
         try await book.wait { $0.count >= number }
         return book.calls[number - 1].request
     }
 
-    /// Waits until a call has ended, and returns it with what became of it.
-    /// - Parameter number: its place among all calls, from 1 on.
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// Waits until a call has ended, and returns it with its outcome.
+    /// - Parameter number: The number of the call among all calls, counted from 1.
+    /// - Throws: `CancellationError` if the task is cancelled.
     @discardableResult
     public func waitForOutcome(number: Int) async throws -> RecordedCall<Request, Response> {
         try await book.wait { $0.count >= number && $0[number - 1].outcome != nil }

@@ -1,22 +1,22 @@
 import FeathersCore
 import FeathersSupport
 
-/// The stubs of one transport or HTTP client, and the calls that came to it.
+/// The stubs of one transport or HTTP client, and the calls it has received.
 ///
-/// Every transport and client has its own, so that no two ever meet.
+/// Every transport and client has its own registry, so instances share no state.
 public final class StubRegistry<Request: Sendable, Response: Sendable>: Sendable {
-    /// A call that has come: its place among all calls, and what is to be done for it.
+    /// A call that has arrived: its number among all calls, and the work for it.
     struct Taken: Sendable {
         let number: Int
         let request: Request
-        /// Whether a stub was registered for it.
+        /// Whether a stub was registered for the call.
         let isStubbed: Bool
         let work: Stub<Request, Response>.Work
     }
 
     private let rules = Locked(StubRules<Request, Response>())
     private let recorded = ObservedState<[RecordedCall<Request, Response>]>([])
-    /// Answers what nothing is registered for.
+    /// The stub for calls without a registered stub.
     private let fallback: Stub<Request, Response>
 
     init(fallback: Stub<Request, Response>) { self.fallback = fallback }
@@ -24,7 +24,7 @@ public final class StubRegistry<Request: Sendable, Response: Sendable>: Sendable
     var calls: [RecordedCall<Request, Response>] { recorded.current }
     func change<Result: Sendable>(_ change: (inout StubRules<Request, Response>) -> Result) -> Result { rules.withLock(change) }
 
-    /// Records a call and finds its stub. Conditions and choices run here, once, outside of any lock.
+    /// Records a call and finds its stub. Conditions and choices run here once, outside any lock.
     func take(_ request: Request) -> Taken {
         let number = recorded.update { calls in
             calls.append(RecordedCall(request: request))
@@ -34,10 +34,10 @@ public final class StubRegistry<Request: Sendable, Response: Sendable>: Sendable
         return Taken(number: number, request: request, isStubbed: stub != nil, work: (stub ?? fallback).take(request))
     }
 
-    /// Writes down what became of a call.
+    /// Records the outcome of a call.
     func finish(_ number: Int, _ outcome: Result<Response, any Error>) { recorded.update { $0[number].outcome = outcome } }
 
-    /// Does what is to be done for a call and writes down what became of it.
+    /// Performs the work for a call and records its outcome.
     func perform(_ taken: Taken, _ run: (@escaping Stub<Request, Response>.Work) async throws -> Response) async throws -> Response {
         do {
             let response = try await run(taken.work)
@@ -54,18 +54,18 @@ public final class StubRegistry<Request: Sendable, Response: Sendable>: Sendable
     }
 }
 
-/// A call that came to a stub transport or stub HTTP client, and what became of it.
+/// A call received by a stub transport or stub HTTP client, and its outcome.
 public struct RecordedCall<Request: Sendable, Response: Sendable>: Sendable {
-    /// The call as it came.
+    /// The call as it was received.
     public let request: Request
 
-    /// What answered it, or why it failed; nil while it is under way.
+    /// The response or the error; nil while the call is in flight.
     public internal(set) var outcome: Result<Response, any Error>?
 
-    /// The answer, where there is one.
+    /// The response; nil if there isn't one.
     public var response: Response? { try? outcome?.get() }
 
-    /// The failure, where the call failed.
+    /// The error; nil if the call has not failed.
     public var error: (any Error)? {
         if case .failure(let error) = outcome { error } else { nil }
     }

@@ -1,23 +1,23 @@
-/// Which calls a stub is for.
+/// The calls that a stub applies to.
 struct StubSelector<Request: Sendable>: Sendable {
-    /// What it says, where two that say the same are one; nil where none is like another.
+    /// The identity of the selector: selectors with equal identities replace each other. Nil if the selector is unique.
     var identity: [String?]?
-    /// How closely it describes a call: the highest that matches answers.
+    /// How specifically it describes a call. The matching selector with the highest rank is used.
     var rank: Int
     var matches: @Sendable (Request) -> Bool
 
-    /// Calls that fulfil a condition: more particular than any name.
+    /// Returns a selector for calls that meet a condition. It takes precedence over any name.
     static func condition(_ condition: @escaping @Sendable (Request) -> Bool) -> StubSelector {
         StubSelector(identity: nil, rank: .max, matches: condition)
     }
 }
 
-/// A stub that was registered, to take it back with.
+/// A token for a registered stub, used to remove it.
 public struct StubRegistration: Hashable, Sendable {
     let number: Int
 }
 
-/// The stubs registered for calls: finds the one that answers.
+/// The stubs registered for calls, in order of precedence.
 struct StubRules<Request: Sendable, Response: Sendable>: Sendable {
     private struct Rule: Sendable {
         let registration: StubRegistration
@@ -28,7 +28,7 @@ struct StubRules<Request: Sendable, Response: Sendable>: Sendable {
     private var rules: [Rule] = []
     private var count = 0
 
-    /// Adds a stub; where one is registered for the very same calls, it is replaced.
+    /// Adds a stub. A stub registered for exactly the same calls is replaced.
     mutating func add(_ stub: Stub<Request, Response>, for selector: StubSelector<Request>) -> StubRegistration {
         remove(sameAs: selector)
         count += 1
@@ -40,14 +40,14 @@ struct StubRules<Request: Sendable, Response: Sendable>: Sendable {
     mutating func remove(_ registration: StubRegistration) { rules.removeAll { $0.registration == registration } }
     mutating func removeAll() { rules = [] }
 
-    /// Removes what is registered for the very same calls.
+    /// Removes the stub registered for exactly the same calls.
     mutating func remove(sameAs selector: StubSelector<Request>) {
         if let identity = selector.identity { rules.removeAll { $0.selector.identity == identity } }
     }
 
-    /// The stubs with their selectors, the first that matches is the one that answers.
+    /// The stubs with their selectors; the first that matches is used.
     var inOrder: [(selector: StubSelector<Request>, stub: Stub<Request, Response>)] {
-        // Of two that describe a call as closely, the latest.
+        // Among equally specific selectors, the latest wins.
         rules.sorted { ($0.selector.rank, $0.registration.number) > ($1.selector.rank, $1.registration.number) }.map {
             ($0.selector, $0.stub)
         }

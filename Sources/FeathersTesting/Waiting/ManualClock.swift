@@ -1,4 +1,4 @@
-/// A clock that stands still until it is told to advance, so that tests of time need no time.
+/// A clock that advances only on request, so that tests of time-dependent code take no real time.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -9,12 +9,12 @@
 public final class ManualClock: Clock {
     /// A point in the clock's time.
     public struct Instant: InstantProtocol {
-        /// The time since the clock was made.
+        /// The time since the clock's start.
         public var offset: Duration
 
-        /// The instant a duration later.
+        /// Returns the instant that is a duration later.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// How long after this one another instant is.
+        /// Returns the duration from this instant to another.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
@@ -27,16 +27,16 @@ public final class ManualClock: Clock {
 
     private let state = ObservedState(State())
 
-    /// A clock at its beginning.
+    /// Creates a clock at its start.
     public init() {}
 
-    /// The time it has been advanced to.
+    /// The time to which the clock has been advanced.
     public var now: Instant { state.current.now }
-    /// No time at all: it is as exact as it is told.
+    /// The minimum resolution, which is zero because the clock is exact.
     public var minimumResolution: Duration { .zero }
 
     /// Suspends until the clock has been advanced to `deadline`.
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let sleeper = state.update { state in
             state.lastSleeper += 1
@@ -47,11 +47,11 @@ public final class ManualClock: Clock {
         try await state.wait { $0.deadlines[sleeper] == nil }
     }
 
-    /// Suspends until at least so many tasks sleep on the clock.
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// Suspends until at least this many tasks sleep on the clock.
+    /// - Throws: `CancellationError` if the task is cancelled.
     public func waitForSleepers(_ count: Int) async throws { try await state.wait { $0.deadlines.count >= count } }
 
-    /// Moves the clock on and wakes whoever slept until then.
+    /// Advances the clock and wakes the tasks whose deadlines have passed.
     public func advance(by duration: Duration) {
         state.update { state in
             let now = state.now.advanced(by: duration)

@@ -1,6 +1,6 @@
 import FeathersSupport
 
-/// State that tasks can wait for: each waits until its own condition holds, or until it is cancelled.
+/// State that tasks can wait for. Each task waits until its own condition is met or it is cancelled.
 final class ObservedState<State: Sendable>: Sendable {
     private struct Waiter: Sendable {
         let condition: @Sendable (State) -> Bool
@@ -19,7 +19,7 @@ final class ObservedState<State: Sendable>: Sendable {
 
     var current: State { contents.withLock { $0.state } }
 
-    /// Changes the state and wakes, outside the lock, whoever waited for what it has become.
+    /// Changes the state, and outside the lock resumes the tasks whose conditions it now meets.
     @discardableResult
     func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
         let (result, satisfied) = contents.withLock { contents in
@@ -32,8 +32,8 @@ final class ObservedState<State: Sendable>: Sendable {
         return result
     }
 
-    /// Suspends until the condition holds.
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// Suspends until the condition is met.
+    /// - Throws: `CancellationError` if the task is cancelled.
     func wait(until condition: @escaping @Sendable (State) -> Bool) async throws {
         let id = contents.withLock { contents in
             contents.nextID += 1
@@ -47,7 +47,7 @@ final class ObservedState<State: Sendable>: Sendable {
                     return false
                 }
                 if holds { return continuation.resume() }
-                // A cancellation before the registration found nobody to wake.
+                // A cancellation before the registration had no continuation to resume.
                 if Task.isCancelled { cancel(id) }
             }
         } onCancel: {

@@ -1,22 +1,22 @@
 import FeathersCore
 
-/// Which call belongs to which batch. A state machine without I/O.
+/// Assigns calls to batches. A state machine without I/O.
 ///
-/// The first member waits until the batch closes, takes the members and sends them. If it leaves before, the next one collects.
+/// The first member waits until the batch closes, takes the members and sends them. If it leaves early, the next member becomes the collector.
 struct BatchQueue<Key: Hashable & Sendable, Member: Sendable>: Sendable {
     enum Joining: Sendable, Equatable {
-        /// It is the first member of this batch, and collects.
+        /// The call is the first member of this batch, and collects it.
         case opened(batch: Int)
         case joined(batch: Int)
-        /// It is the last member that fits: the batch closes at once.
+        /// The call is the last member that fits: the batch closes immediately.
         case filled(batch: Int)
     }
 
     enum Departure: Sendable, Equatable {
-        /// It was not in an open batch.
+        /// The call was not in an open batch.
         case none
         case left
-        /// It was the collector. The member with this id collects now.
+        /// The call was the collector. The member with this id is the collector now.
         case handedOver(to: Int)
     }
 
@@ -26,9 +26,9 @@ struct BatchQueue<Key: Hashable & Sendable, Member: Sendable>: Sendable {
         var members: [(id: Int, member: Member)] = []
     }
 
-    /// How many members a batch can have.
+    /// The maximum number of members in a batch.
     private let limit: Int
-    /// How long it accepts more members.
+    /// How long a batch accepts more members.
     private let window: Duration
     private var batches: [Int: Batch] = [:]
     /// The batches that accept more members, by what their members have in common.
@@ -56,13 +56,13 @@ struct BatchQueue<Key: Hashable & Sendable, Member: Sendable>: Sendable {
         return .opened(batch: lastNumber)
     }
 
-    /// When a batch closes at the latest; nil if it is full, and closes now.
+    /// Returns the latest time at which a batch closes; nil if it is full and closes now.
     func closingMoment(of number: Int) -> Duration? {
         guard let batch = batches[number], open[batch.key] == number else { return nil }
         return batch.closingMoment
     }
 
-    /// Takes the members of a batch in the order they joined. The next one to join opens another batch.
+    /// Removes a batch and returns its members in the order they joined. The next call opens another batch.
     mutating func close(_ number: Int) -> [(id: Int, member: Member)] {
         guard let batch = batches.removeValue(forKey: number) else { return [] }
         if open[batch.key] == number { open[batch.key] = nil }
@@ -70,7 +70,7 @@ struct BatchQueue<Key: Hashable & Sendable, Member: Sendable>: Sendable {
         return batch.members
     }
 
-    /// A member leaves before its batch is sent.
+    /// Removes a member before its batch is sent.
     mutating func leave(_ id: Int) -> Departure {
         guard let number = memberships.removeValue(forKey: id), let batch = batches[number],
             let index = batch.members.firstIndex(where: { $0.id == id })
@@ -84,7 +84,7 @@ struct BatchQueue<Key: Hashable & Sendable, Member: Sendable>: Sendable {
     }
 }
 
-/// What calls must have in common to be sent in one batch.
+/// The properties that calls must share to be sent in one batch.
 struct BatchKey: Hashable, Sendable {
     let sender: RequestSender?
     let headers: [String: String]
@@ -94,28 +94,28 @@ struct BatchKey: Hashable, Sendable {
 /// A call as a member of a batch.
 struct BatchedCall: Sendable {
     let arguments: JSONValue
-    /// Whether it can be made again after the batch was abandoned.
+    /// Whether the call can be sent again after the batch was abandoned.
     let isSafeToRepeat: Bool
 
-    /// - Throws: ``FeathersError/Code/badRequest`` when the call cannot be encoded.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the call cannot be encoded.
     init(_ request: ServiceRequest) throws(FeathersError) {
         arguments = try CallArguments.array(of: request)
         isSafeToRepeat = request.isSafeToRepeat
     }
 }
 
-/// The wire format of `feathers-batch`: calls as over Socket.IO, results as from JavaScript's `Promise.allSettled`.
+/// The wire format of `feathers-batch`. Calls have the same form as over Socket.IO, and results the form of JavaScript's `Promise.allSettled`.
 enum BatchWireForm {
-    /// The data of the `create` call at the batch service.
+    /// Returns the data for the `create` call to the batch service.
     static func data(of calls: [JSONValue]) -> JSONValue { ["calls": .array(calls)] }
 
-    /// The results, in the order of the calls.
-    /// - Throws: ``FeathersError/Code/generalError`` when the answer does not have one result for each call.
+    /// Returns the results, in the order of the calls.
+    /// - Throws: ``FeathersError/Code/generalError`` if the response does not contain one result for each call.
     static func results(of answer: JSONValue, count: Int, from path: String) throws(FeathersError) -> [Result<ServiceResponse, any Error>] {
         guard let settled = answer.array, settled.count == count else {
             throw FeathersError(
                 .generalError,
-                "The batch service '\(path)' answered \(count) calls with \(answer.array.map { "\($0.count) results" } ?? "no list")")
+                "The batch service '\(path)' responded to \(count) calls with \(answer.array.map { "\($0.count) results" } ?? "no list")")
         }
         return settled.map { result in
             switch result["status"] {
@@ -123,7 +123,7 @@ enum BatchWireForm {
             case "rejected": return .failure(FeathersError(wire: result["reason"] ?? .null))
             default:
                 return .failure(
-                    FeathersError(.generalError, "The batch service '\(path)' answered a call with neither 'fulfilled' nor 'rejected'"))
+                    FeathersError(.generalError, "The batch service '\(path)' responded to a call with neither 'fulfilled' nor 'rejected'"))
             }
         }
     }

@@ -2,24 +2,24 @@ public import FeathersCore
 import FeathersSupport
 
 extension Hooks {
-    /// Sends calls that are made at the same time as one call of the server's batch service, FeathersJS' `feathers-batch`.
+    /// Combines calls made at the same time into one call to the server's batch service, FeathersJS' `feathers-batch`.
     ///
     /// ```swift
     /// app.use(hooks: .batching(over: "batch", services: ["messages", "users"]))
     /// ```
     ///
-    /// Requests are batched after the hooks of each call have run; the batch itself runs no hooks. Each call gets its own result or error.
-    /// Calls share a batch when they carry the same header fields and timeout, and are made by the same user. A call without company is
-    /// sent as usual, and so are custom methods, which the batch service does not support. If a batch fails as a whole, all its calls fail.
+    /// Requests are batched after the hooks of each call have run; the batch itself runs no hooks. Each call gets its own result or error. Calls
+    /// share a batch if they have the same user, header fields and timeout. A call without company is sent as usual, and so are custom methods, which
+    /// the batch service does not support. If a batch fails as a whole, all its calls fail.
     ///
-    /// The call that opens a batch sends it. If it is cancelled meanwhile, the reads of the others are made again, and their writes fail with
-    /// ``FeathersError/Code/unavailable`` and may have been executed. Batch writes only where that is acceptable.
+    /// The call that opens a batch sends it. If that call is cancelled in flight, the other reads are sent again. The other writes fail with
+    /// ``FeathersError/Code/unavailable`` and may have been executed. Batch writes only if that is acceptable.
     /// - Parameters:
     ///   - path: The path of the batch service.
     ///   - services: The paths of the services whose calls are batched; nil for all services on the server.
     ///   - methods: The methods that are batched.
     ///   - window: How long a call waits for others.
-    ///   - limit: How many calls a batch can have. The last one sends it at once.
+    ///   - limit: The maximum number of calls in a batch. A full batch is sent immediately.
     public static func batching(
         over path: String = "batch", services: [String]? = nil, methods: Set<ServiceMethod> = [.find, .get],
         window: Duration = .milliseconds(10), limit: Int = 50
@@ -31,15 +31,15 @@ extension Hooks {
     }
 }
 
-/// Sends calls that are made at the same time as one call of the batch service.
+/// Combines calls made at the same time into one call to the batch service.
 final class CallBatcher: Middleware {
-    /// What a caller has to do.
+    /// What a caller must do.
     enum Turn: Sendable {
         /// Collect this batch and send it.
         case collect(Int)
-        /// Nothing: the answer is there.
+        /// Return this result.
         case landed(Result<ServiceResponse, any Error>)
-        /// Make the call again, since its batch was abandoned.
+        /// Send the call again, because its batch was abandoned.
         case again
     }
 
@@ -55,7 +55,7 @@ final class CallBatcher: Middleware {
     private let path: String
     private let services: Set<String>?
     private let timebase: RelativeClock
-    /// Called with the number of callers that wait for others to send their batches, each time one more does.
+    /// Called with the number of callers that wait for another caller's batch, each time it increases.
     private let onJoining: @Sendable (Int) -> Void
     private let state: Locked<State>
 
@@ -71,7 +71,7 @@ final class CallBatcher: Middleware {
     }
 
     func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)? {
-        // Only calls that go to the app's server can be sent there together: those of another one would tell it of them.
+        // A batch contains only calls to the app's own server. Other servers' calls must not be disclosed to it.
         guard let service = site.implementation as? TransportService, service.isOwn, let path = site.path, path != self.path,
             services?.contains(path) ?? true
         else { return nil }
@@ -118,7 +118,7 @@ final class CallBatcher: Middleware {
         do {
             return try await waiter.value()
         } catch {
-            // Leaves the batch if it has not been sent. The collector's part may have come at the last moment.
+            // Leaves the batch if it has not been sent. This caller may have become the collector at the last moment.
             let isGone = state.withLock { state in
                 guard state.waiters.removeValue(forKey: id) != nil else { return false }
                 _ = state.queue.leave(id)
@@ -131,7 +131,7 @@ final class CallBatcher: Middleware {
 
     private func settle(_ id: Int, _ turn: Turn) { state.withLock { $0.waiters.removeValue(forKey: id) }?.resolve(turn) }
 
-    // MARK: - Collecting, done by the caller that opened the batch
+    // MARK: - Collecting, by the caller that opened the batch
 
     private func collect(
         _ number: Int, _ id: Int, _ request: ServiceRequest, since start: Duration, by next: any ServiceProtocol
@@ -161,11 +161,11 @@ final class CallBatcher: Middleware {
         return try results[0].get()
     }
 
-    /// What another caller does when the batch has failed. A cancellation of the collector must not fail the others.
+    /// Returns what another caller must do after the batch has failed. Cancelling the collector must not fail the others.
     private func turn(of call: BatchedCall, afterFailureWith error: any Error) -> Turn {
         guard error is CancellationError else { return .landed(.failure(error)) }
         if call.isSafeToRepeat { return .again }
-        let lost = FeathersError(.unavailable, "The batch this call was part of was given up on its way", execution: .mayHaveExecuted)
+        let lost = FeathersError(.unavailable, "The batch that contained this call was cancelled in flight", execution: .mayHaveExecuted)
         return .landed(.failure(lost))
     }
 
@@ -177,7 +177,7 @@ final class CallBatcher: Middleware {
         return batch
     }
 
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled.
     private func waitUntilClosed(_ number: Int) async throws {
         try Task.checkCancellation()
         let (moment, filling) = state.withLock { ($0.queue.closingMoment(of: number), $0.fillings[number]) }
@@ -186,7 +186,7 @@ final class CallBatcher: Middleware {
         try Task.checkCancellation()
     }
 
-    /// Makes the next member the collector. One that gives up at the same moment passes it on.
+    /// Makes the next member the collector. If that member is cancelled at the same moment, it passes the batch on.
     private func handOver(_ number: Int, _ id: Int) {
         let successor: (id: Int, waiter: Promise<Turn>?)? = state.withLock { state in
             if case .handedOver(let next) = state.queue.leave(id) { return (next, state.waiters.removeValue(forKey: next)) }

@@ -2,21 +2,21 @@ public import FeathersCore
 import FeathersSupport
 
 extension Hooks {
-    /// Limits how many calls are in flight at the same time. The others wait for their turn, in order.
+    /// Limits how many calls are in flight at the same time. Further calls wait in order.
     ///
     /// ```swift
     /// app.use(hooks: .limiting(to: 6))
     /// await reports.use(hooks: .limiting(to: 1, waiting: 10))
     /// ```
     ///
-    /// On an app, the limit counts the calls of all services and endpoints; on a service, its own. Calls wait after their hooks have run,
-    /// so a call that waits for a sign-in holds no turn. Waiting can be cancelled, and counts toward the call's timeout.
+    /// For an app, the limit applies to the calls of all services and endpoints together; for a service, to its own. Calls wait after their hooks
+    /// have run, so a call that waits for a sign-in does not count toward the limit. Waiting can be cancelled, and counts toward the call's timeout.
     ///
-    /// When the queue is full, a call fails with ``FeathersError/Code/tooManyRequests``. When its time ends while it waits, it fails with
-    /// ``FeathersError/Code/timeout``. In both cases it was never sent, so `retrying` can repeat the former.
+    /// If the queue is full, a call fails with ``FeathersError/Code/tooManyRequests``. If its time ends while it waits, it fails with
+    /// ``FeathersError/Code/timeout``. In both cases, it was never sent, so `retrying` can retry the former.
     /// - Parameters:
-    ///   - limit: How many calls can be in flight, at least one.
-    ///   - capacity: How many calls can wait.
+    ///   - limit: The maximum number of calls in flight, at least one.
+    ///   - capacity: The maximum number of waiting calls.
     ///   - longestWait: How long a call without a timeout can wait; nil for no limit.
     ///   - scope: The methods that are limited.
     public static func limiting(
@@ -35,7 +35,7 @@ final class CallLimiter: Middleware {
         var lastID = 0
     }
 
-    /// The limiters whose turn the current task holds. A call that a local service makes during its turn must not wait for that turn to end.
+    /// The limiters whose turn the current task holds. A local service's call must not wait for the turn during which it is made.
     @TaskLocal fileprivate static var held: Set<ObjectIdentifier> = []
 
     let order = MiddlewareOrder.limiting
@@ -43,7 +43,7 @@ final class CallLimiter: Middleware {
     private let capacity: Int
     private let longestWait: Duration?
     private let timebase: RelativeClock
-    /// Called with the number of calls that wait, each time one more does.
+    /// Called with the number of waiting calls, each time it increases.
     private let onWaiting: @Sendable (Int) -> Void
     private let state: Locked<State>
 
@@ -61,11 +61,11 @@ final class CallLimiter: Middleware {
         LimitedService(limiter: self, next: next, isLocal: !(site.implementation is TransportService))
     }
 
-    /// Takes a turn, and deducts the time spent waiting for it from the request's timeout.
+    /// Waits for a turn, and deducts the waiting time from the request's timeout.
     func takeTurn(for request: inout ServiceRequest) async throws {
         let (entry, line) = state.withLock { state in
             let entry = state.queue.enterAtOnce()
-            // Most calls go at once, and need no promise.
+            // Most calls proceed immediately and need no promise.
             guard entry == .waits else { return (entry, nil as (id: Int, waiter: Promise<Void>, count: Int)?) }
             state.lastID += 1
             let waiter = Promise<Void>()
@@ -81,28 +81,28 @@ final class CallLimiter: Middleware {
             try await timebase.run(atMost: limit, orThrow: error) { try await waiter.value() }
         } catch {
             _ = state.withLock { $0.queue.giveUp(id) }
-            // The turn may have come at the last moment.
+            // The turn may have been granted at the last moment.
             if !waiter.fail(error) { leave() }
             throw error
         }
         request.params.deductTimeout(since: start, on: timebase)
     }
 
-    /// Gives the turn to the next that still waits.
+    /// Passes the turn on to the next call that still waits.
     func leave() {
         while let waiter = state.withLock({ $0.queue.leave() }), !waiter.resolve(()) {}
     }
 
     private func isFull(_ request: ServiceRequest) -> FeathersError {
-        let reason = "\(limit) calls are under way, and \(capacity) wait already, which is as many as may"
+        let reason = "the limits of \(limit) in flight and \(capacity) waiting are reached"
         return FeathersError(
-            .tooManyRequests, "'\(request.method)' on service '\(request.path)' was not made: \(reason)", execution: .neverSent)
+            .tooManyRequests, "'\(request.method)' on service '\(request.path)' was not sent: \(reason)", execution: .neverSent)
     }
 
     private func tooLate(_ request: ServiceRequest, _ limit: Duration?) -> FeathersError {
-        let reason = "no more than \(self.limit) calls go at once"
+        let reason = "the limit of calls in flight is \(self.limit)"
         return FeathersError(
-            .timeout, "'\(request.method)' on service '\(request.path)' waited \(limit ?? .zero) for its turn: \(reason)",
+            .timeout, "'\(request.method)' on service '\(request.path)' was not sent within \(limit ?? .zero): \(reason)",
             execution: .neverSent)
     }
 }
@@ -114,7 +114,7 @@ private struct LimitedService: ServiceProtocol {
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         let held = CallLimiter.held
-        // Calls of a connection that is being set up never wait: others may hold their turn until it is signed in.
+        // Calls that set up a connection never wait: others may hold their turns until it is signed in.
         guard !request.params.concernsConnection, !isLocal || !held.contains(ObjectIdentifier(limiter)) else {
             return try await next.respond(to: request)
         }

@@ -1,29 +1,29 @@
-/// Grants turns up to a limit, and keeps the others in line. A state machine without I/O.
+/// Grants turns up to a limit, and queues the other callers. A state machine without I/O.
 struct TurnQueue<Waiter: Sendable>: Sendable {
     enum Entry: Sendable, Equatable {
-        /// It has a turn, and must call ``leave()`` at its end.
+        /// The caller has a turn, and must call ``leave()`` at its end.
         case goes
-        /// It waits until its waiter is returned.
+        /// The caller waits until its waiter is returned.
         case waits
         /// The line is full.
         case isFull
     }
 
-    /// How many can have a turn at the same time, and how many can wait.
+    /// The maximum numbers of concurrent turns and of waiters.
     private let (limit, capacity): (Int, Int)
-    /// How many have a turn.
+    /// The number of turns in use.
     private(set) var running = 0
     private var waiters: [Int: Waiter] = [:]
-    /// The ids of the waiters in order, and of some that have given up.
+    /// The ids of the waiters in order, including some that no longer wait.
     private var order: [Int] = []
     private var head = 0
 
     init(limit: Int, capacity: Int) { (self.limit, self.capacity) = (limit, capacity) }
 
-    /// How many wait.
+    /// The number of waiters.
     var waiting: Int { waiters.count }
 
-    /// Takes a turn if there is one, and tells otherwise whether there is room to wait. There is a turn only if the line is empty.
+    /// Takes a turn if one is free; otherwise, returns whether there is room to wait. A turn is free only if the line is empty.
     mutating func enterAtOnce() -> Entry {
         guard running < limit else { return waiters.count < capacity ? .waits : .isFull }
         running += 1
@@ -38,7 +38,7 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
         return .waits
     }
 
-    /// A turn has ended. Returns the waiter that has it now.
+    /// Ends a turn. Returns the waiter that it is passed on to.
     mutating func leave() -> Waiter? {
         while head < order.count {
             let id = order[head]
@@ -52,7 +52,7 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
         return nil
     }
 
-    /// A waiter gives up. Returns it; nil if it no longer waits.
+    /// Removes a waiter and returns it; nil if it no longer waits.
     mutating func giveUp(_ id: Int) -> Waiter? {
         defer { tidy() }
         return waiters.removeValue(forKey: id)

@@ -1,7 +1,7 @@
 public import FeathersCore
 public import FeathersSupport
 
-/// A connection and REST in one app. Routes decide how each call is sent; events arrive over the connection.
+/// A transport that combines a connection and REST. Routes decide how each call is sent; events arrive over the connection.
 ///
 /// ```swift
 /// let app = FeathersApp(
@@ -10,19 +10,19 @@ public import FeathersSupport
 ///     })
 /// ```
 ///
-/// Both lead to the same server, which sends the events of all changes over the connection, including those made over REST. While there is no
-/// connection, ``TransportRoutes/fallback`` decides what happens to calls: by default, reads are sent over REST. No call is made twice unless it
-/// only reads or was never sent. If REST fails too, the call fails with its error.
+/// Both transports use the same server, which sends the events of all changes over the connection, including changes made over REST. While there is
+/// no connection, ``TransportRoutes/fallback`` decides how calls are sent: by default, reads fall back to REST. A call is sent twice only if it is a
+/// read or was never sent. If REST fails too, the call fails with its error.
 public struct MixedTransport: RealTimeTransport, CompositeTransport {
     private let realTime: any RealTimeTransport
     private let rest: any Transport
     private let routes: TransportRoutes
     private let timebase: RelativeClock
     private let firstJoin = FirstJoin()
-    /// How often the calls in flight were ended.
+    /// How often the calls in flight have been ended.
     private let endings = Locked(0)
 
-    /// - Parameter clock: Measures what is left of a call's timeout when it is sent over REST after it was tried over the connection.
+    /// Creates a transport. `clock` measures how much of a call's timeout remains when it falls back to REST.
     package init(
         realTime: any RealTimeTransport, rest: any Transport, routes: TransportRoutes = TransportRoutes(),
         clock: any Clock<Duration> = ContinuousClock()
@@ -47,7 +47,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
         let start = request.params.timeout == nil ? nil : timebase.now
         let ended = endings.withLock { $0 }
         var attempt = request
-        // If the connection cannot send it at once, it is sent over REST instead of waiting.
+        // If the connection cannot send it immediately, it is sent over REST instead of waiting.
         attempt.params.isVolatile = true
         do {
             return try await realTime.send(attempt)
@@ -65,14 +65,14 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
     }
 
     public func endCalls() {
-        // What ends over the connection must not be made again over REST.
+        // Calls that end over the connection must not be sent again over REST.
         endings.withLock { $0 += 1 }
         for component in components { component.endCalls() }
     }
 
     private func report(_ request: ServiceRequest) {
         Diagnostics.current.log(
-            .notice, .connection, "'\(request.method)' on service '\(request.path)' goes beside the connection, which is away",
+            .notice, .connection, "'\(request.method)' on service '\(request.path)' is sent over REST because there is no connection",
             [.path: .string(request.path)])
     }
 
@@ -85,7 +85,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
 
     public func deliver(to sink: EventSink) {
         realTime.deliver(to: sink)
-        // Runs once the server sends events. What happened between an earlier read over REST and now was not received.
+        // Runs once the server sends events. Events between an earlier read over REST and this moment were missed.
         realTime.use(
             connectionSetup: ConnectionSetup(accompany: { [firstJoin] _ in if firstJoin.joined() { sink.receiveGap(.reconnected) } }))
     }
@@ -106,11 +106,11 @@ extension MixedTransport: SecretHiding, Summarized {
 }
 
 extension Transport where Self == MixedTransport {
-    /// A connection and REST together: `FeathersApp(transport: .mixed(realTime: .socketIO(url), rest: .rest(url)))`.
+    /// Returns a transport that combines a connection and REST: `FeathersApp(transport: .mixed(realTime: .socketIO(url), rest: .rest(url)))`.
     /// - Parameters:
-    ///   - realTime: The transport that keeps the connection.
-    ///   - rest: The transport used beside it: REST, JSON:API or another one that needs no connection.
-    ///   - configure: Decides which calls use which transport, for example `{ $0["reports"] = .rest }`.
+    ///   - realTime: The transport with the connection.
+    ///   - rest: The transport without a connection: REST, JSON:API or another one.
+    ///   - configure: Sets which calls use which transport, for example `{ $0["reports"] = .rest }`.
     public static func mixed(
         realTime: any RealTimeTransport, rest: any Transport, _ configure: (inout TransportRoutes) -> Void = { _ in }
     ) -> MixedTransport {
@@ -121,7 +121,7 @@ extension Transport where Self == MixedTransport {
 }
 
 extension FeathersError {
-    /// Whether a call that failed with this error over the connection can be made again over REST.
+    /// Returns whether a call that failed with this error over the connection can be sent again over REST.
     fileprivate func permitsAnotherWay(_ request: ServiceRequest) -> Bool {
         switch execution {
         case .neverSent: true
@@ -131,13 +131,13 @@ extension FeathersError {
     }
 }
 
-/// Whether records were read before the first connection, so that its events do not join them. Later ones begin with a gap in any case.
+/// Tracks whether records were read before the first connection, whose events then leave a gap. Later connections always begin with a gap.
 private final class FirstJoin: Sendable {
     private let state = Locked((hasJoined: false, hasRead: false))
 
     func readBeside() { state.withLock { $0.hasRead = true } }
 
-    /// - Returns: whether there is a gap.
+    /// - Returns: Whether there is a gap.
     func joined() -> Bool {
         state.withLock { state in
             defer { state.hasJoined = true }

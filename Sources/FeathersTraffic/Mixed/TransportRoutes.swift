@@ -1,6 +1,6 @@
 public import FeathersCore
 
-/// Which of two transports a call uses: for a whole app, a service, a method, or one method of one service.
+/// The transport that a call uses: for a whole app, a service, a method, or one method of one service.
 ///
 /// ```swift
 /// routes["reports"] = .rest
@@ -13,25 +13,25 @@ public struct TransportRoutes: Sendable {
     public enum Way: Sendable, Hashable {
         /// Over the connection.
         case realTime
-        /// Beside it, over HTTP.
+        /// Over HTTP, without the connection.
         case rest
     }
 
-    /// What happens to calls of the connection while there is none.
+    /// How calls routed to the connection are handled while there is none.
     public enum Fallback: Sendable, Hashable {
-        /// They wait for a connection, as they do without REST.
+        /// Calls wait for a connection, as they do without REST.
         case never
-        /// `find`, `get` and other calls that only read are sent over REST, also when the connection is lost before the answer arrives. The
-        /// others wait.
+        /// `find`, `get` and other calls that only read are sent over REST, even if the connection is lost before the response arrives. Other calls
+        /// wait.
         case reads
-        /// Other calls are sent over REST too, but only if they were certainly never sent.
+        /// Other calls are sent over REST too, but only if they were definitely never sent.
         case unsent
     }
 
-    /// The route of all calls without another one.
+    /// The route of calls without a more specific route.
     public var standard = Way.realTime
 
-    /// What happens to calls while there is no connection.
+    /// How calls are handled while there is no connection.
     public var fallback = Fallback.reads
 
     private var ofServices: [String: Way] = [:]
@@ -40,25 +40,25 @@ public struct TransportRoutes: Sendable {
 
     package init() {}
 
-    /// The route of a service; nil if it has none of its own. Slashes at both ends of the path are ignored.
+    /// The route of a service; nil if none is set. Slashes at both ends of the path are ignored.
     public subscript(path: String) -> Way? {
         get { ofServices[FeathersApp.stripSlashes(path)] }
         set { ofServices[FeathersApp.stripSlashes(path)] = newValue }
     }
 
-    /// The route of a method of all services; nil if it has none of its own.
+    /// The route of a method of all services; nil if none is set.
     public subscript(method: ServiceMethod) -> Way? {
         get { ofMethods[method] }
         set { ofMethods[method] = newValue }
     }
 
-    /// The route of one method of one service; nil if it has none of its own.
+    /// The route of one method of one service; nil if none is set.
     public subscript(path: String, method: ServiceMethod) -> Way? {
         get { ofBoth[FeathersApp.stripSlashes(path)]?[method] }
         set { ofBoth[FeathersApp.stripSlashes(path), default: [:]][method] = newValue }
     }
 
-    /// The route of a request whose path has no slashes at its ends.
+    /// Returns the route of a request whose path has no slashes at its ends.
     func way(of request: ServiceRequest) -> Way {
         if !ofBoth.isEmpty, let way = ofBoth[request.path]?[request.method] { return way }
         if !ofServices.isEmpty, let way = ofServices[request.path] { return way }
@@ -66,7 +66,7 @@ public struct TransportRoutes: Sendable {
         return standard
     }
 
-    /// Whether a request of the connection can be sent over REST while there is none.
+    /// Returns whether a request routed to the connection can be sent over REST while there is none.
     func permitsFallback(_ request: ServiceRequest) -> Bool {
         switch fallback {
         case .never: false

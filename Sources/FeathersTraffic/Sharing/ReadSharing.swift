@@ -2,15 +2,15 @@ public import FeathersCore
 import FeathersSupport
 
 extension Hooks {
-    /// Lets identical reads that are in flight at the same time share one request.
+    /// Coalesces identical reads that are in flight at the same time into one request.
     ///
-    /// Reads are identical when they are `find` or `get` calls of the same service by the same user, with the same id, query, header fields,
-    /// route and timeout. Requests are compared after their hooks have run; hooks run for every caller, before and after.
+    /// Reads are identical if they are `find` or `get` calls of the same service by the same user, with the same id, query, header fields, route and
+    /// timeout. Requests are compared after their hooks have run. Hooks run for every caller, before and after.
     ///
-    /// Cancelling one caller does not affect the others. If it was the one that made the request, the next caller repeats it. The request ends
-    /// when the last caller is cancelled. All callers get the same failure.
+    /// Cancelling one caller does not affect the others. If that caller sent the request, the next one sends it again. The request ends when the last
+    /// caller is cancelled. All callers get the same error.
     ///
-    /// Nothing is kept: an answer goes only to callers that asked before it arrived. A `ServiceCache` shares its requests by itself.
+    /// Nothing is stored: a response goes only to callers that were waiting when it arrived. A `ServiceCache` coalesces its requests by itself.
     public static func coalescingReads() -> Hooks {
         var hooks = Hooks()
         let sharing = ReadSharing(requests: SingleFlight())
@@ -19,7 +19,7 @@ extension Hooks {
     }
 }
 
-/// Lets identical reads that are in flight at the same time share one request.
+/// Coalesces identical reads that are in flight at the same time into one request.
 struct ReadSharing: Middleware {
     let order = MiddlewareOrder.coalescing
     let requests: SingleFlight<SharedRead, ServiceResponse>
@@ -40,7 +40,7 @@ private struct SharingService: ServiceProtocol {
     }
 }
 
-/// What makes two reads identical: everything that is sent, and the user that asks.
+/// The properties that make two reads identical: everything that is sent, and the user.
 struct SharedRead: Hashable, Sendable {
     private let sender: RequestSender?
     private let path: String
@@ -53,7 +53,7 @@ struct SharedRead: Hashable, Sendable {
     private let timeout: Duration?
     private let isVolatile: Bool
 
-    /// Nil for calls that are not reads, for conditional reads, whose answer is more than a value, and for reads with pages of their own.
+    /// Nil for calls that are not reads, for conditional reads, whose response is more than a value, and for reads with their own pagination.
     init?(_ request: ServiceRequest, at site: MiddlewareSite) {
         let params = request.params
         guard request.method == .find || request.method == .get, params.heldAnswer == nil, params.pagination == nil else {

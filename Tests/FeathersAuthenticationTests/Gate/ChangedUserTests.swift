@@ -77,7 +77,7 @@ struct ChangedUserTests {
         server.gate.open()
         let error = await read.value
         #expect(error?.code == .notAuthenticated && error?.execution == .answered)
-        #expect(error?.message == "The signed-in user changed before the answer came")
+        #expect(error?.message == "The signed-in user changed before the response arrived")
         // A write has happened, and its answer tells of it.
         #expect(try await write.value == "alice")
     }

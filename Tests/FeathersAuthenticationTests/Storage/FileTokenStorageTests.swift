@@ -157,11 +157,11 @@ struct FileTokenStorageTests {
             let path = folder.appending(path: "a.token").path
             #expect(truncate(path, 1 << 40) == 0)
             let giant = await failure { try await storage.token(for: "a") }
-            #expect(giant?.message.contains("'\(path)' is not used: it is larger than") == true)
+            #expect(giant?.message.contains("'\(path)' cannot be used: it is larger than") == true)
             try FileManager.default.removeItem(atPath: path)
             #expect(mkfifo(path, 0o600) == 0)
             let fifo = await failure { try await storage.token(for: "a") }
-            #expect(fifo?.message.contains("'\(path)' is not used: it is not a regular file") == true)
+            #expect(fifo?.message.contains("'\(path)' cannot be used: it is not a regular file") == true)
             try await storage.store("second", for: "a")
             #expect(try await storage.token(for: "a") == "second")
         }
@@ -174,13 +174,13 @@ struct FileTokenStorageTests {
             try await storage.store("secret", for: "a")
             let path = folder.appending(path: "a.token").path
             #expect(chown(path, 12345, 12345) == 0)
-            #expect(await failure { try await storage.token(for: "a") }?.message.contains("'\(path)' is not used") == true)
+            #expect(await failure { try await storage.token(for: "a") }?.message.contains("'\(path)' cannot be used") == true)
             #expect(chown(folder.path, 12345, 12345) == 0)
             for use in [
                 { _ = try await storage.token(for: "a") }, { try await storage.store("x", for: "a") },
                 { try await storage.remove(for: "a") },
             ] as [@Sendable () async throws -> Void] {
-                #expect(await failure(use)?.message.contains("'\(folder.path)' is not used") == true)
+                #expect(await failure(use)?.message.contains("'\(folder.path)' cannot be used") == true)
             }
             #expect(FileManager.default.fileExists(atPath: path))
         }

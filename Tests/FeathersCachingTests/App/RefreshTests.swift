@@ -67,7 +67,7 @@ struct RefreshTests {
     func notRunning() async throws {
         #expect(try await cached.messages.get(1) == "old")
         #expect(cached.transport.requests.count == 1)
-        #expect(cached.failures.withLock { $0.first?.contains("is not refreshed: its app does not run") } == true)
+        #expect(cached.failures.withLock { $0.first?.contains("cannot be refreshed: the app is not running") } == true)
         #expect(try await cached.messages.cached.get(1).last().value == "old")
         #expect(await cached.kept()?.value == "new")
     }

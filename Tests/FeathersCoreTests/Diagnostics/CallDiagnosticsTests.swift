@@ -96,7 +96,7 @@ struct CallDiagnosticsTests {
         #expect(events.map(\.level) == [.trace, .notice, .info])
         #expect(Set(events.map(\.callID)).count == 1 && events[0].callID != nil)
         #expect(events[0].message == "find m")
-        #expect(events[1].message.hasPrefix("find m is tried again in "))
+        #expect(events[1].message.hasPrefix("find m will be retried in "))
         #expect(events.map { $0[.attempt] } == [nil, 2, 2])
         _ = try await app.service("another").find()
         #expect(ledger.events.last?.callID != events[0].callID)

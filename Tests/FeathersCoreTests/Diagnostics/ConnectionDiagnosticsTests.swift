@@ -38,7 +38,7 @@ struct ConnectionDiagnosticsTests {
             heard.map { "\($0.level) \($0.message)" } == [
                 "notice not connected (ping timeout), next attempt in 0 ms",
                 "debug connecting, attempt 2",
-                "info connected, with all that was missed", "error closed for good: connect_error: Bearer <redacted> is no more",
+                "info connected, missed events recovered", "error closed permanently: connect_error: Bearer <redacted> is no more",
             ])
         #expect(heard.allSatisfy { $0.domain == .connection && $0.callID == nil })
         #expect(heard.map { $0[.attempt] } == [1, 2, nil, nil])

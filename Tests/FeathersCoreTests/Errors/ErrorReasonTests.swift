@@ -45,7 +45,8 @@ struct ErrorReasonTests {
         let transport = StubTransport { _ in [["id": 1, "text": "a", "rating": 1], ["id": 500, "rating": 1]] }
         let messages = FeathersApp(transport: transport).service("messages", of: Message.self)
         let error = try await failure { _ = try await messages.find() }
-        #expect(error.message.hasPrefix("Record 1 (id 500) of a result of service 'messages' is no Message: 'text' is missing"))
+        let message = "Record at index 1 (id 500) of a result of service 'messages' cannot be decoded as Message: 'text' is missing"
+        #expect(error.message.hasPrefix(message))
         let page = try await failure { for try await _ in messages.pages() {} }
         #expect(page.message == error.message)
     }
@@ -63,7 +64,7 @@ struct ErrorReasonTests {
         var pages: [ServicePage<Message>] = []
         for try await page in messages.pages(params: params) { pages.append(page) }
         #expect(pages.map { $0.records.map(\.id) } == [[1]])
-        #expect(ledger.events.count == 2 && ledger.messages.allSatisfy { $0.contains("Record 1 (id 500)") })
+        #expect(ledger.events.count == 2 && ledger.messages.allSatisfy { $0.contains("Record at index 1 (id 500)") })
         #expect(!ledger.text.contains("s3cret"))
     }
 
@@ -107,7 +108,7 @@ struct ErrorReasonTests {
         let created = messages.events(.created)
         async let first = created.first()
         async let second = created.first()
-        #expect(try await warnings.first().message.contains("Two readers share one stream of the events of service 'messages'"))
+        #expect(try await warnings.first().message.contains("Two readers share one event stream of service 'messages'"))
         messages.emit(.created, 1)
         messages.emit(.created, 2)
         let seen = try await [first, second]

@@ -70,9 +70,9 @@ struct FeathersErrorWireTests {
     @Test(
         "that is no object keeps what it is",
         arguments: [
-            ("boom", "boom", nil), ("", "The server answered with an error that is no object", nil),
-            (nil, "The server answered with an error that is no object", nil),
-            ([1], "The server answered with an error that is no object", [1]),
+            ("boom", "boom", nil), ("", "The server sent an error that is not an object", nil),
+            (nil, "The server sent an error that is not an object", nil),
+            ([1], "The server sent an error that is not an object", [1]),
         ] as [(JSONValue, String, JSONValue?)])
     func noObject(json: JSONValue, message: String, data: JSONValue?) {
         let error = FeathersError(wire: json)

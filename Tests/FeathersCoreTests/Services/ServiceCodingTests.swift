@@ -41,7 +41,7 @@ struct ServiceCodingTests {
     @Test("Without options a date is ISO 8601")
     func standard() async throws {
         await #expect { try await Self.app().service("messages", of: Message.self).get(1) } throws: {
-            "\($0)".contains("no String but a number at 'sentAt'")
+            "\($0)".contains("expected String but found a number at 'sentAt'")
         }
     }
 
@@ -88,7 +88,7 @@ struct ServiceCodingTests {
         #expect(try await numbers.patch(1, with: ["n": 4]) == ["n": 4])
         #expect(try await numbers.call("sum", with: ["n": 4], returning: [String: Int].self) == ["n": 4])
         await #expect { try await app.service("numbers", of: [String: Int].self, rootKeys: ["data"]).get(1) } throws: {
-            "\($0)".contains("the root key 'data' is missing at the top, where there is an object with the keys 'result'")
+            "\($0)".contains("the root key 'data' is missing at the top level; found an object with the keys 'result'")
         }
     }
 
@@ -110,8 +110,8 @@ struct ServiceCodingTests {
     @Test(
         "Errors say what was there, and nothing of the value",
         arguments: [
-            (["sentAt": ["s3cret"]], "no String but an array at 'sentAt'"), (["sentAt": nil], "String is null at 'sentAt'"),
-            ([:], "'sentAt' is missing at the top"), ("s3cret", "but a string at the top"),
+            (["sentAt": ["s3cret"]], "expected String but found an array at 'sentAt'"), (["sentAt": nil], "String is null at 'sentAt'"),
+            ([:], "'sentAt' is missing"), ("s3cret", "but found a string at the top"),
         ] as [(JSONValue, String)])
     func errors(json: JSONValue, text: String) async throws {
         let app = FeathersApp(transport: StubTransport { _ in json })

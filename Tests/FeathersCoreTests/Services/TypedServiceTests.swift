@@ -86,7 +86,7 @@ struct TypedServiceTests {
             try await messages.get(1)
         } throws: { error in
             let text = "\(error)"
-            return text.contains("service 'messages' is no Message") && text.contains("'text'") && !text.contains("s3cret")
+            return text.contains("service 'messages' cannot be decoded as Message") && text.contains("'text'") && !text.contains("s3cret")
         }
     }
 

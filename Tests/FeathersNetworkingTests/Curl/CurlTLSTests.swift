@@ -28,7 +28,7 @@
         func clearError() async throws {
             let server = try await TestBackend.secureScriptServer()
             let error = try await CurlHTTPClient().failure(HTTPRequest(url: server.url, timeout: .seconds(20)))
-            #expect(error.message.hasPrefix("The server's certificate was refused: "))
+            #expect(error.message.hasPrefix("The server's certificate was rejected: "))
             #expect(error.message.lowercased().contains("self") && error.message.lowercased().contains("signed"))
         }
 

@@ -35,7 +35,7 @@ struct DecompressionLimitTests {
                 _ = try await client.transfer(HTTPTransfer(request, destination: destination))
             }
             #expect(error.kind == .responseTooLarge && error.delivery == .mayHaveExecuted)
-            #expect(error.message == "The answer is more than 100 times as large as what was transmitted")
+            #expect(error.message == "The response is more than 100 times as large as what was transmitted")
             #expect(folder.names.isEmpty)
         }
 

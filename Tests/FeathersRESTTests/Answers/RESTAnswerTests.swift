@@ -43,7 +43,7 @@ struct RESTAnswerTests {
                 try #require(URL(string: "http://bob:s3cret@h/v2")), httpClient: SeamHTTPClient(status: 404, body: body))
             let request = ServiceRequest(path: "m", method: .find, params: Params(query: .where("token", "s3cret")))
             let error = try await #require(throws: FeathersError.self) { try await transport.send(request) }
-            #expect(error.code == .notFound && "\(error)".contains("no service answers at http://h/v2/m"))
+            #expect(error.code == .notFound && "\(error)".contains("no service found at http://h/v2/m"))
             #expect(!"\(error)".contains("s3cret"))
         }
         let record = #"{"name":"NotFound","message":"No record found for id '1'","code":404,"className":"not-found"}"#

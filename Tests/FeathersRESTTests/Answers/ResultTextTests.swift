@@ -107,9 +107,13 @@ struct ResultTextTests {
     @Test(
         "fail with the service, the model and the place",
         arguments: [
-            (#"{"id":1}"#, "A result of service 'messages' is no Message: 'text' is missing at the top"),
-            (#"{"id":"1","text":"a"}"#, "A result of service 'messages' is no Message: no Int but a string at 'id'"), ("", "Message"),
-            ("{", "The server answered 200 with a body that is not JSON"),
+            (#"{"id":1}"#, "A result of service 'messages' cannot be decoded as Message: 'text' is missing"),
+            (
+                #"{"id":"1","text":"a"}"#,
+                "A result of service 'messages' cannot be decoded as Message: expected Int but found a string at 'id'"
+            ),
+            ("", "Message"),
+            ("{", "The server returned status 200 with a non-JSON body"),
         ])
     func failures(body: String, message: String) async throws {
         let error = await #expect(throws: FeathersError.self) { try await service(body).get(1) }
@@ -119,7 +123,8 @@ struct ResultTextTests {
     @Test("name the place inside the record of a page")
     func placesInPages() async throws {
         let error = await #expect(throws: FeathersError.self) { try await service(#"{"data":[{"id":1,"text":"a"},{"id":2}]}"#).find() }
-        #expect(error?.message == "Record 1 (id 2) of a result of service 'messages' is no Message: 'text' is missing at the top")
+        let message = "Record at index 1 (id 2) of a result of service 'messages' cannot be decoded as Message: 'text' is missing"
+        #expect(error?.message == message)
         await #expect(throws: FeathersError.self) { try await service(#"{"total":1}"#).find() }
     }
 

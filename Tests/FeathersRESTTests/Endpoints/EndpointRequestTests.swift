@@ -54,9 +54,11 @@ struct EndpointRequestTests {
     @Test(
         "is refused before anything is sent where the path",
         arguments: [
-            ("users?x=1", "holds a '?': say the query with 'query'"), ("users#top", "holds a '#'"), ("a/../b", "means another path"),
-            ("users/:id", "needs a value for ':id'"), ("//host/x", "starts with two slashes"), ("ftp://host/x", "no http or https URL"),
-            ("https://", "no http or https URL"), ("http://host:99999/x", "no http or https URL"),
+            ("users?x=1", "contains a '?': pass the query as 'query'"), ("users#top", "contains a '#'"),
+            ("a/../b", "refers to another path"),
+            ("users/:id", "requires a value for ':id'"), ("//host/x", "starts with two slashes"),
+            ("ftp://host/x", "not an http or https URL"),
+            ("https://", "not an http or https URL"), ("http://host:99999/x", "not an http or https URL"),
         ])
     func refused(path: String, text: String) async throws {
         let client = SeamHTTPClient()

@@ -62,11 +62,14 @@ struct EndpointResponseTests {
     @Test(
         "that does not fit says so, with the way to it and what was there, and no value",
         arguments: [
-            (#"{"data":{"users":[{"name":["s3cret"]}]}}"#, "The answer of GET users/me is no Profile: no String but an array at 'name'"),
-            (#"{"data":{"users":[{"s3cret":1}]}}"#, "'name' is missing at the top"),
-            (#"{"data":{"users":[]}}"#, "the root index 0 is missing at 'data.users', where there is an array of 0"),
-            (#"{"data":{"people":[]}}"#, "the root key 'users' is missing at 'data', where there is an object with the keys 'people'"),
-            ("s3cret", "The server answered 200 with a body that is not JSON"), ("", "where there is null"),
+            (
+                #"{"data":{"users":[{"name":["s3cret"]}]}}"#,
+                "The response of GET users/me cannot be decoded as Profile: expected String but found an array at 'name'"
+            ),
+            (#"{"data":{"users":[{"s3cret":1}]}}"#, "'name' is missing"),
+            (#"{"data":{"users":[]}}"#, "the root index 0 is missing at 'data.users'; found an array of length 0"),
+            (#"{"data":{"people":[]}}"#, "the root key 'users' is missing at 'data'; found an object with the keys 'people'"),
+            ("s3cret", "The server returned status 200 with a non-JSON body"), ("", "found null"),
         ])
     func misfit(body: String, text: String) async throws {
         let endpoint = Endpoint<Profile>(.get, "/users/me", rootKeys: ["data", "users", 0])
@@ -115,7 +118,7 @@ struct EndpointResponseTests {
             #expect(try await app.request(endpoint) == "body")
         } else {
             await #expect { try await app.request(endpoint) } throws: {
-                "\($0)".contains("'text/html' where '\(accept ?? "")' was asked for")
+                "\($0)".contains("'text/html' instead of the requested '\(accept ?? "")'")
             }
         }
     }

@@ -25,12 +25,12 @@ struct DeliberateDifference: Sendable {
             }
         },
         DeliberateDifference("An id or path a URL cannot carry ('.', '..', empty) is refused; fetch silently asks for another resource") {
-            $0.aspect == .refused && ($0.ours.contains("which a URL cannot carry") || $0.ours.contains("path is empty"))
+            $0.aspect == .refused && ($0.ours.contains("which a URL cannot contain") || $0.ours.contains("path is empty"))
         },
         DeliberateDifference(
             "A placeholder without a value is refused by name; JavaScript replaces only the first one and sends the rest as they stand"
         ) {
-            $0.aspect == .refused && $0.ours.contains("needs a value for")
+            $0.aspect == .refused && $0.ours.contains("requires a value for")
         },
         DeliberateDifference("Route values are percent-encoded, so that they stay in their segment; JavaScript inserts them as they are") {
             $0.aspect == .target && $0.recordedCase.call.contains("route")

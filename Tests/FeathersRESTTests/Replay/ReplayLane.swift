@@ -40,7 +40,7 @@ final class SeamLane: ReplayLane, HTTPClient {
         var request = request
         for answer in answers {
             requests.withLock { $0.append(request) }
-            guard let answer else { throw HTTPClientError(.timeout, "No complete answer came in time") }
+            guard let answer else { throw HTTPClientError(.timeout, "The request timed out") }
             let fields = answer.headers.map { (name: $0.name, value: $0.value) }
             let response = HTTPResponse(
                 status: answer.status, headers: HTTPHeaders(received: fields), body: answer.content ?? [], url: request.url)

@@ -20,7 +20,7 @@ struct RESTRefusalTests {
             Case(name: "an empty id", request: .init(path: "m", method: .get, id: ""), mention: "The id is empty"),
             Case(name: "the id .", request: .init(path: "m", method: .patch, id: ".", data: [:]), mention: "The id is '.'"),
             Case(name: "the id ..", request: .init(path: "m", method: .remove, id: ".."), mention: "The id is '..'"),
-            Case(name: "the id NaN", request: .init(path: "m", method: .get, id: .number(.nan)), mention: "no finite number"),
+            Case(name: "the id NaN", request: .init(path: "m", method: .get, id: .number(.nan)), mention: "not a finite number"),
             Case(
                 name: "no route value", request: .init(path: "a/:team/:b", method: .find, params: .init(route: ["b": "1"])),
                 mention: ":team"),

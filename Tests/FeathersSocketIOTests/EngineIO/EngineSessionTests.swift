@@ -34,7 +34,7 @@ struct EngineSessionTests {
             (EnginePacket.ping(""), EngineSession.Action.send(.pong(""))), (.ping("x"), .send(.pong("x"))), (.message("a"), .nothing),
             (.binary([1]), .nothing), (.noop, .nothing), (.pong(""), .nothing), (.close, .close(.closedByServer)),
             (.open("{}"), .close(.unexpected("a second handshake"))),
-            (.upgrade, .close(.unexpected("an upgrade, which is the client's to send"))),
+            (.upgrade, .close(.unexpected("an upgrade, which only the client may send"))),
         ])
     func received(packet: EnginePacket, action: EngineSession.Action) {
         var session = EngineSession(handshake: handshake, now: .zero)

@@ -20,7 +20,7 @@ struct EngineUpgradeTests {
     func wrongAnswer(packet: EnginePacket) {
         var upgrade = EngineUpgrade()
         _ = upgrade.webSocketOpened()
-        #expect(upgrade.received(packet) == .abandon("The server did not answer the probe"))
+        #expect(upgrade.received(packet) == .abandon("The server did not respond to the probe"))
         #expect(upgrade.received(.pong("probe")) == .nothing)
         #expect(upgrade.pollingPaused() == .nothing)
         #expect(upgrade.closeRequested() == .closePolling)

@@ -15,7 +15,7 @@ struct WebSocketEngineConnectionTests {
         socket.deliver(message, message)
         let delivered = Mailbox<Int>()
         let closure = await connection.run { delivered.put($0.size) }
-        #expect(closure.reason == .invalid("The server sends before its handshake is read"))
+        #expect(closure.reason == .invalid("The server sent too much data before the session was running"))
         #expect(delivered.waiting.count == 2 && delivered.waiting.last == 9 << 20)
     }
 }

@@ -47,7 +47,7 @@ struct SocketSessionTests {
         _ = session.engineOpened(auth: nil)
         #expect(
             session.received(SocketPacket(.connect, data: data))
-                == .violated("the server answers CONNECT without a session id, as Socket.IO 2 does"))
+                == .violated("the server responded to CONNECT without a session id, as Socket.IO 2 does"))
     }
 
     @Test("keeps events that come before the answer to CONNECT, up to a limit")
@@ -57,7 +57,7 @@ struct SocketSessionTests {
         let event = SocketPacket(.event, data: ["early"])
         for _ in 0..<SocketSession.maximumEarlyEvents { #expect(session.received(event) == .nothing) }
         var copy = session
-        #expect(copy.received(event) == .violated("too many events before the answer to CONNECT"))
+        #expect(copy.received(event) == .violated("too many events before the response to CONNECT"))
         let expected = [SocketPacket](repeating: event, count: SocketSession.maximumEarlyEvents)
         #expect(session.received(SocketPacket(.connect, data: ["sid": "s"])) == .connected(recovered: false, early: expected))
     }
@@ -72,7 +72,7 @@ struct SocketSessionTests {
         #expect(session.received(event) == .nothing)
         event.size = 1
         var copy = session
-        #expect(copy.received(event) == .violated("too many events before the answer to CONNECT"))
+        #expect(copy.received(event) == .violated("too many events before the response to CONNECT"))
         // The next connection has as much room.
         session.engineClosed()
         _ = session.engineOpened(auth: nil)

@@ -58,7 +58,23 @@ struct LossTests {
             scene.clock.advance(by: .milliseconds(500))
             let error = try await #require(throws: FeathersError.self) { try await call.value }
             #expect(error.code == .timeout && error.cause is FeathersError)
-            #expect(error.message == "No connection came in time: The connection was closed")
+            #expect(error.message == "No connection was opened in time: The connection was closed")
+        }
+    }
+
+    @Test("were never sent when the app is shut down; those on the wire may have executed")
+    func endedByShutdown() async throws {
+        let scene = try Scene()
+        let waiting = await scene.start { try await scene.get(1) }
+        scene.transport.endCalls()
+        let unsent = try await #require(throws: FeathersError.self) { try await waiting.value }
+        #expect(unsent.code == .unavailable && unsent.execution == .neverSent)
+        try await scene.connected { scene, socket async throws in
+            let call = await scene.start { try await scene.get(2) }
+            _ = try await socket.sent.next()
+            scene.transport.endCalls()
+            let sent = try await #require(throws: FeathersError.self) { try await call.value }
+            #expect(sent.code == .unavailable && sent.execution == .mayHaveExecuted)
         }
     }
 

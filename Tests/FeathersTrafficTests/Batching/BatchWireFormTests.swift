@@ -20,7 +20,7 @@ struct BatchWireFormTests {
         #expect { try results[1].get() } throws: { FeathersError.Code.notFound ~= $0 && "\($0)".contains("No record") }
         #expect(try results[2].get().result == .null)
         #expect { try results[3].get() } throws: { FeathersError.Code.generalError ~= $0 && "\($0)".contains("boom") }
-        #expect { try results[4].get() } throws: { "\($0)".contains("'batch' answered a call with neither") }
+        #expect { try results[4].get() } throws: { "\($0)".contains("'batch' responded to a call with neither") }
     }
 
     @Test(
@@ -29,6 +29,6 @@ struct BatchWireFormTests {
     func mismatch(answer: JSONValue) {
         #expect {
             try BatchWireForm.results(of: answer, count: 2, from: "batch")
-        } throws: { "\($0)".contains("The batch service 'batch' answered 2 calls with") }
+        } throws: { "\($0)".contains("The batch service 'batch' responded to 2 calls with") }
     }
 }

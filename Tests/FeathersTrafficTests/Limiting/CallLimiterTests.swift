@@ -106,7 +106,7 @@ struct CallLimiterTests {
             try await app.service("messages").create(2)
         } throws: { error in
             FeathersError.Code.tooManyRequests ~= error && (error as? FeathersError)?.execution == .neverSent
-                && "\(error)".contains("'create' on service 'messages' was not made")
+                && "\(error)".contains("'create' on service 'messages' was not sent")
         }
         first.cancel()
     }
@@ -162,7 +162,7 @@ struct CallLimiterTests {
             try await second.value
         } throws: { error in
             FeathersError.Code.timeout ~= error && (error as? FeathersError)?.execution == .neverSent
-                && "\(error)".contains("'create' on service 'a' waited 5.0 seconds for its turn")
+                && "\(error)".contains("'create' on service 'a' was not sent within 5.0 seconds")
         }
         first.cancel()
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a unit costs at 1, 10 and 100 times as many, as a multiple of what it costs at 1: level where the whole cost is linear.
+/// A chart of the cost per unit at 1, 10 and 100 times the count, relative to the cost at 1×. A level line means that the total cost is linear.
 struct GrowthChart {
     private static let (width, margin, columns) = (960.0, 24.0, 3)
     private static let (top, plotHeight, legendLine) = (92.0, 130.0, 18.0)
@@ -17,10 +17,10 @@ struct GrowthChart {
     var svg: String {
         let rows = stride(from: 0, to: panels.count, by: Self.columns).map { panels[$0..<min($0 + Self.columns, panels.count)] }
         let heights = rows.map { row in 64 + Self.plotHeight + Double(row.map(\.series.count).max() ?? 0) * Self.legendLine + 18 }
-        var svg = SVG(width: Self.width, height: Self.top + heights.reduce(0, +), title: "What a unit costs at 1, 10 and 100 times as many")
-        svg.text("What one costs where there are 10 and 100 times as many", x: Self.margin, y: 34, "title")
+        var svg = SVG(width: Self.width, height: Self.top + heights.reduce(0, +), title: "Cost per unit at 1, 10 and 100 times the count")
+        svg.text("Cost per unit at 10 and 100 times the count", x: Self.margin, y: 34, "title")
         svg.text(
-            "Processor time a unit, at 1× the same for all. Level: the whole cost is linear. Dashed: quadratic. n^ is the whole cost's growth from 10× to 100×.",
+            "Processor time per unit, relative to 1×. Level: the total cost is linear. Dashed: quadratic. n^ is the growth of the total cost from 10× to 100×.",
             x: Self.margin, y: 55, "small")
         svg.text(results.machine.title, x: Self.margin, y: 73, "small")
         if !results.machine.wasQuiet {
@@ -37,7 +37,7 @@ struct GrowthChart {
         return svg.file
     }
 
-    /// The same for all panels, so that they can be compared.
+    /// The range of the vertical axis, the same for all panels to make them comparable.
     private var range: ClosedRange<Double> {
         let costs = results.growth.flatMap { growth in growth.points.map { $0.cpuNanoseconds / growth.points[0].cpuNanoseconds } }
         return min(0.1, costs.min() ?? 1) / 1.2...max(10, costs.max() ?? 1) * 1.2

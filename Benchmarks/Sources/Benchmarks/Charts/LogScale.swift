@@ -1,9 +1,9 @@
 import Foundation
 
-/// Where a number stands on an axis on which equal factors are equal distances.
+/// A logarithmic axis.
 struct LogScale {
     let range: ClosedRange<Double>
-    /// The places of the range's ends.
+    /// The coordinate of the range's lower bound; ``to`` is that of the upper bound.
     let from: Double
     let to: Double
 
@@ -12,7 +12,7 @@ struct LogScale {
         return from + (to - from) * share
     }
 
-    /// The round numbers within the range.
+    /// Returns the multiples of powers of ten within the range.
     func marks(_ steps: [Double]) -> [Double] {
         (-4...6).flatMap { exponent in steps.map { $0 * pow(10, Double(exponent)) } }.filter { range.contains($0) }
     }

@@ -1,4 +1,4 @@
-/// How many times as fast as others that do the same: a bar for each, to the right of 1 where it is faster.
+/// A bar chart of the speed relative to other libraries. Bars to the right of 1 are faster.
 struct RatioChart {
     private static let (width, margin, rowHeight, gap) = (880.0, 24.0, 22.0, 10.0)
     private static let (top, bottom) = (84.0, 40.0)
@@ -11,8 +11,8 @@ struct RatioChart {
     var svg: String {
         let rows = story.rows.map(\.comparisons.count).reduce(0, +)
         let plot = Double(rows) * Self.rowHeight + Double(max(story.rows.count - 1, 0)) * Self.gap
-        var svg = SVG(width: Self.width, height: Self.top + plot + Self.bottom, title: "How many times as fast as others that do the same")
-        svg.text("How many times as fast as …", x: Self.margin, y: 34, "title")
+        var svg = SVG(width: Self.width, height: Self.top + plot + Self.bottom, title: "Speed relative to other libraries")
+        svg.text("Speed relative to other libraries", x: Self.margin, y: 34, "title")
         svg.text(story.machine.title, x: Self.margin, y: 56, "small")
         if !story.machine.wasQuiet {
             svg.text("measured on a busy machine", x: Self.width - Self.margin, y: 34, "warning", anchor: .end)
@@ -53,7 +53,7 @@ struct RatioChart {
         svg.rectangle(
             x: min(one, end), y: y + 3, width: max(abs(end - one), 1.5), height: Self.rowHeight - 6,
             comparison.ratio < 1 ? "worse" : "better")
-        // Beside the bar's end, or beyond the line where the bar is to the left of it.
+        // Next to the bar's end, or to the right of the line at 1 for bars on its left.
         svg.text(comparison.ratio.times, x: max(one, end) + 6, y: y + 15, "value")
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A drawing: shapes and text on a card that is light or dark as whoever looks at it likes.
+/// A drawing of shapes and text on a card that follows the reader's light or dark appearance.
 struct SVG {
     enum Anchor: String { case start, middle, end }
 
@@ -13,8 +13,7 @@ struct SVG {
     let height: Double
     private var elements: [String] = []
 
-    /// - Parameters:
-    ///   - title: what is shown, for those who do not see it.
+    /// Creates an empty drawing. The title describes it for screen readers.
     init(width: Double, height: Double, title: String) {
         (self.width, self.height) = (width, height)
         elements.append("<title>\(Self.escaped(title))</title>")
@@ -44,7 +43,7 @@ struct SVG {
         elements.append(#"<circle class="\#(style)" cx="\#(Self.text(point.x))" cy="\#(Self.text(point.y))" r="\#(Self.text(radius))"/>"#)
     }
 
-    /// The file's text.
+    /// The text of the SVG file.
     var file: String {
         let (width, height) = (Self.text(width), Self.text(height))
         return """

@@ -1,19 +1,19 @@
 import Feathers
 import Foundation
 
-/// Calls and messages: in a row, at once, and large.
+/// Growth with calls and messages: sequential, concurrent and large.
 enum CallGrowth {
     static func group() async throws -> GrowthGroup {
         var group = GrowthGroup("calls")
-        group.add("in-process calls in a row", from: 200, unit: "call") { count in
+        group.add("sequential in-process calls", from: 200, unit: "call") { count in
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             return GrowthRun(units: 20_000) {
                 for _ in 0..<20_000 / count { for _ in 0..<count { _ = try await service.get(1) } }
             }
         }
         group.add(
-            "in-process calls at once", from: 10, unit: "call",
-            note: "the instructions are the same, many tasks outgrow the processor's caches"
+            "concurrent in-process calls", from: 10, unit: "call",
+            note: "the number of instructions is constant, but many tasks outgrow the processor's caches"
         ) { count in
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             return GrowthRun(units: 10_000) {
@@ -22,7 +22,7 @@ enum CallGrowth {
         }
         let http = try ServerProcess(.http)
         let rest = FeathersApp(transport: .rest(try http.url)).service("messages")
-        group.add("REST calls at once", from: 1, unit: "call") { count in
+        group.add("concurrent REST calls", from: 1, unit: "call") { count in
             GrowthRun(units: 400) {
                 for _ in 0..<400 / count { try await concurrently(count, each: 1) { _ = try await rest.get(1) } }
                 withExtendedLifetime(http) {}
@@ -37,7 +37,7 @@ enum CallGrowth {
         let app = FeathersApp(transport: .socketIO(try server.url) { $0.transports = [.webSocket] })
         try await app.connect()
         let (messages, burst, echo) = (app.service("messages"), app.service("burst"), app.service("echo"))
-        group.add("Socket.IO calls at once", from: 10, unit: "call") { count in
+        group.add("concurrent Socket.IO calls", from: 10, unit: "call") { count in
             GrowthRun(units: 4_000) {
                 for _ in 0..<4_000 / count { try await concurrently(count, each: 1) { _ = try await messages.get(1) } }
                 withExtendedLifetime(server) {}
@@ -54,7 +54,7 @@ enum CallGrowth {
                 }
             }
         }
-        group.add("Socket.IO kilobytes of a message", from: 10, unit: "KB") { kilobytes in
+        group.add("Socket.IO message size in KB", from: 10, unit: "KB") { kilobytes in
             let payload = JSONValue.string(String(repeating: "x", count: kilobytes * 1000))
             return GrowthRun(units: 4_000) {
                 for _ in 0..<4_000 / kilobytes { _ = try await echo.create(payload) }

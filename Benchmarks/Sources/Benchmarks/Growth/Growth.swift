@@ -1,6 +1,6 @@
 import Feathers
 
-/// What is measured for its growth.
+/// The growth measurements.
 enum Growth {
     static func groups() async throws -> [GrowthGroup] {
         [
@@ -9,7 +9,7 @@ enum Growth {
         ]
     }
 
-    /// Does next to nothing: what is measured is the way there.
+    /// A service that does almost nothing, so that only the call itself is measured.
     struct TrivialService: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { ["id": id.json] }
         func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue { data }

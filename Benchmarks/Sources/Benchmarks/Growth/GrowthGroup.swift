@@ -1,4 +1,4 @@
-/// Costs that are measured at 1, 10 and 100 times as many of something, to find what grows faster than it should.
+/// Costs measured at 1, 10 and 100 times a count, to find costs that grow faster than expected.
 struct GrowthGroup: Sendable {
     let name: String
     private(set) var series: [GrowthSeries] = []
@@ -7,12 +7,10 @@ struct GrowthGroup: Sendable {
         self.name = "growth with \(name)"
     }
 
-    /// Adds a series.
-    /// - Parameters:
-    ///   - first: how many there are at first; then 10 and 100 times as many.
-    ///   - unit: what is paid for, the same however many there are where the cost grows linearly.
-    ///   - note: why it grows, for what is known to grow.
-    ///   - prepare: sets the scene for so many; what it returns is measured.
+    /// Adds a series that starts at the count `first`, followed by 10 and 100 times as many.
+    ///
+    /// `prepare` creates the setup for a count, and the run it returns is measured. The cost of a `unit` is the same at all counts if the total
+    /// cost is linear. `note` gives the reason for a known growth.
     mutating func add(
         _ name: String, from first: Int, unit: String, note: String? = nil, _ prepare: @escaping @Sendable (Int) async throws -> GrowthRun
     ) {
@@ -28,9 +26,9 @@ struct GrowthSeries: Sendable {
     let prepare: @Sendable (Int) async throws -> GrowthRun
 }
 
-/// What is measured at one size.
+/// The measured run at one count.
 struct GrowthRun: Sendable {
-    /// How many units one run of `body` pays for.
+    /// The number of units that one run of `body` contains.
     let units: Int
     let body: @Sendable () async throws -> Void
 
@@ -41,7 +39,7 @@ struct GrowthRun: Sendable {
 }
 
 extension Harness {
-    /// Measures a group's series; its sizes take turns, so that whatever else the machine does hits all of them alike.
+    /// Measures a group's series. Sizes alternate, so that other load on the machine affects all of them equally.
     func measure(_ group: GrowthGroup) async throws -> [GrowthMeasurement] {
         var measurements: [GrowthMeasurement] = []
         for series in group.series {

@@ -1,6 +1,6 @@
 import Feathers
 
-/// Hooks of a service.
+/// Growth with the hooks of a service.
 enum HookGrowth {
     static func group() -> GrowthGroup {
         var group = GrowthGroup("hooks")
@@ -10,7 +10,7 @@ enum HookGrowth {
             ("before hooks", Hooks(before: [hook])), ("after hooks", Hooks(after: [hook])), ("around hooks", Hooks(around: [around])),
         ]
         for (name, hooks) in kinds {
-            group.add(name, from: 1, unit: "hook of a call") { count in
+            group.add(name, from: 1, unit: "hook in a call") { count in
                 let service = try await service(count, hooks)
                 return GrowthRun(units: 40_000) {
                     for _ in 0..<40_000 / count { _ = try await service.get(1) }

@@ -1,17 +1,17 @@
 import Feathers
 
-/// Readers of events: how many hear each, how many come and go.
+/// Growth with the readers of events.
 enum ReaderGrowth {
     static func group() -> GrowthGroup {
         var group = GrowthGroup("event readers")
-        group.add("an event for every reader", from: 10, unit: "delivery") { readers in
+        group.add("one event for every reader", from: 10, unit: "delivery") { readers in
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             let events = 100_000 / readers
             return GrowthRun(units: 100_000) {
                 try await read(events, by: readers, of: service)
             }
         }
-        group.add("readers of other events", from: 10, unit: "reader passed over") { readers in
+        group.add("readers of other events", from: 10, unit: "skipped reader") { readers in
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             let others = (0..<readers).map { _ in service.events(.removed) }
             let events = 20_000 / readers
@@ -21,8 +21,8 @@ enum ReaderGrowth {
             }
         }
         group.add(
-            "readers that come and go", from: 100, unit: "reader",
-            note: "the instructions are the same, many readers outgrow the processor's caches"
+            "readers created and dropped", from: 100, unit: "reader",
+            note: "the number of instructions is constant, but many readers outgrow the processor's caches"
         ) { readers in
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             return GrowthRun(units: 10_000) {
@@ -32,7 +32,7 @@ enum ReaderGrowth {
                 }
             }
         }
-        group.add("events that wait for a reader", from: 100, unit: "event") { waiting in
+        group.add("events buffered for a reader", from: 100, unit: "event") { waiting in
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             return GrowthRun(units: 10_000) {
                 for _ in 0..<10_000 / waiting { try await read(waiting, by: 1, of: service, isLate: true) }
@@ -41,8 +41,7 @@ enum ReaderGrowth {
         return group
     }
 
-    /// Reads so many events in so many tasks.
-    /// - Parameter isLate: whether nobody reads before all are sent.
+    /// Sends `count` events, and reads all of them in each of `readers` tasks. If `isLate`, reading starts after all events are sent.
     private static func read(_ count: Int, by readers: Int, of service: UntypedService, isLate: Bool = false) async throws {
         let sequences = (0..<readers).map { _ in service.events(.created, buffering: count) }
         func send() async throws { for _ in 0..<count { try await service.create(["text": "Hello"]) } }

@@ -1,9 +1,9 @@
 import Feathers
 
-/// Records of a memory service.
+/// Growth with the records of a memory service.
 enum RecordGrowth {
     private static let sorting = "sorting takes n log n comparisons"
-    private static let caches = "the instructions are the same, many records outgrow the processor's caches"
+    private static let caches = "the number of instructions is constant, but many records outgrow the processor's caches"
 
     static func group() -> GrowthGroup {
         var group = GrowthGroup("records")
@@ -13,7 +13,7 @@ enum RecordGrowth {
                 for number in 0..<20_000 { _ = try await service.get(number * 7919 % count) }
             }
         }
-        group.add("find of the first 10", from: 1_000, unit: "call") { count in
+        group.add("find the first 10", from: 1_000, unit: "call") { count in
             let service = try await service(count)
             return GrowthRun(units: 2_000) {
                 for _ in 0..<2_000 { _ = try await service.find(.limit(10)) }
@@ -39,7 +39,7 @@ enum RecordGrowth {
                 }
             }
         }
-        group.add("patch of all", from: 1_000, unit: "record", note: caches) { count in
+        group.add("patch all", from: 1_000, unit: "record", note: caches) { count in
             let service = try await service(count)
             return GrowthRun(units: 100_000) {
                 for number in 0..<100_000 / count { try await service.patchAll(query: Query(), with: ["n": .integer(Int64(number))]) }

@@ -1,6 +1,6 @@
 import Feathers
 
-/// Services of an app.
+/// Growth with the services of an app.
 enum ServiceGrowth {
     static func group() -> GrowthGroup {
         var group = GrowthGroup("services")
@@ -9,7 +9,7 @@ enum ServiceGrowth {
                 for _ in 0..<4_000 / count { _ = try await app(of: count) }
             }
         }
-        group.add("asking for one and calling it", from: 20, unit: "call") { count in
+        group.add("looking one up and calling it", from: 20, unit: "call") { count in
             let app = try await app(of: count)
             return GrowthRun(units: 20_000) {
                 for number in 0..<20_000 { _ = try await app.service("services/\(number % count)").get(1) }
@@ -24,7 +24,7 @@ enum ServiceGrowth {
                 }
             }
         }
-        group.add("taking out", from: 20, unit: "service") { count in
+        group.add("removing", from: 20, unit: "service") { count in
             GrowthRun(units: 4_000) {
                 for _ in 0..<4_000 / count {
                     let app = try await app(of: count)

@@ -1,13 +1,13 @@
 import Feathers
 import Foundation
 
-/// The same work by this client and by other libraries', each in a process of its own, against the same servers.
+/// The same tasks with this client and with other libraries, each in its own process, on the same servers.
 struct PeerBenchmarks {
-    /// This client's name among the peers.
+    /// The name of this client among its peers.
     static let ours = "feathers-swift"
 
     private(set) var groups: [BenchmarkGroup] = []
-    /// Who is left out, and why.
+    /// The peers that are skipped, with the reasons.
     private(set) var skipped: [String] = []
 
     init() async throws {
@@ -24,7 +24,7 @@ struct PeerBenchmarks {
         let peers = start([("aiohttp", .python, "rest_client.py"), ("Node's fetch", .node, "rest_client.js")], url)
         add("REST get, one at a time", operations: 512, "one_at_a_time", peers) {
             for _ in 0..<512 { _ = try await service.get(1) }
-            // Held by whoever uses it: a server ends with its last mention.
+            // Keeps the server alive: it ends with its last reference.
             withExtendedLifetime(server) {}
         }
         add("REST get, 64 in flight", operations: 1_024, "in_flight", peers) {
@@ -37,7 +37,7 @@ struct PeerBenchmarks {
         let app = FeathersApp(transport: .socketIO(url) { $0.transports = [.webSocket] })
         try await app.connect()
         let (messages, burst, echo) = (app.service("messages"), app.service("burst"), app.service("echo"))
-        let peers = start([("python-socketio", .python, "socketio_client.py"), ("ws by hand", .node, "socket_client.js")], url)
+        let peers = start([("python-socketio", .python, "socketio_client.py"), ("bare ws", .node, "socket_client.js")], url)
         add("Socket.IO get, one at a time", operations: 2_000, "one_at_a_time", peers) {
             for _ in 0..<2_000 { _ = try await messages.get(1) }
             withExtendedLifetime(server) {}
@@ -56,12 +56,12 @@ struct PeerBenchmarks {
             try await answered
         }
         let megabyte = JSONValue.string(String(repeating: "x", count: 1_000_000))
-        add("Socket.IO, 1 MB there and back", operations: 10, "large", peers) {
+        add("Socket.IO, 1 MB round trip", operations: 10, "large", peers) {
             for _ in 0..<10 { _ = try await echo.create(megabyte) }
         }
     }
 
-    /// Adds a task: this client's way of doing it, and every peer's name for it.
+    /// Adds a task, with this client's implementation in `body` and the name `what` that peers use for it.
     private mutating func add(
         _ task: String, operations: Int, _ what: String, _ peers: [(name: String, process: PeerProcess)],
         _ body: @escaping @Sendable () async throws -> Void

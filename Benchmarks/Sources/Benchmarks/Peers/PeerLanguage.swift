@@ -1,6 +1,6 @@
 import Foundation
 
-/// What peers are written in, and where it is found.
+/// The language of a peer, and its interpreter.
 enum PeerLanguage {
     case python, node
 
@@ -11,9 +11,9 @@ enum PeerLanguage {
         }
     }
 
-    /// The program that runs scripts; nil where there is none.
+    /// The program that runs scripts; nil if it isn't installed.
     ///
-    /// Python is that of the environment `Benchmarks/compare` makes, or else the test backend's, which `swift test` makes.
+    /// Python comes from the environment that `Benchmarks/compare` creates, or from the test backend's, which `swift test` creates.
     var program: URL? {
         switch self {
         case .python:
@@ -28,7 +28,7 @@ enum PeerLanguage {
         }
     }
 
-    /// Node from elsewhere does not look where Debian's packages are.
+    /// The environment variables. Node from other sources doesn't search the folder of Debian's packages.
     var environment: [String: String] {
         guard self == .node else { return [:] }
         let paths = [ProcessInfo.processInfo.environment["NODE_PATH"], "/usr/share/nodejs"].compactMap(\.self)

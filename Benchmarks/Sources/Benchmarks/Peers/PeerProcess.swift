@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// A client of another library in a process of its own, told line by line what to do.
+/// A client of another library in its own process, controlled by lines on its standard input.
 final class PeerProcess: Sendable {
     private let input: FileHandle
     private let output: Mutex<FileHandle>
     private let process: Process
 
-    /// Starts a script of `Benchmarks/Peers` and waits until it says that it is ready.
-    /// - Throws: ``PeerMissing`` where it says that something it needs is not installed.
+    /// Starts a script in `Benchmarks/Peers`, and waits until it is ready.
+    /// - Throws: ``PeerMissing`` if something it requires isn't installed.
     init(_ language: PeerLanguage, script: String, url: URL) throws {
         guard let program = language.program else { throw PeerMissing("\(language.name) is not installed") }
         let file = ResultFiles.package.appending(path: "Peers/\(script)")
@@ -24,17 +24,17 @@ final class PeerProcess: Sendable {
         self.input = input.fileHandleForWriting
         self.output = Mutex(output.fileHandleForReading)
         let line = try readLine()
-        if line.hasPrefix("MISSING ") { throw PeerMissing("\(language.name) is without \(line.dropFirst("MISSING ".count))") }
+        if line.hasPrefix("MISSING ") { throw PeerMissing("\(language.name) does not have \(line.dropFirst("MISSING ".count))") }
         guard line == "READY" else { throw PeerMissing("\(script) did not start") }
     }
 
     deinit {
-        // Its loop ends with its standard input.
+        // The peer's loop ends with its standard input.
         try? input.close()
         process.waitUntilExit()
     }
 
-    /// Lets the peer do `count` operations of a kind.
+    /// Runs `count` operations of the task `what` in the peer, and returns their cost.
     func run(_ what: String, _ count: Int) throws -> Cost {
         try input.write(contentsOf: Data("\(what) \(count)\n".utf8))
         let numbers = try readLine().split(separator: " ").compactMap { Int($0) }
@@ -51,7 +51,7 @@ final class PeerProcess: Sendable {
     }
 }
 
-/// What a peer needs and this machine has not.
+/// An error about a missing requirement of a peer.
 struct PeerMissing: Error, CustomStringConvertible {
     let description: String
 

@@ -1,4 +1,4 @@
-/// This client beside others, a task a row.
+/// A table that compares this client with others, with one row per task and client.
 struct PeerTable {
     private let results: Results
 
@@ -8,8 +8,8 @@ struct PeerTable {
 
     var text: String {
         var table = TextTable(
-            ("task", .left), (PeerBenchmarks.ours, .right), ("CPU", .right), ("client", .left), ("takes", .right), ("CPU", .right),
-            ("times as long", .right), ("CPU", .right))
+            ("task", .left), (PeerBenchmarks.ours, .right), ("CPU", .right), ("client", .left), ("time", .right), ("CPU", .right),
+            ("relative time", .right), ("CPU", .right))
         for ours in results.measurements where ours.name == PeerBenchmarks.ours {
             let peers = results.measurements.filter { $0.group == ours.group && $0.name != ours.name }
             let task = ours.group.replacing(PeerBenchmarks.name(""), with: "")
@@ -24,8 +24,8 @@ struct PeerTable {
             }
         }
         let legend = """
-            \(results.machine.title); an operation, the median of \(results.machine.rounds) rounds in which the clients take turns.
-            'ws by hand' is Node's ws and the frames of a call, without reconnection, heartbeat or deadlines.
+            \(results.machine.title). Times are per operation, the median of \(results.machine.rounds) rounds in which the clients alternate.
+            'bare ws' is Node's ws with the frames of a call, without reconnection, heartbeat or deadlines.
             """
         return ([table.text, "", legend] + results.notes).joined(separator: "\n")
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What has changed between two results.
+/// The changes between two results.
 ///
-/// A ratio to a reference of the same run holds on any machine and under any load; a time holds on one machine only.
+/// Ratios within a run are comparable across machines and under any load. Times are comparable only on the same machine.
 struct Comparison {
     private let earlier: Results
     private let later: Results
@@ -14,13 +14,13 @@ struct Comparison {
 
     var table: String {
         let isSameMachine = earlier.machine.isLike(later.machine)
-        var lines = ["Then: \(earlier.machine.title)", "Now:  \(later.machine.title)"]
+        var lines = ["Before: \(earlier.machine.title)", "Now:    \(later.machine.title)"]
         lines.append(
             isSameMachine
-                ? "Change: of the ratio where there is one, else of the processor time; above 1 is better now. Of times, small changes mean nothing."
-                : "The machines differ: ratios within a run are compared, times are not.")
+                ? "Change: of the ratio, or of the processor time without one; above 1 is an improvement. Small changes in times are noise."
+                : "The machines differ: only ratios within a run are compared.")
         if let busy = [earlier, later].first(where: { !$0.machine.wasQuiet }) {
-            lines.append("In one of the runs \(busy.machine.othersInWords): mind ratios only.")
+            lines.append("In one of the runs, \(busy.machine.othersInWords): only ratios are reliable.")
         }
         lines += [changes(isSameMachine).text] + growth(isSameMachine) + absent
         return lines.joined(separator: "\n")
@@ -28,8 +28,8 @@ struct Comparison {
 
     private func changes(_ isSameMachine: Bool) -> TextTable {
         var table = TextTable(
-            ("benchmark", .left), ("ratio then", .right), ("now", .right), ("CPU ratio then", .right), ("now", .right),
-            ("CPU ns/op then", .right), ("now", .right), ("change", .right))
+            ("benchmark", .left), ("ratio before", .right), ("now", .right), ("CPU ratio before", .right), ("now", .right),
+            ("CPU ns/op before", .right), ("now", .right), ("change", .right))
         for now in later.measurements {
             guard let then = earlier.measurement(now.group, now.name) else { continue }
             let isComparable = then.reference == now.reference
@@ -46,10 +46,10 @@ struct Comparison {
         return table
     }
 
-    /// How a unit's cost grows from 1 to 100 times as many holds everywhere.
+    /// The growth of the cost per unit from 1× to 100×, which is comparable across machines.
     private func growth(_ isSameMachine: Bool) -> [String] {
         var table = TextTable(
-            ("growth", .left), ("1× to 100×, then", .right), ("now", .right), ("CPU a unit then", .right), ("now", .right))
+            ("growth", .left), ("1× to 100× before", .right), ("now", .right), ("CPU per unit before", .right), ("now", .right))
         for now in later.growth {
             guard let then = earlier.growth.first(where: { $0.group == now.group && $0.name == now.name }) else { continue }
             let times = [then, now].map { isSameMachine ? $0.points.last?.cpuNanoseconds.nanosecondsInWords ?? "" : "" }
@@ -58,15 +58,15 @@ struct Comparison {
         return table.rows.isEmpty ? [] : ["", table.text]
     }
 
-    /// What only one of the results has.
+    /// The benchmarks that only one of the results contains.
     private var absent: [String] {
         let new = later.measurements.filter { earlier.measurement($0.group, $0.name) == nil }
-        // A run of some groups has not lost the others.
+        // A run with '--only' doesn't contain the other groups, so they aren't missing.
         let groups = Set(later.measurements.map(\.group))
         let gone = earlier.measurements.filter { groups.contains($0.group) && later.measurement($0.group, $0.name) == nil }
         func line(_ title: String, _ measurements: [Measurement]) -> [String] {
             measurements.isEmpty ? [] : ["\(title): \(measurements.map { "\($0.group): \($0.name)" }.joined(separator: "; "))"]
         }
-        return line("Only now", new) + line("Only then", gone)
+        return line("Only now", new) + line("Only before", gone)
     }
 }

@@ -1,32 +1,32 @@
 import Foundation
 
-/// Where and when something was measured.
+/// The machine, software and date of a measurement.
 struct Machine: Codable {
     let processor: String
     let cores: Int
     let system: String
     let swift: String
-    /// The day, as in 2026-01-31.
+    /// The date, for example 2026-01-31.
     let date: String
     let rounds: Int
-    /// The share of the processors that others used where this program waited, 0 to 1; nil where it is not known.
+    /// The share of the processors used by other processes while this program waited, from 0 to 1; nil if unknown.
     var othersShare: Double?
 
-    /// Whether what was measured can be shown as a fact: the machine had nothing else to do.
+    /// Whether the results are reliable because the machine was otherwise idle.
     var wasQuiet: Bool { othersShare.map { $0 <= 0.1 } ?? true }
 
-    /// Whether times measured on both can be compared.
+    /// Returns whether times measured on the two machines are comparable.
     func isLike(_ other: Machine) -> Bool {
         processor == other.processor && cores == other.cores && system == other.system
     }
 
-    /// The machine in one line.
+    /// A one-line description of the machine.
     var title: String { "\(processor), \(cores) cores, \(system), Swift \(swift), \(date)" }
 
-    /// How busy others keep the machine, in words.
-    var othersInWords: String { "others used \(Int(((othersShare ?? 0) * 100).rounded())) % of the machine" }
+    /// A description of the load from other processes.
+    var othersInWords: String { "other processes used \(Int(((othersShare ?? 0) * 100).rounded()))% of the machine" }
 
-    /// This machine, today.
+    /// Returns a description of this machine with today's date.
     static func described(rounds: Int) -> Machine {
         let today = Date.now.formatted(.iso8601.year().month().day())
         return Machine(
@@ -47,13 +47,13 @@ struct Machine: Codable {
             return "\(name.map { $0.trimmingCharacters(in: ["\""]) } ?? "Linux") on \(architecture)"
         }
 
-        /// How much of all processors' time is used while this process waits a moment; nil where it is not known.
+        /// Returns the share of processor time in use while this process sleeps briefly; nil if unknown.
         static func busyShare() async throws -> Double? {
             let before = processorTimes()
             try await Task.sleep(for: .milliseconds(300))
             let after = processorTimes()
             guard before.count >= 8, after.count == before.count else { return nil }
-            // user nice system idle iowait irq softirq steal …; what guests use is counted in user already.
+            // user nice system idle iowait irq softirq steal …; guest time is already included in user.
             let used = (0..<8).map { after[$0] - before[$0] }
             let all = used.reduce(0, +)
             return all > 0 ? Double(all - used[3] - used[4]) / Double(all) : nil
@@ -64,7 +64,7 @@ struct Machine: Codable {
             return line.split(separator: " ").dropFirst().compactMap { Int($0) }
         }
 
-        /// The text of a file that the kernel or the system writes; empty where it has none.
+        /// Returns the text of a system file; empty if it doesn't exist.
         private static func text(of path: String) -> String {
             (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
         }
@@ -84,14 +84,14 @@ struct Machine: Codable {
         #endif
     }
 
-    /// The version of the toolchain that runs the program, as in 6.3.1.
+    /// The version of the toolchain that runs the program, for example 6.3.1.
     private static var swiftVersion: String {
         let words = output(of: "swift", "--version")?.split(whereSeparator: \.isWhitespace) ?? []
         let version = words.firstIndex(of: "version").map { words.index(after: $0) }
         return version.flatMap { words.indices.contains($0) ? String(words[$0]) : nil } ?? "6"
     }
 
-    /// What a program prints, without the space around it; nil where it fails.
+    /// Returns a program's trimmed output; nil if it fails.
     private static func output(of words: String...) -> String? {
         let (process, output) = (Process(), Pipe())
         process.executableURL = URL(filePath: "/usr/bin/env")

@@ -1,15 +1,15 @@
-/// What was measured of one benchmark.
+/// The result of one benchmark.
 struct Measurement {
     let group: String
     let name: String
-    /// Nanoseconds an operation, the median of the rounds.
+    /// Nanoseconds per operation, the median of the rounds.
     let nanoseconds: Double
-    /// Nanoseconds of processor time an operation, of all threads of the process together.
+    /// Nanoseconds of processor time per operation, for all threads of the process.
     let cpuNanoseconds: Double
     let reference: String?
-    /// How many times as fast as the reference.
+    /// The speed relative to the reference; above 1 is faster.
     let ratio: Double?
-    /// How many times less processor time than the reference.
+    /// The reference's processor time divided by this benchmark's; above 1 is cheaper.
     let cpuRatio: Double?
 
     var perSecond: Double { 1e9 / nanoseconds }

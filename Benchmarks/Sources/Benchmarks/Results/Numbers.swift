@@ -1,13 +1,13 @@
 import Foundation
 
 extension Double {
-    /// Rounded to so many decimals, as it is kept.
+    /// Returns the number rounded to this number of decimals.
     func rounded(places: Int) -> Double {
         let scale = pow(10, Double(places))
         return (self * scale).rounded() / scale
     }
 
-    /// With the thousands set apart; small ones keep a decimal.
+    /// The number with thousands separators; with one decimal below 100.
     var grouped: String {
         guard self >= 100 else { return String(format: "%.1f", self) }
         var digits = String(Int(rounded()))
@@ -19,7 +19,7 @@ extension Double {
         return digits
     }
 
-    /// How many times as much, with as many digits as say something.
+    /// The number as a factor with its significant digits, for example 1.25×.
     var times: String {
         switch self {
         case ..<0.0995: String(format: "%.3f×", self)
@@ -30,7 +30,7 @@ extension Double {
         }
     }
 
-    /// Nanoseconds in the unit that suits them.
+    /// This number of nanoseconds in a suitable unit.
     var nanosecondsInWords: String {
         switch self {
         case ..<999.5: String(format: self < 99.5 ? "%.1f ns" : "%.0f ns", self)

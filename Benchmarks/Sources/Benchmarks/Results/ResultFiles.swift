@@ -1,8 +1,8 @@
 import Foundation
 
-/// What is kept of a result and made of it: the numbers, their tables and charts, the README's part.
+/// The stored result, and the files generated from it: tables, charts and the README's section.
 enum ResultFiles {
-    /// The benchmarks' package.
+    /// The folder of the benchmarks' package.
     static let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
     static let result = folder.appending(path: "benchmarks.json")
 
@@ -10,7 +10,7 @@ enum ResultFiles {
     private static let readme = package.appending(path: "../README.md").standardized
     private static let (begin, end) = ("<!-- benchmarks: made by Benchmarks --report -->", "<!-- /benchmarks -->")
 
-    /// Writes all that is made of a result, and says what.
+    /// Writes all files generated from a result, and prints their paths.
     static func write(_ results: Results) throws {
         for (file, text) in try files(results) {
             try Data(text.utf8).write(to: file, options: .atomic)
@@ -18,10 +18,11 @@ enum ResultFiles {
         }
     }
 
-    /// - Throws: ``ResultError`` naming the first file that is not what is made of the result.
+    /// Checks that the generated files match a result.
+    /// - Throws: ``ResultError``, which names the first file that doesn't match.
     static func check(_ results: Results) throws {
         for (file, text) in try files(results) where (try? String(contentsOf: file, encoding: .utf8)) != text {
-            throw ResultError("\(file.path) is not made of the kept result: run 'Benchmarks --report'")
+            throw ResultError("'\(file.path)' does not match the stored result: run 'Benchmarks --report'")
         }
     }
 
@@ -34,10 +35,10 @@ enum ResultFiles {
         ]
     }
 
-    /// The README with its part about benchmarks made anew.
+    /// Returns the README with its benchmark section replaced.
     private static func replaced(in text: String, with part: String) throws -> String {
         guard let begin = text.range(of: begin), let end = text.range(of: end, range: begin.upperBound..<text.endIndex) else {
-            throw ResultError("\(readme.path) has no place for the benchmarks, from '\(Self.begin)' to '\(Self.end)'")
+            throw ResultError("'\(readme.path)' has no benchmark section from '\(Self.begin)' to '\(Self.end)'")
         }
         return text.replacingCharacters(in: begin.upperBound..<end.lowerBound, with: "\n\(part)\n")
     }

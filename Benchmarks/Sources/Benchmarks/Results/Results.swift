@@ -1,31 +1,31 @@
 import Foundation
 
-/// What a run has measured, and where: as it is kept in a file and printed for programs.
+/// The results of a run, as stored in a file and printed as JSON.
 struct Results: Codable {
     var machine: Machine
     var measurements: [Measurement] = []
     var growth: [GrowthMeasurement] = []
-    /// What is no time: memory, percentiles.
+    /// Results that aren't benchmarks: memory and percentiles.
     var notes: [String] = []
 
     init(machine: Machine) {
         self.machine = machine
     }
 
-    /// Reads a result that was kept.
-    /// - Throws: ``ResultError`` naming the file and what is wrong with it.
+    /// Reads a stored result.
+    /// - Throws: ``ResultError``, which names the file and the problem.
     init(contentsOf file: URL) throws {
         guard let data = try? Data(contentsOf: file) else {
-            throw ResultError("There is no result at \(file.path); '--save' keeps one")
+            throw ResultError("There is no result at '\(file.path)'; create one with '--save'")
         }
         do {
             self = try JSONDecoder().decode(Results.self, from: data)
         } catch {
-            throw ResultError("\(file.path) is no result that this program has kept")
+            throw ResultError("'\(file.path)' is not a result file of this program")
         }
     }
 
-    /// Pretty and in a stable order, so that changes of a kept result can be read.
+    /// Formatted JSON with sorted keys, so that diffs of a stored result are readable.
     var json: String {
         get throws {
             let encoder = JSONEncoder()
@@ -39,13 +39,13 @@ struct Results: Codable {
         try Data("\(json)\n".utf8).write(to: file, options: .atomic)
     }
 
-    /// A measurement by its names; nil where it was not measured.
+    /// Returns the measurement with this group and name; nil if it wasn't measured.
     func measurement(_ group: String, _ name: String) -> Measurement? {
         measurements.first { $0.group == group && $0.name == name }
     }
 }
 
-/// What is wrong with a kept result, or with what was made of it.
+/// An error in a stored result, or in the files generated from it.
 struct ResultError: Error, CustomStringConvertible {
     let description: String
 

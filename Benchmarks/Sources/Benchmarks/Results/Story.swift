@@ -1,4 +1,4 @@
-/// What the README tells of all that is measured.
+/// The selection of measurements shown in the README.
 struct Story {
     struct Row {
         let task: String
@@ -7,7 +7,7 @@ struct Story {
         var comparisons: [Ratio] = []
     }
 
-    /// How many times as fast, and with how many times less processor time, as something else that does the same.
+    /// The speed and processor time relative to another implementation of the same task; above 1 is faster or cheaper.
     struct Ratio {
         let beside: String
         let ratio: Double
@@ -26,7 +26,7 @@ struct Story {
     }
 
     let machine: Machine
-    /// In the order to tell them; what was not measured is left out.
+    /// The rows in display order. Tasks that were not measured are omitted.
     private(set) var rows: [Row] = []
 
     init(_ results: Results) {
@@ -52,11 +52,11 @@ struct Story {
         func peers(_ task: String, _ names: [String]) -> [Source] {
             names.map { Source($0, in: PeerBenchmarks.name(task), PeerBenchmarks.ours, against: $0) }
         }
-        let (overREST, overSocketIO) = (["aiohttp", "Node's fetch"], ["python-socketio", "ws by hand"])
+        let (overREST, overSocketIO) = (["aiohttp", "Node's fetch"], ["python-socketio", "bare ws"])
         return [
             ("JSON to models", [Source("JSONDecoder", in: json, "to a model", against: "to a model, JSONDecoder")]),
             ("Models to JSON", [Source("JSONEncoder", in: json, "from a model", against: "from a model, JSONEncoder")]),
-            ("JSON parsed", [Source("JSONSerialization", in: json, "parse (again)", against: "parse, JSONSerialization")]),
+            ("JSON parsing", [Source("JSONSerialization", in: json, "parse (again)", against: "parse, JSONSerialization")]),
             (
                 "JSON:API to models",
                 [Source("JSONDecoder, plain JSON", in: "JSON:API, 1 MB", "to models", against: "JSONDecoder, plain JSON")]
@@ -81,13 +81,13 @@ struct Story {
                 [Source("bare WebSocket", in: socketIO, "64 in flight", against: "bare WebSocket, 64 in flight")]
                     + peers("Socket.IO get, 64 in flight", overSocketIO)
             ),
-            ("A Socket.IO event received", peers("Socket.IO events received", overSocketIO)),
-            ("1 MB over Socket.IO and back", peers("Socket.IO, 1 MB there and back", overSocketIO)),
+            ("Socket.IO event received", peers("Socket.IO events received", overSocketIO)),
+            ("1 MB Socket.IO round trip", peers("Socket.IO, 1 MB round trip", overSocketIO)),
         ]
     }()
 
     var markdown: String {
-        var table = TextTable(("", .left), ("takes", .right), ("CPU", .right), ("times as fast as", .left))
+        var table = TextTable(("", .left), ("time", .right), ("CPU", .right), ("speed relative to", .left))
         table.rows = rows.map { row in
             [
                 row.task, row.nanoseconds.nanosecondsInWords, row.cpuNanoseconds.nanosecondsInWords,

@@ -1,4 +1,4 @@
-/// Rows of text with a header, in columns.
+/// A table of text with a header row.
 struct TextTable {
     enum Alignment { case left, right }
 
@@ -11,7 +11,7 @@ struct TextTable {
         alignments = columns.map(\.1)
     }
 
-    /// For terminals.
+    /// The table for terminals.
     var text: String {
         let widths = header.indices.map { column in ([header] + rows).map { $0[column].count }.max() ?? 0 }
         return ([header] + rows).map { row in
@@ -23,7 +23,7 @@ struct TextTable {
         }.joined(separator: "\n")
     }
 
-    /// For Markdown.
+    /// The table in Markdown.
     var markdown: String {
         let rule = alignments.map { $0 == .right ? "---:" : "---" }
         return ([header, rule] + rows).map { "| \($0.joined(separator: " | ")) |" }.joined(separator: "\n")

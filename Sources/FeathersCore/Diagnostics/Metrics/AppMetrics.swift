@@ -19,38 +19,38 @@ public struct AppMetrics: Sendable, Hashable {
         public internal(set) var durations = DurationHistogram()
     }
 
-    /// The events of one service, and its subscribers.
+    /// The events of one service and its subscribers.
     public struct Events: Sendable, Hashable {
         /// The service's path.
         public let path: String
         /// The number of subscribers.
         public let subscribers: Int
-        /// The number of events that wait for slow readers.
+        /// The number of events buffered for slow readers.
         public let waiting: Int
-        /// The number of events that slow readers lost.
+        /// The number of events dropped for slow readers.
         public let dropped: Int
     }
 
-    /// The calls that ended since ``FeathersApp/recordMetrics()``, by path and method.
+    /// The calls that have ended since ``FeathersApp/recordMetrics()``, by path and method.
     public let calls: [Calls]
     /// The events of services whose events were requested, by path.
     public let events: [Events]
     /// The number of calls in flight.
     public let callsUnderWay: Int
-    /// The calls in flight that the transport holds; nil if the app has no connection.
+    /// The calls in flight in the transport; nil if the app has no connection.
     public let transport: TransportLoad?
-    /// How often a connection was opened since ``FeathersApp/recordMetrics()``.
+    /// The number of connections opened since ``FeathersApp/recordMetrics()``.
     public let connections: Int
     /// The health of the app.
     let health: AppHealth
 
-    /// How often a connection was opened after an earlier one.
+    /// The number of connections opened after the first.
     public var reconnections: Int { max(connections - 1, 0) }
 }
 
 /// A histogram of durations.
 public struct DurationHistogram: Sendable, Hashable {
-    /// The upper bounds of the buckets. Longer durations are counted in one more bucket.
+    /// The upper bounds of the buckets. Longer durations are counted in an additional bucket.
     public static let bounds: [Duration] = [
         .milliseconds(1), .milliseconds(5), .milliseconds(10), .milliseconds(25), .milliseconds(50), .milliseconds(100), .milliseconds(250),
         .milliseconds(500), .seconds(1), .seconds(2.5), .seconds(5), .seconds(10), .seconds(30),
@@ -86,8 +86,8 @@ extension AppMetrics {
                 $0.add("\(transport.waiting)", ["state": "waiting"])
                 $0.add("\(transport.unanswered)", ["state": "unanswered"])
             }
-            text.family("feathers_connections_total", "counter", "How often a connection was opened.") { $0.add("\(connections)") }
-            text.family("feathers_reconnections_total", "counter", "How often a connection was opened again.") {
+            text.family("feathers_connections_total", "counter", "Connections that were opened.") { $0.add("\(connections)") }
+            text.family("feathers_reconnections_total", "counter", "Connections that were reopened.") {
                 $0.add("\(reconnections)")
             }
         }
@@ -97,8 +97,8 @@ extension AppMetrics {
             }
         }
         addEvents("feathers_event_subscribers", "gauge", "Subscribers of a service's events.", \.subscribers)
-        addEvents("feathers_events_waiting", "gauge", "Events that wait for slow readers.", \.waiting)
-        addEvents("feathers_events_dropped_total", "counter", "Events that slow readers lost.", \.dropped)
+        addEvents("feathers_events_waiting", "gauge", "Events buffered for slow readers.", \.waiting)
+        addEvents("feathers_events_dropped_total", "counter", "Events dropped for slow readers.", \.dropped)
         return text.text
     }
 

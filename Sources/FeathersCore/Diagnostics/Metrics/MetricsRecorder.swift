@@ -3,9 +3,9 @@ import FeathersSupport
 /// Counts the calls and connections that an app reports.
 final class MetricsRecorder: DiagnosticSink {
     static let levels = DiagnosticLevels(nil, [.calls: .info, .connection: .info])
-    /// The maximum number of methods, so that arbitrary paths cannot fill the memory.
+    /// The maximum number of methods, so that arbitrary paths cannot exhaust the memory.
     static let limit = 1000
-    /// The path and method under which further calls are counted.
+    /// The path and method under which additional calls are counted.
     static let others = "(others)"
 
     private struct Key: Hashable {

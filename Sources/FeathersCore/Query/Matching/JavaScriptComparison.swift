@@ -1,4 +1,4 @@
-/// Whether two values are equal in a Feathers query: like JavaScript's `===`, but arrays and objects are compared by their
+/// Returns whether two values are equal in a Feathers query. Like JavaScript's `===`, except that arrays and objects are compared by their
 /// contents, and a missing value (nil) equals null.
 func areEqualInQueries(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
     switch (left ?? .null, right ?? .null) {
@@ -8,13 +8,13 @@ func areEqualInQueries(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
     case (.array(let left), .array(let right)):
         return left.count == right.count && zip(left, right).allSatisfy { areEqualInQueries($0, $1) }
     case (.object(let left), .object(let right)):
-        // A key that is null on the left and missing on the right is equal, as in FeathersJS.
+        // A key that is null on the left and missing on the right counts as equal, as in FeathersJS.
         return left.count == right.count && left.allSatisfy { areEqualInQueries($0.value, right[$0.key]) }
     case (let left, let right): return numericOrder(left, right) == 0
     }
 }
 
-/// Compares two numbers: below zero, zero or above zero; nil if either value is not a number.
+/// Compares two numbers. Returns a negative number, zero or a positive number; nil if either value is not a number.
 func numericOrder(_ left: JSONValue, _ right: JSONValue) -> Int? {
     // Integers are compared as integers, so that ids beyond 2^53 differ.
     if case .integer(let left) = left, case .integer(let right) = right { return left == right ? 0 : left < right ? -1 : 1 }
@@ -24,7 +24,7 @@ func numericOrder(_ left: JSONValue, _ right: JSONValue) -> Int? {
     return left > right ? 1 : nil
 }
 
-/// Compares two values of any type as FeathersJS sorts them: below zero, zero or above zero. A missing value is nil.
+/// Compares two values of any type in FeathersJS' sort order. Returns a negative number, zero or a positive number. A missing value is nil.
 func sortingOrder(_ left: JSONValue?, _ right: JSONValue?) -> Int {
     guard let left, let right else { return left == nil ? (right == nil ? 0 : -1) : 1 }
     switch (left, right) {
@@ -41,7 +41,7 @@ func sortingOrder(_ left: JSONValue?, _ right: JSONValue?) -> Int {
     }
 }
 
-/// Compares objects by their values in the alphabetical order of their keys, then by the number of keys. The keys' names do not matter.
+/// Compares objects by their values in the alphabetical order of their keys, then by the number of keys. The key names do not matter.
 private func sortingOrder(_ left: JSONObject, _ right: JSONObject) -> Int {
     for (left, right) in zip(left.valuesByKey, right.valuesByKey) {
         let order = sortingOrder(left, right)
@@ -68,10 +68,10 @@ extension JSONValue {
 }
 
 extension String {
-    /// Compares as JavaScript does, by UTF-16 code units: below zero, zero or above zero.
+    /// Compares by UTF-16 code units, like JavaScript. Returns a negative number, zero or a positive number.
     ///
-    /// Swift's own order treats canonically equal strings as equal; JavaScript's does not. UTF-8 bytes sort by code point,
-    /// which differs from UTF-16 in one case only: the surrogates of characters beyond U+FFFF (four bytes, 0xF0 and up) sort
+    /// Swift's own order treats canonically equivalent strings as equal, but JavaScript's does not. UTF-8 bytes sort by code point, which
+    /// differs from UTF-16 in only one case: the surrogates of characters beyond U+FFFF (four bytes, 0xF0 and up) sort
     /// before U+E000…U+FFFF (three bytes, 0xEE and 0xEF).
     func codeUnitOrder(to other: String) -> Int {
         let fast = utf8.withContiguousStorageIfAvailable { left in

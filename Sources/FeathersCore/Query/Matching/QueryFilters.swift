@@ -1,14 +1,14 @@
-/// Sorts records by a query's `$sort`, as FeathersJS does.
+/// A sorter that applies a query's `$sort` as FeathersJS does.
 ///
-/// The order across types is: missing, null, numbers, strings (by UTF-16 code units), booleans, arrays, objects. Records that
-/// are equal in all these properties keep their order. A property of a missing property is missing.
+/// The order across types is: missing, null, numbers, strings (by UTF-16 code units), booleans, arrays, objects. Sorting is stable. A
+/// nested property of a missing property is missing.
 package struct QuerySorter: Sendable {
     private let keys: [(path: QueryPath, isDescending: Bool)]
 
-    /// The sorter of a query; nil if the query does not sort.
+    /// Creates the sorter of a query; nil if the query does not sort.
     ///
     /// - Throws: ``FeathersError/Code/badRequest`` (`Invalid filter value $sort`) if `$sort` is not an object of numbers.
-    ///   FeathersJS silently leaves records unsorted instead.
+    ///   FeathersJS leaves records unsorted instead.
     package init?(_ query: Query) throws(FeathersError) {
         guard let sort = query.json["$sort"] else { return nil }
         guard case .object(let directions) = sort else {
@@ -24,7 +24,7 @@ package struct QuerySorter: Sendable {
         self.keys = keys
     }
 
-    /// Whether `left` sorts before `right`.
+    /// Returns whether `left` sorts before `right`.
     package func areInIncreasingOrder(_ left: JSONValue, _ right: JSONValue) -> Bool {
         for (path, isDescending) in keys {
             let order = sortingOrder(path.value(in: left), path.value(in: right))
@@ -33,10 +33,10 @@ package struct QuerySorter: Sendable {
         return false
     }
 
-    /// The records in order. Equal records keep their order.
+    /// Returns the sorted records. Sorting is stable.
     package func sorted(_ records: [JSONValue]) -> [JSONValue] {
         guard !keys.isEmpty, records.count > 1 else { return records }
-        // Looked up once for each record instead of each comparison.
+        // Values are looked up once per record instead of once per comparison.
         let rows = records.map { record in keys.map { $0.path.value(in: record) } }
         let order = records.indices.sorted { left, right in
             for (column, key) in keys.enumerated() {
@@ -49,15 +49,15 @@ package struct QuerySorter: Sendable {
     }
 }
 
-/// Reduces records to the properties in a query's `$select`.
+/// A selection that reduces records to the properties in a query's `$select`.
 package struct QuerySelection: Sendable {
     private let properties: [String]
 
-    /// The selection of a query; nil if the query has none.
+    /// Creates the selection of a query; nil if the query has none.
     ///
     /// - Parameters:
     ///   - query: the query with the `$select`.
-    ///   - id: the name of the id, which is always kept.
+    ///   - id: the name of the id, which is always included.
     /// - Throws: ``FeathersError/Code/badRequest`` (`Invalid filter value $select`) if `$select` is not an array.
     ///   FeathersJS returns empty records for a plain string.
     package init?(_ query: Query, keeping id: String) throws(FeathersError) {
@@ -68,7 +68,7 @@ package struct QuerySelection: Sendable {
         properties = names.map { $0.string ?? $0.description } + [id]
     }
 
-    /// The record with the selected properties, in the order they were selected.
+    /// Returns the record with the selected properties, in the order of the selection.
     package func callAsFunction(_ record: JSONValue) -> JSONValue {
         guard case .object(let object) = record else { return record }
         var selected = JSONObject(minimumCapacity: properties.count)
@@ -79,8 +79,8 @@ package struct QuerySelection: Sendable {
     }
 }
 
-/// A number as JavaScript's `parseInt(value, 10)` parses it. FeathersJS parses `$limit`, `$skip` and `$sort` this way, which
-/// are strings over REST.
+/// An integer parsed like JavaScript's `parseInt(value, 10)`. FeathersJS parses `$limit`, `$skip` and `$sort` this way, which are strings
+/// over REST.
 struct ParsedInteger {
     let value: Int?
 
@@ -93,7 +93,7 @@ struct ParsedInteger {
         }
     }
 
-    /// The leading digits of a text, after spaces and a sign, clamped to `Int`.
+    /// Returns the leading digits of a text after whitespace and a sign, clamped to `Int`.
     private static func leadingInteger(of text: String) -> Int? {
         var digits = text.utf8.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
         let isNegative = digits.first == UInt8(ascii: "-")

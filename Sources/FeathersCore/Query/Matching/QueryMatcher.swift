@@ -1,22 +1,22 @@
-/// Tells whether records match a query, as FeathersJS' memory service does.
+/// A matcher that tests whether records match a query, as FeathersJS' memory service does.
 ///
-/// Made once per query, then asked for each record. The rules are FeathersJS', except where they say otherwise:
-/// * An array matches where one of its elements does, or where it does as a whole. Paths lead through arrays.
-/// * Null also matches what is missing.
-/// * `$gt`, `$gte`, `$lt` and `$lte` never match across types; strings compare by UTF-16 code units. Null is at least and at most null.
-/// * An array or an object after `$gt`, `$gte`, `$lt` or `$lte` matches nothing. FeathersJS compares the text that JavaScript makes of it.
-/// * `$limit`, `$skip`, `$sort` and `$select` decide about pages, not about matching.
+/// Create one matcher for each query, and use it for any number of records. It follows FeathersJS' rules, with the noted exceptions:
+/// * An array matches if one of its elements matches, or if the whole array does. Paths pass through arrays.
+/// * Null also matches a missing property.
+/// * `$gt`, `$gte`, `$lt` and `$lte` never match across types. Strings compare by UTF-16 code units. `$gte` and `$lte` with null match null.
+/// * An array or object after `$gt`, `$gte`, `$lt` or `$lte` matches nothing. FeathersJS compares its JavaScript string conversion.
+/// * `$limit`, `$skip`, `$sort` and `$select` do not affect matching.
 public struct QueryMatcher: Sendable {
     private let clauses: [QueryClause]
 
-    /// Prepares a query.
+    /// Creates a matcher for a query.
     ///
     /// - Parameters:
     ///   - query: the conditions.
-    ///   - operators: what the service allows beyond Feathers' operators.
+    ///   - operators: the operators that the service allows in addition to Feathers' own.
     /// - Throws: ``FeathersError/Code/badRequest`` with FeathersJS' messages: `Invalid query parameter $x` for an unknown
-    ///   operator (with the object that contains it as the error's data), `Invalid filter value $x` for an unknown name at the
-    ///   top level; also for an empty `$or` or `$and`, and for operators mixed with properties.
+    ///   operator (the error's data is the object that contains it), `Invalid filter value $x` for an unknown name at the
+    ///   top level. It also throws for an empty `$or` or `$and`, and for operators mixed with properties.
     public init(_ query: Query, operators: [QueryOperator] = []) throws(FeathersError) {
         if query.isEmpty {
             clauses = []
@@ -26,18 +26,18 @@ public struct QueryMatcher: Sendable {
         }
     }
 
-    /// Whether a record meets the query's conditions.
+    /// Returns whether a record meets the query's conditions.
     public func matches(_ record: JSONValue) -> Bool { clauses.allSatisfy { $0.matches(record) } }
 }
 
-/// A custom operator that a service allows and evaluates, as in FeathersJS' `operators` option.
+/// A custom operator that a service allows, as in FeathersJS' `operators` option.
 public struct QueryOperator: Sendable {
     /// The operator's name in queries, such as `$regex`.
     let name: String
 
     enum Evaluation: Sendable {
         case test(@Sendable (_ value: JSONValue?, _ operand: JSONValue) -> Bool)
-        /// `$and` below the top level, which groups conditions and tests no value.
+        /// `$and` below the top level, which groups conditions instead of testing a value.
         case group
     }
 
@@ -48,12 +48,12 @@ public struct QueryOperator: Sendable {
         self.evaluation = evaluation
     }
 
-    /// Creates an operator that a closure evaluates.
+    /// Creates an operator with a closure that evaluates it.
     ///
     /// - Parameters:
-    ///   - name: The operator's name in queries, `$` included.
-    ///   - matches: Takes the property's value and the operand in the query. The value is nil if the property is missing; for an
-    ///     array the closure is called with each element, then with the array.
+    ///   - name: The operator's name in queries, including the `$`.
+    ///   - matches: A closure that receives the property's value and the operand in the query. The value is nil if the property is
+    ///     missing. For an array, the closure is called with each element, then with the array.
     public init(_ name: String, matches: @escaping @Sendable (_ value: JSONValue?, _ operand: JSONValue) -> Bool) {
         self.init(name, .test(matches))
     }
@@ -61,12 +61,12 @@ public struct QueryOperator: Sendable {
     /// `$exists`: whether the property exists. Null counts as existing.
     public static let exists = QueryOperator("$exists") { value, operand in (value != nil) == (operand.bool ?? true) }
 
-    /// `$size`: how many elements the array has.
+    /// `$size`: whether the array has this number of elements.
     public static let size = QueryOperator("$size") { value, operand in
         value?.array.map { Int64($0.count) == operand.integer } ?? false
     }
 
-    /// `$and` inside `$or`, which FeathersJS refuses unless the service lists it.
+    /// `$and` inside `$or`, which FeathersJS rejects unless the service lists it.
     public static let nestedAnd = QueryOperator("$and", .group)
 }
 
@@ -75,7 +75,7 @@ struct QueryCompiler {
 
     init(additional operators: [QueryOperator]) { custom = Dictionary(operators.map { ($0.name, $0) }) { $1 } }
 
-    /// The clauses of a query or of an element of `$or` and `$and`.
+    /// Compiles the clauses of a query, or of an element of `$or` and `$and`.
     func clauses(of query: JSONObject, isTopLevel: Bool) throws(FeathersError) -> [QueryClause] {
         var clauses: [QueryClause] = []
         for (key, value) in query {
@@ -108,7 +108,7 @@ struct QueryCompiler {
         return clauses
     }
 
-    /// The tests of a property: one for each operator, or equality with the whole value.
+    /// Compiles the tests of a property: one for each operator, or equality with the whole value.
     private func tests(of value: JSONValue) throws(FeathersError) -> [QueryTest] {
         guard case .object(let object) = value, object.contains(where: { $0.key.hasPrefix("$") }) else { return [.equals(value)] }
         var tests: [QueryTest] = []
@@ -137,7 +137,7 @@ struct QueryCompiler {
         }
     }
 
-    /// The values of `$in` and `$nin`. A value that is not an array is a list of one.
+    /// Returns the values of `$in` and `$nin`. A value that isn't an array is treated as a list of one.
     private func list(_ name: String, _ operand: JSONValue) throws(FeathersError) -> [JSONValue] {
         let values = operand.array ?? [operand]
         for case .object(let object) in values where object.contains(where: { $0.key.hasPrefix("$") }) {
@@ -151,7 +151,7 @@ struct QueryCompiler {
     }
 }
 
-/// What FeathersJS checks before it evaluates a query: that every `$` name is allowed.
+/// The validation that FeathersJS performs before it evaluates a query: every `$` name must be allowed.
 struct QueryValidation {
     static let standardOperators: Set<String> = ["$in", "$nin", "$lt", "$lte", "$gt", "$gte", "$ne", "$or"]
 
@@ -174,7 +174,7 @@ struct QueryValidation {
         }
     }
 
-    /// Checks objects at any depth, but not inside arrays, as FeathersJS does.
+    /// Validates objects at any depth, but not inside arrays, as FeathersJS does.
     private func checkOperators(in value: JSONValue) throws(FeathersError) {
         guard case .object(let object) = value else { return }
         for (key, value) in object {

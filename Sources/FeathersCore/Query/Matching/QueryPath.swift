@@ -1,10 +1,10 @@
-/// A property's path, split into steps: `"address.city"` has two.
+/// The path of a property, split into steps: `"address.city"` has two.
 struct QueryPath: Sendable {
     struct Step: Sendable {
         let name: String
-        /// The array index that the step names.
+        /// The array index that the step names, if any.
         let index: Int?
-        /// Whether the step names an array index, so that the elements of an array are not searched.
+        /// Whether the step is numeric. If so, the elements of an array are not searched.
         let isNumeric: Bool
     }
 
@@ -14,7 +14,7 @@ struct QueryPath: Sendable {
         steps = path.split(separator: ".", omittingEmptySubsequences: false).map { Step(String($0)) }
     }
 
-    /// The value at the path; nil if a step is missing. Arrays are entered by index only.
+    /// Returns the value at the path; nil if a step is missing. Arrays are entered only by index.
     func value(in value: JSONValue) -> JSONValue? {
         var current = value
         for step in steps {
@@ -29,13 +29,13 @@ extension QueryPath.Step {
     init(_ name: String) {
         self.name = name
         index = Int(name).flatMap { $0 >= 0 && String($0) == name ? $0 : nil }
-        // To JavaScript an empty key is the number 0, but words that Swift parses as numbers ("nan") are not numbers.
+        // In JavaScript, an empty key is the number 0. Words that Swift parses as numbers ("nan") are not numbers there.
         isNumeric = name.isEmpty || index != nil || (name.utf8.allSatisfy("0123456789+-.eE".utf8.contains) && Double(name) != nil)
     }
 }
 
 extension JSONValue {
-    /// JavaScript's `value[step]`; nil for `undefined`.
+    /// Returns JavaScript's `value[step]`; nil for `undefined`.
     func member(_ step: QueryPath.Step) -> JSONValue? {
         switch self {
         case .object(let object): return object[step.name]
@@ -53,7 +53,7 @@ extension JSONValue {
 
 extension QueryPath.Step {
     fileprivate func length(_ count: Int) -> JSONValue? {
-        // Not `nil`, which could also be JSON's null.
+        // Not `nil`, which could also mean JSON's null.
         name == "length" ? .some(.integer(Int64(count))) : .none
     }
 }

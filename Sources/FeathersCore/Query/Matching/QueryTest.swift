@@ -21,7 +21,7 @@ indirect enum QueryClause: Sendable {
 }
 
 extension QueryTest {
-    /// Tests every value that the path leads to: the elements of an array first, then the array itself.
+    /// Tests every value at the path: the elements of an array first, then the array itself.
     ///
     /// - Returns: whether the verdict is final.
     fileprivate func visit(_ value: JSONValue?, along steps: ArraySlice<QueryPath.Step>, at place: Place, verdict: inout Bool) -> Bool {
@@ -43,7 +43,7 @@ extension QueryTest {
     }
 }
 
-/// One condition on a property, to be evaluated for each value at its path.
+/// A condition on a property. It is evaluated for each value at the property's path.
 enum QueryTest: Sendable {
     case equals(JSONValue)
     case isNot(JSONValue)
@@ -62,7 +62,7 @@ enum QueryTest: Sendable {
 
     /// Tests one value.
     ///
-    /// - Parameter place: the value's position in what contains it.
+    /// - Parameter place: the value's position in its container.
     /// - Returns: whether the verdict is final.
     func test(_ value: JSONValue?, at place: Place, verdict: inout Bool) -> Bool {
         switch self {
@@ -86,7 +86,7 @@ enum QueryTest: Sendable {
                 verdict = false
                 return true
             }
-            // Inside an array, the last element decides.
+            // Inside an array, the last element determines the result.
             guard place.index == siblings - 1 else { return false }
             verdict = true
             return true
@@ -98,22 +98,22 @@ enum QueryTest: Sendable {
         return matches
     }
 
-    /// The position of a value in what contains it.
+    /// The position of a value in its container.
     struct Place {
         /// The number of elements in the array that contains the value; nil if it is not in an array.
         var siblings: Int?
         var index: Int?
-        /// False for what is missing from an array, which is not null, unlike a missing property.
+        /// False for a missing array element, which isn't null, unlike a missing property.
         var exists = true
     }
 }
 
 extension QueryTest.Ordering {
-    /// Whether `value` and `operand` are in this order. Values of different types never are.
+    /// Returns whether `value` and `operand` are in this order. Values of different types never are.
     fileprivate func holds(_ value: JSONValue?, _ operand: JSONValue) -> Bool {
         switch (value ?? .null, operand) {
         case (.null, .null):
-            // Null is equal to null.
+            // Null equals null.
             self == .lessOrEqual || self == .greaterOrEqual
         case (.string(let value), .string(let operand)): holds(value.codeUnitOrder(to: operand))
         case (.bool(let value), .bool(let operand)): holds((value ? 1 : 0) - (operand ? 1 : 0))

@@ -62,6 +62,11 @@ extension TypedQuery where Model: Queryable {
     /// Adds the condition that a property equals `value`, for JSON literals. `nil` also matches a missing property.
     public func `where`(_ key: Model.QueryKeys, _ value: JSONValue) -> Self { self.where(key, .equals(value)) }
 
+    /// Unavailable: explains which values a condition can compare with.
+    @available(*, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional")
+    @_disfavoredOverload
+    public func `where`(_ key: Model.QueryKeys, _ value: some Encodable) -> Self { self }
+
     /// Sorts by a property (`$sort`). Further properties sort the records that are equal in those before.
     public func sorted(by key: Model.QueryKeys, _ direction: Query.SortDirection = .ascending) -> Self {
         changing { query, options in query.sorted(by: options.keys.key(of: key.stringValue), direction) }
@@ -76,6 +81,11 @@ extension TypedQuery where Model: Queryable {
     public static func `where`(_ key: Model.QueryKeys, _ value: some QueryValue) -> Self { Self().where(key, value) }
     /// A query for records whose property equals `value`, for JSON literals. `nil` also matches a missing property.
     public static func `where`(_ key: Model.QueryKeys, _ value: JSONValue) -> Self { Self().where(key, value) }
+
+    /// Unavailable: explains which values a condition can compare with.
+    @available(*, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional")
+    @_disfavoredOverload
+    public static func `where`(_ key: Model.QueryKeys, _ value: some Encodable) -> Self { Self() }
 
     /// A query that sorts by a property (`$sort`).
     public static func sorted(by key: Model.QueryKeys, _ direction: Query.SortDirection = .ascending) -> Self {

@@ -4,10 +4,10 @@
 /// let messages = MemoryService(startID: 1, multi: .all, pagination: Pagination(default: 10, max: 50))
 /// ```
 ///
-/// Errors have FeathersJS' messages. An id finds its record both as a number and as a string. Reading a record takes constant time.
+/// Errors have FeathersJS' messages. An id matches its record both as a number and as a string. Reading a record takes constant time.
 ///
-/// ``Params/pagination`` and ``Params/multi`` replace the options of one call, as FeathersJS' `params.paginate` and `params.adapter.multi`
-/// do. Queries match as ``QueryMatcher`` describes.
+/// ``Params/pagination`` and ``Params/multi`` override the options for one call, like FeathersJS' `params.paginate` and
+/// `params.adapter.multi`. ``QueryMatcher`` describes how queries match.
 public actor MemoryService: ServiceProtocol {
     let options: Options
     var store = RecordStore()
@@ -17,13 +17,13 @@ public actor MemoryService: ServiceProtocol {
     ///
     /// - Parameters:
     ///   - id: The name of the property that holds the id.
-    ///   - startID: The first id that the service assigns. Ids count up from there, without those in use.
-    ///   - multi: Which methods may work on several records at once.
-    ///   - pagination: The page sizes (FeathersJS' `paginate`); nil for plain arrays.
-    ///   - operators: The operators that queries may use beyond Feathers' own.
-    ///   - records: The initial records (FeathersJS' `store`). Records without an id get one. Of two records with the same id,
+    ///   - startID: The first id that the service assigns. Later ids count up and skip ids in use.
+    ///   - multi: The methods that may affect several records at once.
+    ///   - pagination: The page sizes (FeathersJS' `paginate`); nil to return plain arrays.
+    ///   - operators: Additional operators that queries may use.
+    ///   - records: The initial records (FeathersJS' `store`). Records without an id are assigned one. If two records have the same id,
     ///     the later one wins.
-    ///   - makeID: Makes the ids of new records instead of the counter. It takes the record without its id.
+    ///   - makeID: A function that generates the id of a new record from the record without its id. It replaces the counter.
     public init(
         id: String = "id", startID: Int64 = 0, multi: MultipleRecords = .none, pagination: Pagination? = nil,
         operators: [QueryOperator] = [], records: [JSONObject] = [], makeID: (@Sendable (JSONObject) -> ServiceID)? = nil
@@ -31,7 +31,7 @@ public actor MemoryService: ServiceProtocol {
         options = Options(id: id, multi: multi, pagination: pagination, operators: operators, makeID: makeID)
         var store = RecordStore()
         var nextID = startID
-        // Records with an id first, so that their ids are not assigned to others.
+        // Records with an id come first, so that their ids are not assigned to others.
         for record in records {
             guard let id = record[id].flatMap({ ServiceID($0) }) else { continue }
             store.store(.object(record), for: RecordKey(id))
@@ -49,10 +49,10 @@ public actor MemoryService: ServiceProtocol {
     /// The number of records.
     package var count: Int { store.count }
 
-    // The methods are `async` although they never wait: in asynchronous code the compiler would prefer the protocol's default
-    // to a synchronous method.
+    // The methods are `async` although they never suspend: in asynchronous code, the compiler would prefer the protocol's default
+    // implementation to a synchronous method.
 
-    /// The record with the given id.
+    /// Returns the record with the given id.
     ///
     /// - Throws: ``FeathersError/Code/notFound``, also if the record does not match the query.
     public func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
@@ -63,7 +63,7 @@ public actor MemoryService: ServiceProtocol {
     /// Replaces a record. The record keeps its id and the id's type.
     ///
     /// - Throws: ``FeathersError/Code/badRequest`` for a nil id or an array, ``FeathersError/Code/notFound`` if the existing
-    ///   record does not match the query. Nothing changes then.
+    ///   record does not match the query. In both cases, nothing changes.
     public func update(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
         let query = try MemoryQuery(params.query, options)
         guard let id, data.array == nil else {
@@ -77,9 +77,9 @@ public actor MemoryService: ServiceProtocol {
         return query.select(.object(object))
     }
 
-    /// Merges `data` into a record, or with a nil id into all records that match the query. Ids do not change.
+    /// Merges `data` into a record or, with a nil id, into all records that match the query. Ids do not change.
     ///
-    /// Several records are returned even if they no longer match. `$limit`, `$skip` and `$sort` are ignored.
+    /// Changed records are returned even if they no longer match. `$limit`, `$skip` and `$sort` are ignored.
     ///
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` for a nil id if the service's `multi` does not allow it.
     public func patch(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
@@ -100,7 +100,7 @@ public actor MemoryService: ServiceProtocol {
         return id == nil ? .array(records) : records[0]
     }
 
-    /// Removes a record, or with a nil id all records that match the query, and returns what it removed.
+    /// Removes a record or, with a nil id, all records that match the query, and returns what it removed.
     ///
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` for a nil id if the service's `multi` does not allow it.
     public func remove(_ id: ServiceID?, _ params: Params) async throws -> JSONValue {
@@ -154,9 +154,9 @@ extension JSONValue {
 }
 
 extension MemoryService {
-    /// Lists the records that match the query: as a page `{total, limit, skip, data}` if the service paginates, otherwise as an array.
+    /// Returns the records that match the query: a page `{total, limit, skip, data}` if the service paginates, otherwise an array.
     ///
-    /// Without `$sort`, records are in FeathersJS' order: integer ids ascending, then the others as they were added. A negative
+    /// Without `$sort`, records are in FeathersJS' order: integer ids in ascending order, then the others in insertion order. A negative
     /// `$skip` is ignored.
     public func find(_ params: Params) async throws -> JSONValue {
         let query = try MemoryQuery(params.query, options)
@@ -177,7 +177,7 @@ extension MemoryService {
         return .array(list(query, sorter, skip: skip, limit: limit ?? .max, countingAll: false).records)
     }
 
-    /// - Parameter countingAll: whether the total is needed, so that listing cannot stop at the limit.
+    /// - Parameter countingAll: whether the total is needed, so that iteration must not stop at the limit.
     private func list(
         _ query: MemoryQuery, _ sorter: QuerySorter?, skip: Int, limit: Int, countingAll: Bool
     ) -> (total: Int, records: [JSONValue]) {
@@ -201,12 +201,12 @@ extension MemoryService {
 
     /// Creates one record from an object, or several from an array of objects.
     ///
-    /// An id in the data is kept, and replaces the record that has it, as in FeathersJS. Null, `0`, `false` and an empty string
-    /// are not ids here. `$select` applies to the result.
+    /// The service keeps an id in the data and, like FeathersJS, replaces an existing record with that id. Null, `0`, `false` and an empty
+    /// string do not count as ids. `$select` applies to the result.
     ///
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` for an array if the service's `multi` does not allow it,
-    ///   ``FeathersError/Code/badRequest`` for data that is not an object or whose id is neither a string nor a number,
-    ///   ``FeathersError/Code/conflict`` if the service's `makeID` returns an id in use. Of several records either all are created or none.
+    ///   ``FeathersError/Code/badRequest`` for data that isn't an object or whose id is neither a string nor a number,
+    ///   ``FeathersError/Code/conflict`` if the service's `makeID` returns an id in use. Either all of several records are created or none.
     public func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
         let selection = try QuerySelection(params.query, keeping: options.id)
         guard case .array(let elements) = data else {
@@ -228,7 +228,7 @@ extension MemoryService {
             object[options.id] = id.json
             records.append((RecordKey(id), .object(object)))
         }
-        // Nothing fails from here on.
+        // Nothing can fail from here on.
         nextID = assignment.nextID
         for (key, record) in records { store.store(record, for: key) }
         return records.map(\.record)
@@ -242,7 +242,7 @@ private struct IDAssignment {
     init(nextID: Int64) { self.nextID = nextID }
 
     mutating func id(for record: JSONObject, _ options: MemoryService.Options, _ store: RecordStore) throws(FeathersError) -> ServiceID {
-        // Not `??`, whose right side would lose the type of its error.
+        // Not `??`, because its right side would lose the error's type.
         let id: ServiceID
         if let given = try given(record, options) { id = given } else { id = try generated(record, options, store) }
         taken.insert(RecordKey(id))
@@ -265,7 +265,7 @@ private struct IDAssignment {
             var data = record
             data.removeValue(forKey: options.id)
             let id = makeID(data)
-            guard isFree(id, store) else { throw FeathersError(.conflict, "The id '\(id)' is in use") }
+            guard isFree(id, store) else { throw FeathersError(.conflict, "The id '\(id)' is already in use") }
             return id
         }
         while !isFree(.integer(nextID), store) { nextID += 1 }
@@ -291,7 +291,7 @@ struct MemoryQuery {
 
     func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }
 
-    /// The selected properties of a record.
+    /// Returns the selected properties of a record.
     /// - Throws: ``FeathersError/Code/notFound`` if the record does not match.
     func callAsFunction(_ record: JSONValue, _ id: ServiceID) throws(FeathersError) -> JSONValue {
         guard matcher.matches(record) else { throw FeathersError.noRecord(id) }

@@ -6,7 +6,7 @@ extension MemoryService {
         let operators: [QueryOperator]
         let makeID: (@Sendable (JSONObject) -> ServiceID)?
 
-        /// The options of a call, whose params may replace some.
+        /// Returns the options with the overrides of a call's params applied.
         func applying(_ params: Params) -> Options {
             var options = self
             if let multi = params.multi { options.multi = multi }
@@ -25,32 +25,32 @@ extension MemoryService {
         }
     }
 
-    /// The methods that may work on several records at once, as in FeathersJS' `multi` option.
+    /// The methods that may affect several records at once, as in FeathersJS' `multi` option.
     public enum MultipleRecords: Sendable, Hashable {
-        /// No method, which is FeathersJS' default.
+        /// No method. This is FeathersJS' default.
         case none
         /// `create` with an array, `patch` and `remove` with a nil id.
         case all
-        /// Only these of `create`, `patch` and `remove`.
+        /// Only the given methods among `create`, `patch` and `remove`.
         case only(Set<ServiceMethod>)
     }
 }
 
 /// The page sizes of a service, as in FeathersJS' `paginate` option.
 public struct Pagination: Sendable, Hashable {
-    /// Nil for whole lists.
+    /// The default page size; nil for unpaginated lists.
     private let `default`: Int?
     private let max: Int?
 
-    /// No pages: `find` returns an array of all records that match, as with FeathersJS' `paginate: false`.
+    /// No pagination: `find` returns an array of all matching records, like FeathersJS' `paginate: false`.
     public static let off = Pagination(default: nil, max: nil)
 
     private init(default: Int?, max: Int?) { (self.default, self.max) = (`default`, max) }
 
-    /// Creates page sizes: a default, for queries without a valid `$limit`, and a maximum if there is one.
+    /// Creates page sizes: a default for queries without a valid `$limit`, and an optional maximum.
     public init(default: Int, max: Int? = nil) { self.init(default: .some(`default`), max: max) }
 
-    /// The size of a page for a query's `$limit`; nil without pages. A negative number, or a value that is not a number, is ignored.
+    /// Returns the size of a page for a query's `$limit`; nil without pagination. Negative and nonnumeric values are ignored.
     func limit(for requested: JSONValue?) -> Int? {
         guard let standard = self.default else { return nil }
         let limit = requested.flatMap { ParsedInteger($0).value }.flatMap { $0 >= 0 ? $0 : nil } ?? standard
@@ -59,7 +59,7 @@ public struct Pagination: Sendable, Hashable {
 }
 
 extension Params {
-    /// The page sizes of a ``MemoryService`` for this call, in place of the service's own; never sent.
+    /// The page sizes that override those of a ``MemoryService`` for this call. Never sent.
     ///
     /// A hook that needs every record sets `context.params.pagination = .off`.
     public var pagination: Pagination? {
@@ -67,7 +67,7 @@ extension Params {
         set { self[CallPagination.self] = newValue }
     }
 
-    /// The methods that may work on several records of a ``MemoryService`` in this call, in place of the service's own; never sent.
+    /// The methods that may affect several records of a ``MemoryService`` in this call, overriding its own option. Never sent.
     public var multi: MemoryService.MultipleRecords? {
         get { self[CallMulti.self] }
         set { self[CallMulti.self] = newValue }

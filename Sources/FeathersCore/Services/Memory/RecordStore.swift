@@ -1,9 +1,9 @@
-/// The records of a memory service by id, in the order of JavaScript's object keys: integers ascending, then the others in the
-/// order they were added.
+/// The records of a memory service by id, in the order of JavaScript's object keys: integers in ascending order, then the others in
+/// insertion order.
 struct RecordStore: Sendable {
     private var indexed = OrderedRecords<UInt32>()
     private var named = OrderedRecords<ExactString>()
-    /// Whether an integer was added after a greater one. The records are sorted when they are next listed.
+    /// Whether an integer was added after a greater one. If so, the records are sorted before they are next listed.
     private var needsSorting = false
 
     var count: Int { indexed.count + named.count }
@@ -56,7 +56,7 @@ enum RecordKey: Hashable, Sendable {
     /// Any other text, compared by code units.
     case name(ExactString)
 
-    /// The greatest array index in JavaScript.
+    /// The largest array index in JavaScript.
     private static let greatestIndex = UInt32.max - 1
 
     init(_ id: ServiceID) {
@@ -73,7 +73,7 @@ enum RecordKey: Hashable, Sendable {
         self = .index(index)
     }
 
-    /// The integer of a text in canonical form: "7", but neither "07" nor "+7".
+    /// Returns the integer for text in canonical form: "7", but not "07" or "+7".
     private static func index(in text: String) -> UInt32? {
         let digits = text.utf8
         guard let first = digits.first, digits.count <= 10, first != UInt8(ascii: "0") || digits.count == 1 else { return nil }
@@ -87,8 +87,7 @@ enum RecordKey: Hashable, Sendable {
 }
 
 /// Records by key, in the order they were added or sorted.
-///
-/// The records are in one array, and a dictionary has their indices. A removed record leaves a gap; the array is compacted when
+/// The records are in one array, with a dictionary of their indices. Removing a record leaves a gap. The array is compacted when
 /// more than half of it is gaps, so that removing takes constant time on average.
 struct OrderedRecords<Key: Hashable & Sendable>: Sendable {
     private struct Slot: Sendable {
@@ -118,10 +117,10 @@ struct OrderedRecords<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Changes a record in place. Does nothing for an unknown key.
+    /// Modifies a record in place. Does nothing for an unknown key.
     mutating func change(_ key: Key, _ change: (inout JSONValue) -> Void) {
         guard let place = places[key], var record = slots[place].record else { return }
-        // Taken out of the slot, so that the change does not copy it.
+        // Moved out of the slot, so that modifying it does not copy it.
         slots[place].record = nil
         change(&record)
         slots[place].record = record

@@ -1,9 +1,9 @@
-/// Determines which pages of a list to request. A state machine without I/O.
+/// The state machine that determines which pages of a list to request. Without I/O.
 struct PageCursor: Sendable {
     private enum Order: Sendable {
-        /// By `$skip`. Records that are created or removed meanwhile shift the pages after them.
+        /// By `$skip`. Records created or removed in the meantime shift later pages.
         case counted
-        /// By the sorted properties of the last record. Pages do not shift, and no record is repeated.
+        /// By the sorted properties of the last record. Pages do not shift, and records are not repeated.
         case keyed([(property: String, isDescending: Bool)])
     }
 
@@ -25,10 +25,10 @@ struct PageCursor: Sendable {
     /// - Parameters:
     ///   - query: the query. Its `$limit` applies to all pages together, and its `$skip` to the first.
     ///   - size: the size of a page.
-    ///   - key: the unique property that tells pages apart; nil to use `$skip`.
-    /// - Throws: ``FeathersError/Code/badRequest``, which names what in the query cannot be paged.
+    ///   - key: the unique property that separates pages; nil to use `$skip`.
+    /// - Throws: ``FeathersError/Code/badRequest`` that names the part of the query that prevents paging.
     init(_ query: Query, size: Int, key: String?) throws(FeathersError) {
-        guard size > 0 else { throw FeathersError(.badRequest, "A page needs room for one record at least", execution: .neverSent) }
+        guard size > 0 else { throw FeathersError(.badRequest, "The page size must be at least 1", execution: .neverSent) }
         start = try Self.count("$skip", in: query) ?? 0
         bound = try Self.count("$limit", in: query) ?? .max
         remaining = bound
@@ -40,7 +40,7 @@ struct PageCursor: Sendable {
         query.json["$skip"] = nil
         if let key {
             guard start == 0 else {
-                throw FeathersError(.badRequest, "Pages that are kept apart by '\(key)' cannot begin with $skip", execution: .neverSent)
+                throw FeathersError(.badRequest, "Pages keyed by '\(key)' cannot be combined with $skip", execution: .neverSent)
             }
             if query.json["$sort"]?.object?[key] == nil { query = query.sorted(by: key) }
             let sort = query.json["$sort"]?.object ?? [:]
@@ -53,7 +53,7 @@ struct PageCursor: Sendable {
         isOver = remaining == 0
     }
 
-    /// The queries of the next pages, in order. More than one only if they do not depend on each other.
+    /// Returns the queries of the next pages, in order. Returns more than one only if they do not depend on each other.
     func next(atMost count: Int) throws(FeathersError) -> [Query] {
         guard !isOver else { return [] }
         switch order {
@@ -61,7 +61,7 @@ struct PageCursor: Sendable {
             guard let last else { return [query.limit(min(size, remaining))] }
             return [try query.after(last, sortedBy: keys).limit(min(size, remaining))]
         case .counted:
-            // The first page tells the server's maximum and the total.
+            // The first page reveals the server's maximum and the total.
             guard !isFirst, let total else { return [page(at: position, remaining)] }
             return (0..<count).map { position + $0 * size }.filter { $0 < total && $0 - position < remaining }.map {
                 page(at: $0, remaining - ($0 - position))
@@ -74,7 +74,7 @@ struct PageCursor: Sendable {
         return position > 0 ? page.skip(position) : page
     }
 
-    /// Takes the result of the first query from `next(atMost:)`.
+    /// Processes the result of the first query from `next(atMost:)`.
     /// - Returns: whether the results of the other queries are the pages that follow.
     /// - Throws: ``FeathersError/Code/generalError`` if the service returns the same page again.
     mutating func received(_ page: Paginated<JSONValue>) throws(FeathersError) -> Bool {
@@ -82,14 +82,14 @@ struct PageCursor: Sendable {
         if let limit = page.limit, limit > 0 { size = min(size, limit) }
         if case .counted = order { total = page.total ?? total } else if isFirst { total = page.total }
         guard isFirst || page.isEmpty || page.data != lastPage else {
-            throw FeathersError(.generalError, "The service answers every page with the same records: it does not know $skip")
+            throw FeathersError(.generalError, "The service returns the same records for every page: it does not support $skip")
         }
         isFirst = false
         (last, lastPage) = (page.last ?? last, page.data)
         position += page.count
         remaining -= min(page.count, remaining)
         let isShort = page.count < min(asked, size)
-        // A list that is longer than requested is the whole list: the service does not paginate.
+        // A list that is longer than requested is the whole list, because the service does not paginate.
         let isWhole = page.count > asked && page.total == nil
         isOver = remaining == 0 || page.isEmpty || isShort || isWhole || isAtTotal
         return !isOver && page.count == step
@@ -101,20 +101,20 @@ struct PageCursor: Sendable {
         if case .counted = order, let total { position >= total } else { false }
     }
 
-    /// The number of records on all pages; nil if the service does not tell.
+    /// The number of records on all pages; nil if the service does not report a total.
     var expected: Int? { total.map { min(max($0 - start, 0), bound) } }
 
     private static func count(_ name: String, in query: Query) throws(FeathersError) -> Int? {
         guard let value = query.json[name] else { return nil }
         guard let count = ParsedInteger(value).value, count >= 0 else {
-            throw FeathersError(.badRequest, "Pages need a \(name) that is a whole number, 0 or more", execution: .neverSent)
+            throw FeathersError(.badRequest, "Paging requires \(name) to be a whole number of at least 0", execution: .neverSent)
         }
         return count
     }
 }
 
 extension Query {
-    /// A query for the records after the given one in the order of these properties: equal in the first properties, then greater in the next.
+    /// Returns a query for the records after the given one: equal in the first properties, then greater in the next.
     fileprivate func after(_ record: JSONValue, sortedBy keys: [(property: String, isDescending: Bool)]) throws(FeathersError) -> Query {
         var alternatives: [Query] = []
         var equal = Query()
@@ -122,7 +122,7 @@ extension Query {
             guard let value = QueryPath(property).value(in: record), !value.isNull else {
                 throw FeathersError(
                     .generalError,
-                    "A record has no '\(property)', by which its page should be told from the next: only counting can page it")
+                    "A record has no '\(property)', which separates its page from the next: use paging without a key")
             }
             alternatives.append(equal.setting(property, [isDescending ? "$lt" : "$gt": value]))
             equal = equal.setting(property, value)
@@ -130,7 +130,7 @@ extension Query {
         return any(of: alternatives)
     }
 
-    /// Adds the sorted properties to the selection, if there is one, since sorting on this side needs them.
+    /// Returns the query with the sorted properties added to the selection, if any, because sorting locally requires them.
     package func selectingSortedProperties() -> Query {
         guard let select = json["$select"], !select.isNull else { return self }
         return selecting(json["$sort"]?.object?.map { String($0.key.prefix { $0 != "." }) } ?? [])

@@ -1,16 +1,16 @@
 extension UntypedService {
-    /// The pages of a list, fetched as they are read.
+    /// Returns the pages of a list. Each page is fetched when you read it.
     ///
     /// ```swift
     /// for try await page in messages.pages(of: 100, keyedBy: "id") { show(page.records, page.fraction) }
     /// ```
     /// - Parameters:
     ///   - query: the query. Its `$limit` applies to all pages together.
-    ///   - size: the size of a page. The service's maximum applies.
-    ///   - key: a unique property such as `id`. Pages then continue after the last record instead of using `$skip`, so that no record is
+    ///   - size: the size of a page. The service's maximum also applies.
+    ///   - key: a unique property such as `id`. Pages then continue after the last record instead of using `$skip`, so that records are not
     ///     repeated or missed while others are created and removed. Every property in `$sort` must have a value in every record.
-    ///   - prefetch: how many further pages may be fetched together with the next one. Without a `key` only.
-    ///   - params: the params of every call, such as header fields and the timeout of a page.
+    ///   - prefetch: the number of additional pages that may be fetched together with the next one. Ignored with a `key`.
+    ///   - params: the params of every call, such as header fields and the timeout for each page.
     public func pages(
         _ query: Query = Query(), of size: Int = 100, keyedBy key: String? = nil, prefetching prefetch: Int = 0, params: Params = Params()
     ) -> ServicePages<JSONValue> {
@@ -22,7 +22,7 @@ extension UntypedService {
 }
 
 extension TypedService {
-    /// The pages of a list as models, fetched as they are read; see ``UntypedService/pages(_:of:keyedBy:prefetching:params:)``.
+    /// Returns the pages of a list as models; see ``UntypedService/pages(_:of:keyedBy:prefetching:params:)``.
     public func pages(
         _ query: Query = Query(), of size: Int = 100, keyedBy key: String? = nil, prefetching prefetch: Int = 0, params: Params = Params()
     ) -> ServicePages<Model> {
@@ -45,7 +45,7 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
     let prefetch: Int
     /// Parses a result of `find`.
     var read: @Sendable (JSONValue) throws -> Paginated<JSONValue> = { try Paginated(json: $0) }
-    /// Makes an element of a record and its position in the list; nil to leave it out.
+    /// Creates an element from a record and its position in the list; nil to skip it.
     let decode: @Sendable (JSONValue, Int) throws -> Element?
 
     /// The records of all pages, one by one.
@@ -63,8 +63,8 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
             cursor = Result { () throws(FeathersError) in try PageCursor(pages.query, size: pages.size, key: pages.key) }
         }
 
-        /// The next page; nil after the last.
-        /// - Throws: what `find` throws, ``FeathersError`` if the list cannot be paged, `CancellationError`.
+        /// Returns the next page; nil after the last.
+        /// - Throws: the errors of `find`, ``FeathersError`` if the list cannot be paged, `CancellationError`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ServicePage<Element>? {
             var cursor = try self.cursor.get()
             if fetched.isEmpty { fetched = try await pages.fetch(cursor.next(atMost: pages.prefetch + 1))[...] }
@@ -78,7 +78,7 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Fetches several pages concurrently. If one fails, all fail.
+    /// Fetches several pages concurrently. If one fails, the others are cancelled.
     private func fetch(_ queries: [Query]) async throws -> [Paginated<JSONValue>] {
         guard queries.count > 1 else { return try await queries.isEmpty ? [] : [page(queries[0])] }
         return try await withThrowingTaskGroup(of: (Int, Paginated<JSONValue>).self) { group in
@@ -100,14 +100,14 @@ public struct ServicePage<Element: Sendable>: Sendable {
     public let records: [Element]
     /// The number of records before this page, including skipped ones.
     public let position: Int
-    /// How many records the service sent, those included that were left out because they cannot be decoded.
+    /// The number of records that the service sent, including skipped ones that cannot be decoded.
     let count: Int
-    /// The number of records on all pages; nil if the service does not tell.
+    /// The number of records on all pages; nil if the service does not report a total.
     public let expected: Int?
-    /// The number of records that match, from the service's `total`; nil if it does not paginate.
+    /// The number of matching records, from the service's `total`; nil if it does not paginate.
     public let total: Int?
 
-    /// The progress up to and including this page, from 0 to 1; nil if the service does not tell the total.
+    /// The progress up to and including this page, from 0 to 1; nil if the service does not report a total.
     public var fraction: Double? {
         guard let total else { return nil }
         return total == 0 ? 1 : min(Double(position + count) / Double(total), 1)

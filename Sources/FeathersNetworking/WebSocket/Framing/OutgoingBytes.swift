@@ -1,8 +1,8 @@
-/// A queue of bytes to send: appended at the end, taken from the front. Its memory is released once a burst is over.
+/// A queue of bytes to send, appended at the end and taken from the front. Its memory is released when a burst is over.
 ///
 /// Unchecked: it is noncopyable and the only owner of its memory, which callers see only during a call.
 struct OutgoingBytes: ~Copyable, @unchecked Sendable {
-    /// A larger buffer is not kept while nothing is queued.
+    /// The maximum size of a buffer that is kept while nothing is queued.
     private static let largestKept = 64 << 10
 
     private var memory: UnsafeMutableRawBufferPointer
@@ -17,7 +17,7 @@ struct OutgoingBytes: ~Copyable, @unchecked Sendable {
     var isEmpty: Bool { start == end }
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[start..<end]) }
 
-    /// Makes room for `count` more bytes and gives it, uninitialized, to `fill`, which writes all of them.
+    /// Reserves `count` more bytes and passes them, uninitialized, to `fill`, which must write all of them.
     mutating func append(_ count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
         reserve(count)
         fill(UnsafeMutableRawBufferPointer(rebasing: memory[end..<(end + count)]))
@@ -40,7 +40,7 @@ struct OutgoingBytes: ~Copyable, @unchecked Sendable {
     private mutating func reserve(_ count: Int) {
         guard memory.count - end < count else { return }
         if memory.count - self.count >= count, start >= self.count {
-            // The front half is free: moving what is left is cheaper than a new buffer.
+            // The front half is free, so moving the remaining bytes is cheaper than a new buffer.
             memory.copyMemory(from: bytes)
             (start, end) = (0, self.count)
         } else {

@@ -1,7 +1,7 @@
-/// The closing handshake (RFC 6455, section 7): which side has sent a close frame, and when the connection is over. Exactly one action
-/// carries ``Action/finish``.
+/// The closing handshake (RFC 6455, section 7): which side has sent a close frame, and when the connection is over. Exactly one action carries
+/// ``Action/finish``.
 struct WebSocketClosing {
-    /// What is to be done, in this order.
+    /// The steps to take, in this order.
     struct Action {
         var send: WebSocketCloseFrame?
         var finish: WebSocketClosure?
@@ -20,9 +20,9 @@ struct WebSocketClosing {
         return Action(send: frame)
     }
 
-    /// The peer closes, or answers our closing: either way the handshake is complete once it has its response.
+    /// Handles the peer's close frame. Whether it begins the handshake or responds to ours, our response completes the handshake.
     mutating func receivedClose(_ frame: WebSocketCloseFrame) -> Action {
-        // Section 5.5.1: a close frame is answered with its own code.
+        // Section 5.5.1: the response to a close frame repeats its code.
         let answer = frame.code.map { WebSocketCloseFrame(code: $0) } ?? WebSocketCloseFrame(code: 1000)
         return end(WebSocketClosure(code: frame.code ?? 1005, reason: frame.reason), telling: answer)
     }
@@ -35,14 +35,14 @@ struct WebSocketClosing {
 
     mutating func lost(_ error: WebSocketError) -> Action { end(WebSocketClosure(code: 1006, error: error), telling: nil) }
 
-    /// The peer has not answered our close frame in time.
+    /// Handles the deadline for the peer's response to our close frame.
     mutating func deadlinePassed() -> Action {
         guard phase == .closeSent else { return Action() }
-        return lost(WebSocketError(.timeout, "The server did not answer the closing handshake in time"))
+        return lost(WebSocketError(.timeout, "The server did not respond to the closing handshake in time"))
     }
 
     mutating func abandoned() -> Action {
-        let closure = WebSocketClosure(code: 1006, error: WebSocketError(.closed, "The WebSocket was dropped without being closed"))
+        let closure = WebSocketClosure(code: 1006, error: WebSocketError(.closed, "The WebSocket was released without being closed"))
         return end(closure, telling: WebSocketCloseFrame(code: 1001))
     }
 

@@ -1,4 +1,4 @@
-/// Writes the frames a client sends: whole and masked (RFC 6455, section 5.2).
+/// Writes client frames, which are unfragmented and masked (RFC 6455, section 5.2).
 struct WebSocketFrameWriter {
     private var keys = WebSocketMaskKeys()
 
@@ -46,10 +46,10 @@ extension WebSocketMessage {
     }
 }
 
-/// Masking, which every frame of a client needs (RFC 6455, section 5.3).
+/// Masking, which is required for all client frames (RFC 6455, section 5.3).
 enum WebSocketMask {
-    /// Copies `source` to `target`, masked with `key`: its bytes in memory order, as they stand in the frame. Eight bytes at a time, in a
-    /// shape the optimizer turns into vectors: large messages are masked as fast as memory is read.
+    /// Copies `source` to `target`, masked with the bytes of `key` in memory order, as they appear in the frame. Works on eight bytes at a time, in a
+    /// form that the optimizer vectorizes, so large messages are masked as fast as memory can be read.
     static func copy(_ source: UnsafeRawBufferPointer, to target: UnsafeMutableRawBufferPointer, key: UInt32) {
         precondition(target.count >= source.count)
         guard let from = source.baseAddress, let to = target.baseAddress else { return }
@@ -69,7 +69,7 @@ enum WebSocketMask {
     }
 }
 
-/// Masking keys, fresh for every frame and from the system's strong source of randomness (RFC 6455, section 10.3), which is asked for many at a time.
+/// Masking keys, new for every frame and cryptographically random (RFC 6455, section 10.3). They are generated in batches.
 struct WebSocketMaskKeys {
     private var pool: [UInt32] = []
 

@@ -1,18 +1,18 @@
-/// Bytes in, messages and control frames out: the receiving half of an open WebSocket.
+/// The receiving half of an open WebSocket, which turns bytes into messages and control frames.
 struct WebSocketReceiver {
     private var parser = WebSocketFrameParser()
     private var assembler: WebSocketMessageAssembler
     private var isOver = false
-    /// How many more frames ``next(_:)`` takes; with none left, it leaves `input` as it is.
+    /// The number of frames that ``next(_:)`` may still consume. At zero, it leaves `input` unchanged.
     var allowance = Int.max
 
-    /// - Parameter largeText: from how many bytes on a text is given as ``WebSocketIncoming/largeText(_:)``, unchecked.
+    /// Creates a receiver. Text of at least `largeText` bytes is returned as ``WebSocketIncoming/largeText(_:)``, without validation.
     init(maximumMessageSize: Int, largeText: Int = .max) {
         assembler = WebSocketMessageAssembler(maximumSize: maximumMessageSize, largeText: largeText)
     }
 
-    /// Takes the next whole thing off the front of `input`; nil when more bytes are needed, or no frame is allowed any more. Whatever
-    /// follows a close frame or a violation is discarded (RFC 6455, sections 5.5.1 and 7.1.7).
+    /// Consumes the next complete message or control frame from the front of `input`. Returns nil if more bytes are needed or the allowance is used
+    /// up. Bytes after a close frame or a violation are discarded (RFC 6455, sections 5.5.1 and 7.1.7).
     mutating func next(_ input: inout UnsafeRawBufferPointer) throws(WebSocketViolation) -> WebSocketIncoming? {
         guard !isOver else { return nil }
         do throws(WebSocketViolation) {
@@ -34,20 +34,20 @@ struct WebSocketReceiver {
     }
 }
 
-/// Splits a stream of bytes into frames, whatever the size of the reads.
+/// Splits a stream of bytes into frames, regardless of how the bytes are divided into reads.
 struct WebSocketFrameParser {
     enum Step {
         case began(WebSocketFrameHeader)
-        /// The next part of the payload, in the memory given; every frame ends with a last part, be it empty.
+        /// The next part of the payload, in the given memory. Every frame ends with a last part, even if it is empty.
         case payload(UnsafeRawBufferPointer, isLast: Bool)
     }
 
-    /// A header's first bytes, while the rest has yet to come.
+    /// The first bytes of a header that is still incomplete.
     private var pending: [UInt8] = []
-    /// Payload still to come; nil between frames.
+    /// The number of payload bytes still to come, or nil between frames.
     private var remaining: Int?
 
-    /// Takes the next step off the front of `input`; nil when more bytes are needed, and `input` is empty then.
+    /// Consumes the next step from the front of `input`. Returns nil, with `input` empty, if more bytes are needed.
     mutating func next(_ input: inout UnsafeRawBufferPointer) throws(WebSocketViolation) -> Step? {
         guard let remaining else { return try header(&input) }
         guard remaining == 0 || !input.isEmpty else { return nil }
@@ -93,22 +93,22 @@ extension UnsafeRawBufferPointer {
 
 enum WebSocketIncoming: Equatable {
     case message(WebSocketMessage)
-    /// The bytes of a large text, which may not be UTF-8: to find out takes as long as everything else that is done with them.
+    /// The bytes of a large text, which may not be UTF-8. Validating it takes as long as all other work on the text.
     case largeText([UInt8])
     case ping([UInt8])
     case pong([UInt8])
     case close(WebSocketCloseFrame)
 }
 
-/// Assembles messages from frames; control frames may come between fragments (RFC 6455, section 5.4).
+/// Assembles messages from frames. Control frames may appear between fragments (RFC 6455, section 5.4).
 struct WebSocketMessageAssembler {
-    /// Whatever length a frame announces, at most this much is allocated before its bytes arrive.
+    /// The maximum number of bytes to allocate before the payload arrives, regardless of the length that a frame announces.
     private static let maximumReservation = 1 << 20
 
     private let maximumSize: Int
     private let largeText: Int
     private var frame = WebSocketFrameHeader(isFinal: true, opcode: .text, payloadLength: 0)
-    /// Text or binary, while a message is unfinished.
+    /// Text or binary while a message is incomplete.
     private var kind: WebSocketOpcode?
     private var message: [UInt8] = []
     private var control: [UInt8] = []
@@ -122,9 +122,9 @@ struct WebSocketMessageAssembler {
         frame = header
         guard !header.opcode.isControl else { return }
         if header.opcode == .continuation {
-            guard kind != nil else { throw .protocolError("A continuation frame continues nothing") }
+            guard kind != nil else { throw .protocolError("A continuation frame has no message to continue") }
         } else {
-            guard kind == nil else { throw .protocolError("A message begins before the last one ended") }
+            guard kind == nil else { throw .protocolError("A message begins before the previous one ended") }
             kind = header.opcode
         }
         guard header.payloadLength <= maximumSize - message.count else { throw .tooLarge(limit: maximumSize) }
@@ -136,7 +136,7 @@ struct WebSocketMessageAssembler {
             return isLast ? try endControl() : nil
         }
         if isLast, frame.isFinal, message.isEmpty, part.count < largeText {
-            // Most messages arrive in one piece: decoded where they are.
+            // Most messages arrive in one piece and are decoded in place.
             return .message(try decode(part))
         }
         if message.isEmpty { message.reserveCapacity(min(frame.payloadLength, Self.maximumReservation)) }
@@ -169,10 +169,10 @@ struct WebSocketMessageAssembler {
 }
 
 extension WebSocketMessage {
-    /// A text message.
-    /// - Throws: a violation with 1007 for what is not UTF-8.
+    /// Creates a text message.
+    /// - Throws: A violation with 1007 if the bytes aren't UTF-8.
     init(text bytes: UnsafeRawBufferPointer) throws(WebSocketViolation) {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidText("A text message is no UTF-8") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidText("A text message isn't UTF-8") }
         self = .text(text)
     }
 }

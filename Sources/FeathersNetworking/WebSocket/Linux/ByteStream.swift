@@ -2,11 +2,11 @@
     import CCurl
     import Foundation
 
-    /// An open connection that carries bytes. It closes with its last reference. Only one thread at a time may call it; shared streams need
-    /// a lock.
+    /// An open connection that carries bytes. It closes when its last reference is released. Only one thread at a time may call it; shared streams
+    /// need a lock.
     protocol ByteStream: AnyObject, Sendable {
         var descriptor: Int32 { get }
-        /// Whether bytes may wait above the socket, where watching it does not show them: then reading goes on until nothing is left.
+        /// Whether bytes may be buffered above the socket, where watching the socket does not reveal them. If so, read until nothing is left.
         var holdsBytes: Bool { get }
         func read(into buffer: UnsafeMutableRawBufferPointer) -> ByteStreamProgress
         func write(_ bytes: UnsafeRawBufferPointer) -> ByteStreamProgress
@@ -14,25 +14,25 @@
 
     enum ByteStreamProgress: Sendable, Equatable {
         case bytes(Int)
-        /// Nothing can be done before the socket is ready again.
+        /// No progress is possible until the socket is ready again.
         case wouldBlock
         case ended
         case failed(String)
     }
 
-    /// A plain connection, without libcurl's handle around it: 3 KB instead of 24.
+    /// A plain connection without libcurl's handle around it, which takes 3 KB instead of 24 KB.
     final class SocketByteStream: ByteStream {
         let descriptor: Int32
         let holdsBytes = false
 
-        /// - Parameter descriptor: a non-blocking socket, owned from here on.
+        /// Takes ownership of a non-blocking socket.
         init(owning descriptor: Int32) { self.descriptor = descriptor }
 
-        /// A duplicate of another's socket, which may be closed then; nil where there are no more descriptors.
+        /// Duplicates another stream's socket, which may then be closed. Returns nil if no more descriptors are available.
         convenience init?(duplicating socket: Int32) {
             let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
             guard copy >= 0 else { return nil }
-            // Shared with the original, which libcurl has set already.
+            // These flags are shared with the original, for which libcurl has already set them.
             _ = fcntl(copy, F_SETFL, fcntl(copy, F_GETFL) | O_NONBLOCK)
             self.init(owning: copy)
         }
@@ -61,25 +61,25 @@
         }
     }
 
-    /// A connection that libcurl made and keeps: TLS, or through a proxy. It lives in the cache of a multi handle of its own, which
-    /// `curl_easy_send` and `curl_easy_recv` touch as well.
+    /// A connection that libcurl made and still owns: TLS, or through a proxy. It lives in the cache of its own multi handle, which `curl_easy_send`
+    /// and `curl_easy_recv` also access.
     ///
-    /// Unchecked: the handles and the record are used by one thread at a time: by the dialing one until the stream is handed over, then
-    /// under the lock of ``WebSocketLink`` (``ByteStream``).
+    /// Unchecked: only one thread at a time uses the handles and the record. First the dialing thread until the stream is passed on, then any thread
+    /// that holds the lock of ``WebSocketLink`` (``ByteStream``).
     final class CurlByteStream: ByteStream, @unchecked Sendable {
         private static let largestRecord = 16 * 1024
 
         let easy: UnsafeMutableRawPointer
         let multi: UnsafeMutableRawPointer
-        /// What was offered to libcurl last and not taken. Up to 8.13, OpenSSL wants the very same memory and no less of it once more,
-        /// or it ends the connection.
+        /// The last bytes offered to libcurl but not accepted. Up to libcurl 8.13, OpenSSL requires the same memory and at least the same length
+        /// again, or it ends the connection.
         private var record: UnsafeMutableRawBufferPointer?
 
         let holdsBytes = true
         /// -1 until ``connected()``.
         private(set) var descriptor: Int32 = -1
 
-        /// Makes the handles, not connected yet; nil without memory.
+        /// Creates the handles without connecting. Returns nil if out of memory.
         init?() {
             guard let multi = curl_multi_init() else { return nil }
             guard let easy = curl_easy_init() else {
@@ -90,14 +90,14 @@
             self.multi = multi
         }
 
-        /// `CURLOPT_CONNECT_ONLY` has done its work: from here on this is a stream, if there is a socket.
+        /// Turns the finished `CURLOPT_CONNECT_ONLY` transfer into a stream. Returns `false` if there is no socket.
         func connected() -> Bool {
             descriptor = ccurl_active_socket(easy)
             return descriptor >= 0
         }
 
         deinit {
-            // The close_notify of TLS goes out here.
+            // This sends TLS's close_notify.
             BrokenPipeSignal.swallowed {
                 curl_multi_remove_handle(multi, easy)
                 curl_easy_cleanup(easy)

@@ -1,11 +1,11 @@
 #if os(Linux)
     import FeathersSupport
 
-    /// A WebSocket over a connection that libcurl made. Dropped without having been closed, it closes with 1001.
+    /// A WebSocket over a connection that libcurl made. If released without being closed, it closes with 1001.
     final class CurlWebSocketConnection: WebSocketConnection {
         private let link: WebSocketLink
 
-        /// - Parameter early: what arrived on the stream together with the answer to the opening handshake.
+        /// Creates a connection. `early` holds the bytes that arrived together with the response to the opening handshake.
         init(
             _ stream: any ByteStream, early: [UInt8], on loop: SocketLoop, host: String, maximumMessageSize: Int,
             closingTimeout: Duration
@@ -21,7 +21,7 @@
         func close(code: UInt16, reason: String) { link.close(WebSocketCloseFrame(code: code, reason: reason)) }
     }
 
-    /// One connection for all threads: sends from any of them, and wakes the loop's thread, which receives.
+    /// A connection as shared by all threads. It sends from any thread, and wakes the loop's thread, which receives.
     final class WebSocketLink: Sendable {
         private let loop: SocketLoop
         let token: SocketLoop.Token
@@ -37,7 +37,7 @@
             outbound = Locked(WebSocketOutbound(stream))
         }
 
-        /// Hands the socket to the loop.
+        /// Passes the socket to the loop.
         func attach(_ stream: any ByteStream, early: [UInt8], maximumMessageSize: Int) {
             loop.send(.attach(token) { WebSocketPump(self, stream: stream, early: early, maximumMessageSize: maximumMessageSize) })
         }
@@ -48,7 +48,7 @@
                 return outbound.closure
             }
             if let closure {
-                // Over before it began: there is nothing left on the loop to tell it.
+                // The connection ended before it started, so the loop no longer reports its end.
                 loop.send(.call { handler(.closed(closure)) })
             } else {
                 wake()
@@ -59,7 +59,7 @@
             let progress: WebSocketOutbound.Progress = outbound.withLock { outbound in
                 if let obstacle = outbound.obstacle { return .failed(obstacle) }
                 guard outbound.hasRoom(for: message) else {
-                    return .failed(WebSocketError(.queueFull, "More is queued for the server than the connection keeps"))
+                    return .failed(WebSocketError(.queueFull, "The connection's send queue is full"))
                 }
                 return outbound.send(message)
             }
@@ -72,11 +72,11 @@
                 _ = outbound.send(.close, frame.payload)
                 return true
             }
-            // The deadline is the loop's to set, as is whatever is left to write.
+            // The loop sets the deadline and writes the remaining bytes.
             if isFirst { wake() }
         }
 
-        /// Delivers the large message that waits, unless the connection has ended meanwhile, and lets the loop go on. Called on the pump's
+        /// Delivers the pending large message, unless the connection has ended in the meantime, and lets the loop continue. Called on the pump's
         /// queue.
         func deliver(to handler: @Sendable (WebSocketEvent) -> Void) {
             var violation: WebSocketViolation?
@@ -92,7 +92,7 @@
         private func takeLargeMessage() throws(WebSocketViolation) -> WebSocketMessage? {
             let waiting: (bytes: [UInt8], isText: Bool)? = outbound.withLock { outbound in
                 guard outbound.closure == nil, case .waiting(let bytes, let isText)? = outbound.delivery else { return nil }
-                // The bytes of a text are released once it is made.
+                // Releases the bytes of a text as soon as the string has been created.
                 outbound.delivery = nil
                 return (bytes, isText)
             }

@@ -1,29 +1,29 @@
 #if os(Linux)
     import Foundation
 
-    /// Opens WebSockets on Linux: connected by the libcurl that Foundation itself uses, framed here (RFC 6455).
+    /// Opens WebSockets on Linux. Connections are made by the libcurl that Foundation itself uses; framing is done in Swift (RFC 6455).
     ///
-    /// One thread serves all connections of the process; each opening takes another thread while it lasts.
+    /// One thread serves all connections of the process. Each opening uses an additional thread while it lasts.
     public struct CurlWebSocketConnector: WebSocketConnector {
         let tls: TLSConfiguration
         let proxy: NetworkProxy
-        /// How long the server may take to answer a close frame before the connection is cut.
+        /// How long the server may take to respond to a close frame before the connection is cut.
         var closingTimeout = Duration.seconds(5)
 
-        /// A connector; each connection it opens is its own.
+        /// Creates a connector. Connections are never shared.
         /// - Parameters:
-        ///   - tls: how secure connections are made.
-        ///   - proxy: which proxy connections go through.
+        ///   - tls: How secure connections are made.
+        ///   - proxy: The proxy that connections use.
         public init(tls: TLSConfiguration = TLSConfiguration(), proxy: NetworkProxy = .environment) {
             self.tls = tls
             self.proxy = proxy
         }
 
-        /// Opens a connection: name resolution, proxy, TCP, TLS, the opening handshake (RFC 6455, section 4).
+        /// Opens a connection: name resolution, proxy, TCP, TLS, and the opening handshake (RFC 6455, section 4).
         ///
-        /// Redirects are not followed. `Host` and `Sec-WebSocket-Protocol` may be among the request's headers; the handshake's other fields are its own.
-        /// - Throws: ``WebSocketError``, of kind ``WebSocketError/Kind/unsupported`` where this process has no libcurl or one before
-        ///   7.68; `CancellationError` when the task is cancelled, at once.
+        /// Redirects are not followed. The headers may include `Host` and `Sec-WebSocket-Protocol`; the handshake sets its other fields itself.
+        /// - Throws: ``WebSocketError``, of kind ``WebSocketError/Kind/unsupported`` if this process has no libcurl or a version earlier than 7.68;
+        ///   `CancellationError` as soon as the task is canceled.
         public func connect(_ request: WebSocketRequest) async throws -> any WebSocketConnection {
             try Task.checkCancellation()
             if case .failure(let reason) = Libcurl.version { throw WebSocketError(.unsupported, reason.message) }
@@ -41,7 +41,7 @@
                                 try dialer.connect()
                                 return try dialer.openWebSocket(target.openingRequest(request.headers))
                             } catch {
-                                // Told at once: what follows here, waiting for a resolver to give up for one, may take libcurl seconds.
+                                // Reported immediately: the cleanup that follows may take libcurl seconds, such as waiting for a resolver.
                                 dial.finish(.failure(error))
                                 throw error
                             }
@@ -59,14 +59,14 @@
 
         private static func plain(_ stream: CurlByteStream) throws(WebSocketError) -> any ByteStream {
             guard let stream = SocketByteStream(duplicating: stream.descriptor) else {
-                throw WebSocketError(.cannotConnect, "The system grants no more descriptors")
+                throw WebSocketError(.cannotConnect, "The system has no more file descriptors available")
             }
             return stream
         }
     }
 
     extension NetworkProxy {
-        /// Whether there may be something between the socket and the server, such as TLS with the proxy.
+        /// Whether a proxy may be in use, which may put its own layer, such as TLS, between the socket and the server.
         fileprivate var mayApply: Bool {
             switch self {
             case .none: return false

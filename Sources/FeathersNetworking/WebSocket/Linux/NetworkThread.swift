@@ -3,7 +3,7 @@
     import Dispatch
     import Foundation
 
-    /// Threads of our own, for calls that block.
+    /// Dedicated threads for blocking calls.
     enum NetworkThread {
         private final class Body: Sendable {
             let name: String
@@ -15,13 +15,13 @@
             }
         }
 
-        /// Starts a detached thread with SIGPIPE blocked; false where the system has no more threads, which `Thread` does not report.
+        /// Starts a detached thread with SIGPIPE blocked. Returns `false` on failure, which `Thread` does not report.
         static func start(_ name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
             var attributes = pthread_attr_t()
             pthread_attr_init(&attributes)
             defer { pthread_attr_destroy(&attributes) }
             pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-            // libcurl's TLS needs some; the usual 8 MB a thread are not for many connections opened at once.
+            // libcurl's TLS needs a moderate stack. The default of 8 MB per thread is too much when many connections open at once.
             pthread_attr_setstacksize(&attributes, 512 * 1024)
             let body = Unmanaged.passRetained(Body(name, run))
             var thread = pthread_t()
@@ -43,21 +43,21 @@
         }
     }
 
-    /// SIGPIPE, which libcurl up to 7.86 raises when it writes TLS to a connection that was reset, in spite of `CURLOPT_NOSIGNAL`; unhandled,
-    /// it ends the process.
+    /// SIGPIPE, which libcurl up to 7.86 raises when it writes TLS to a reset connection, despite `CURLOPT_NOSIGNAL`. Unhandled, the signal
+    /// terminates the process.
     enum BrokenPipeSignal {
         private static let isRaised: Bool = {
             guard case .success(let version) = Libcurl.version else { return false }
             return version < 0x07_57_00
         }()
 
-        /// Blocks it on this thread for good: for threads of our own.
+        /// Blocks the signal permanently on this thread. Only for threads that this module starts.
         static func block() {
             var signals = set
             pthread_sigmask(SIG_BLOCK, &signals, nil)
         }
 
-        /// Calls `body` on a thread that is not ours: what is raised meanwhile is taken away again.
+        /// Calls `body` on a thread that this module did not start, and discards any signal raised in the meantime.
         static func swallowed<Result>(_ body: () -> Result) -> Result {
             guard isRaised else { return body() }
             var signals = set

@@ -3,14 +3,13 @@
     import FeathersSupport
     import Foundation
 
-    /// The mailbox of the one thread that serves all WebSockets of the process. One thread with epoll serves twice as many messages as a
-    /// dispatch source for each socket, and Dispatch on Linux loses events of sockets that were reset (swift-corelibs-libdispatch #949,
-    /// #833).
+    /// The mailbox of the single thread that serves all WebSockets of the process. One thread with epoll handles twice as many messages as a dispatch
+    /// source per socket. In addition, Dispatch on Linux loses events of reset sockets (swift-corelibs-libdispatch #949, #833).
     final class SocketLoop: Sendable {
         typealias Token = UInt64
 
         enum Command: Sendable {
-            /// Watches a socket from here on; what serves it is made on the loop's own thread and stays there.
+            /// Starts watching a socket. Its listener is created on the loop's thread and stays there.
             case attach(Token, make: @Sendable () -> any SocketListener)
             case wake(Token)
             case call(@Sendable () -> Void)
@@ -24,13 +23,13 @@
         private static let running = Locked<SocketLoop?>(nil)
 
         private let mailbox = Locked(Mailbox())
-        /// An event counter, which makes the thread look into the mailbox.
+        /// An event counter that wakes the thread to check the mailbox.
         private let bell: Int32
 
         private init(bell: Int32) { self.bell = bell }
 
-        /// The loop, started on first use; it stays for as long as the process.
-        /// - Throws: where the system grants no thread or descriptors; the next call tries again.
+        /// Returns the loop, which starts on first use and runs until the process ends.
+        /// - Throws: An error if the system provides no thread or descriptors. The next call tries again.
         static func shared() throws(WebSocketError) -> SocketLoop {
             try running.withLock { running throws(WebSocketError) in
                 if let running { return running }
@@ -41,7 +40,7 @@
                     NetworkThread.start("feathers-socket", { SocketLoopThread(epoll: epoll, bell: bell, mailbox: loop).run() })
                 else {
                     for descriptor in [epoll, bell] where descriptor >= 0 { close(descriptor) }
-                    throw WebSocketError(.cannotConnect, "The system grants no more threads or descriptors")
+                    throw WebSocketError(.cannotConnect, "The system has no more threads or file descriptors available")
                 }
                 running = loop
                 return loop
@@ -60,7 +59,7 @@
                 mailbox.commands.append(command)
                 return mailbox.commands.count == 1
             }
-            // With more than one command in the mailbox, the bell has rung already.
+            // If the mailbox already held a command, the bell has already rung.
             guard isFirst else { return }
             var one: UInt64 = 1
             _ = write(bell, &one, MemoryLayout.size(ofValue: one))
@@ -74,7 +73,7 @@
         }
     }
 
-    /// The loop on its own thread: listeners of sockets, and deadlines. Not `Sendable`: listeners have it only while they are called.
+    /// The loop on its own thread: socket listeners and deadlines. Not `Sendable`: listeners can access it only while they are called.
     final class SocketLoopThread {
         private static let batch = 128
 
@@ -83,10 +82,10 @@
         private let mailbox: SocketLoop
         private var listeners: [SocketLoop.Token: any SocketListener] = [:]
         private var deadlines = DeadlineTable<SocketLoop.Token>()
-        /// The listeners to be called once more. However often one asks, it is called once each time round.
+        /// The listeners to call again. Each is called at most once per iteration, however often it requests this.
         private var again: Set<SocketLoop.Token> = []
 
-        /// Memory to read into, for the listener that is being called.
+        /// The read buffer for the listener that is being called.
         let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
 
         init(epoll: Int32, bell: Int32, mailbox: SocketLoop) {
@@ -95,24 +94,24 @@
             self.mailbox = mailbox
         }
 
-        /// Stops listening. The socket may be closed then.
+        /// Stops listening. After that, the socket may be closed.
         func detach(_ token: SocketLoop.Token) {
             guard let listener = listeners.removeValue(forKey: token) else { return }
             deadlines.set(nil, for: token)
             _ = clinuxio_unwatch(epoll, listener.descriptor)
         }
 
-        /// Calls the listener at this moment, in place of the one it named before.
+        /// Sets the time at which to call the listener, replacing any previous deadline.
         func setDeadline(_ deadline: ContinuousClock.Instant?, for token: SocketLoop.Token) { deadlines.set(deadline, for: token) }
 
-        /// Calls the listener once more after the others had their turn.
+        /// Calls the listener again after the other listeners have been served.
         func callAgain(_ token: SocketLoop.Token) { again.insert(token) }
 
         func run() -> Never {
             let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Self.batch)
             while true {
                 let count = Int(epoll_wait(epoll, events, Int32(Self.batch), timeout))
-                // Taken first: those who ask from here on come after whatever has become ready meanwhile.
+                // Taken first: later requests are served after any events that become ready in the meantime.
                 let agains = again
                 again = []
                 for index in 0..<max(count, 0) { tell(events + index) }
@@ -125,12 +124,12 @@
         private func tell(_ event: UnsafePointer<epoll_event>) {
             let token = clinuxio_token(event)
             guard token != 0 else {
-                // Rung by the mailbox, which is emptied each time round.
+                // The mailbox rang the bell. It is emptied in every iteration.
                 var rings: UInt64 = 0
                 _ = read(bell, &rings, MemoryLayout.size(ofValue: rings))
                 return
             }
-            // A listener that was detached earlier in the same batch gets no more events.
+            // A listener detached earlier in the same batch receives no more events.
             let (isReadable, isEnding) = (clinuxio_is_readable(event) != 0, clinuxio_is_ending(event) != 0)
             listeners[token]?.changed(isReadable: isReadable, isEnding: isEnding, on: self)
         }
@@ -146,7 +145,7 @@
             }
         }
 
-        /// Milliseconds until something is due; -1 where nothing is.
+        /// The milliseconds until something is due, or -1 if nothing is.
         private var timeout: Int32 {
             guard again.isEmpty else { return 0 }
             guard let earliest = deadlines.earliest else { return -1 }
@@ -154,14 +153,14 @@
         }
     }
 
-    /// Serves one socket, on the loop's thread only.
+    /// Serves one socket, only on the loop's thread.
     protocol SocketListener: AnyObject {
         var descriptor: Int32 { get }
-        /// The socket changed: it may take bytes again, and perhaps has some.
-        /// - Parameter isEnding: the peer will send no more, or the connection is broken.
+        /// Handles a change of the socket, which may be writable again and may have bytes to read. `isEnding` means that the peer will send nothing
+        /// more, or that the connection is broken.
         func changed(isReadable: Bool, isEnding: Bool, on thread: SocketLoopThread)
 
-        /// There is something to do, or the listener asked to be called again.
+        /// Handles a wake-up from another thread, or the call that the listener requested.
         func woken(on thread: SocketLoopThread)
 
         func deadlinePassed(on thread: SocketLoopThread)
@@ -171,10 +170,10 @@
 
 struct DeadlineTable<Key: Hashable> {
     private var deadlines: [Key: ContinuousClock.Instant] = [:]
-    /// No deadline is earlier. It may be too early, as nothing is searched when one is taken back.
+    /// A lower bound for all deadlines. It may be too early, because it isn't recalculated when a deadline is removed.
     private(set) var earliest: ContinuousClock.Instant?
 
-    /// Sets a key's deadline in place of the one it had; nil takes it back.
+    /// Sets a key's deadline, replacing any previous one. Nil removes it.
     mutating func set(_ deadline: ContinuousClock.Instant?, for key: Key) {
         deadlines[key] = deadline
         if deadlines.isEmpty {
@@ -184,7 +183,7 @@ struct DeadlineTable<Key: Hashable> {
         }
     }
 
-    /// Removes and returns the keys whose deadline has come, earliest first.
+    /// Removes and returns the keys whose deadline has passed, earliest first.
     mutating func due(at now: ContinuousClock.Instant) -> [Key] {
         guard let earliest, earliest <= now else { return [] }
         let due = deadlines.filter { $0.value <= now }.sorted { $0.value < $1.value }.map(\.key)

@@ -3,8 +3,8 @@
     import FeathersSupport
     import Foundation
 
-    /// One attempt to open a connection: started once, ended once, cancelled at any moment. It runs on a thread of its own, since
-    /// connecting with libcurl blocks in places. The waiting task is resumed at once, even while that thread still has to clean up.
+    /// One attempt to open a connection, which starts once, ends once, and can be canceled at any time. It runs on its own thread, because connecting
+    /// with libcurl can block. The waiting task is resumed immediately, even while that thread is still cleaning up.
     final class WebSocketDial: Sendable {
         private enum Phase: Sendable {
             case new
@@ -14,7 +14,7 @@
 
         private let phase = Locked(Phase.new)
 
-        /// Starts the thread; `dial` returns a connection or throws. The continuation is resumed when there is a ``result()``.
+        /// Starts the thread. `dial` returns a connection or throws. The continuation is resumed when there is a ``result()``.
         func start(
             _ continuation: CheckedContinuation<Void, Never>,
             _ dial: @escaping @Sendable (WebSocketDial) throws(WebSocketError) -> CurlWebSocketConnection
@@ -32,15 +32,15 @@
                     self.finish(.failure(error))
                 }
             }
-            if !isRunning { finish(.failure(WebSocketError(.cannotConnect, "The system grants no more threads"))) }
+            if !isRunning { finish(.failure(WebSocketError(.cannotConnect, "The system could not start another thread"))) }
         }
 
         func cancel() { finish(.failure(CancellationError())) }
 
-        /// Whether the attempt has ended, so that its connection is not wanted any more.
+        /// Whether the attempt has ended, so its connection is no longer needed.
         var isOver: Bool { phase.withLock { if case .over = $0 { true } else { false } } }
 
-        /// Ends the attempt, unless it has ended; a connection that comes too late is dropped, which closes it.
+        /// Ends the attempt, unless it has already ended. A connection that arrives too late is released, which closes it.
         func finish(_ result: Result<CurlWebSocketConnection, any Error>) {
             let waiting = phase.withLock { phase -> CheckedContinuation<Void, Never>? in
                 switch phase {
@@ -57,7 +57,7 @@
             waiting?.resume()
         }
 
-        /// How it ended; given once. Through the lock, since Thread Sanitizer does not see what a continuation hands over.
+        /// Returns the result, only once. It passes through the lock, because Thread Sanitizer does not track what a continuation passes.
         func result() throws -> CurlWebSocketConnection {
             let result = phase.withLock { phase -> Result<CurlWebSocketConnection, any Error> in
                 guard case .over(let result) = phase else { return .failure(CancellationError()) }
@@ -67,7 +67,7 @@
             return try result.get()
         }
 
-        /// Lets the end of the attempt wake this handle for as long as `body` runs.
+        /// Allows the end of the attempt to wake this handle while `body` runs.
         func waking<Result, Failure: Error>(
             _ multi: UnsafeMutableRawPointer, _ body: () throws(Failure) -> Result
         ) throws(Failure) -> Result {
@@ -83,7 +83,7 @@
         }
     }
 
-    /// Opens a connection step by step on the thread of its ``WebSocketDial``: name resolution, proxy, TCP and TLS by libcurl, then the
+    /// Opens a connection step by step on the thread of its ``WebSocketDial``. libcurl handles name resolution, proxy, TCP, and TLS, followed by the
     /// opening handshake.
     struct CurlDialer {
         let dial: WebSocketDial
@@ -112,11 +112,11 @@
                 }
                 try wait()
             }
-            guard stream.connected() else { throw WebSocketError(.cannotConnect, "libcurl gave no connection to \(target.host)") }
+            guard stream.connected() else { throw WebSocketError(.cannotConnect, "libcurl provided no connection to \(target.host)") }
         }
 
-        /// Asks the server to speak WebSocket.
-        /// - Returns: what arrived together with its response.
+        /// Performs the opening handshake.
+        /// - Returns: The bytes that arrived together with the response.
         func openWebSocket(_ request: WebSocketOpeningRequest) throws(WebSocketError) -> [UInt8] {
             try send(request.bytes)
             var response = WebSocketOpeningResponse(to: request)
@@ -152,21 +152,21 @@
             ccurl_set_long(easy, CURLOPT_CONNECT_ONLY, 1)
             ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
             ccurl_set_long(easy, CURLOPT_TCP_NODELAY, 1)
-            // Or TLS might negotiate HTTP/2, which this handshake does not speak.
+            // Otherwise, TLS might negotiate HTTP/2, which this handshake does not support.
             ccurl_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
-            // Also without TLS a proxy must pass the connection on as it is.
+            // Even without TLS, a proxy must pass the connection through unchanged.
             ccurl_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1)
-            // The deadline is watched here; libcurl's own is only kept out of its way.
+            // The deadline is enforced here, so libcurl's own timer must fire later.
             ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(ContinuousClock.now.duration(to: deadline).milliseconds) + 60_000)
             connector.tls.apply(to: easy)
             connector.proxy.apply(to: easy)
         }
 
-        /// Waits for libcurl's own sockets, for that of the stream, for the deadline or the end of the attempt.
+        /// Waits for libcurl's own sockets, the stream's socket, the deadline, or the end of the attempt.
         private func wait(for events: Int16? = nil) throws(WebSocketError) {
-            guard !dial.isOver else { throw WebSocketError(.closed, "Nobody waits any more") }
+            guard !dial.isOver else { throw WebSocketError(.closed, "The connection attempt has ended") }
             let remaining = ContinuousClock.now.duration(to: deadline)
-            guard remaining > .zero else { throw WebSocketError(.timeout, "No WebSocket to \(target.host) was open in time") }
+            guard remaining > .zero else { throw WebSocketError(.timeout, "The WebSocket to \(target.host) did not open in time") }
             var extra = curl_waitfd(fd: stream.descriptor, events: events ?? 0, revents: 0)
             guard curl_multi_poll(stream.multi, &extra, events == nil ? 0 : 1, remaining.milliseconds, nil) == CURLM_OK else {
                 throw .noMemory
@@ -177,16 +177,16 @@
     extension WebSocketError {
         static var noMemory: WebSocketError { WebSocketError(.cannotConnect, "libcurl is out of memory") }
 
-        /// Reads what libcurl reports of a connection that could not be made.
+        /// Translates libcurl's report of a failed connection.
         fileprivate init(curl code: CURLcode, detail: String, _ target: WebSocketTarget) {
             let error = HTTPClientError(curl: code, detail: detail, isSent: false, host: target.host)
             switch error.kind {
             case .invalidURL: self.init(.invalidURL, "\(error.message) (\(target.host))")
             case .tls: self.init(.tls, "\(error.message) (\(target.host))")
-            case .timeout: self.init(.timeout, "No WebSocket to \(target.host) was open in time")
+            case .timeout: self.init(.timeout, "The WebSocket to \(target.host) did not open in time")
             case .hostNotFound, .cannotConnect: self.init(.cannotConnect, "\(error.message) (\(target.host))")
             default:
-                // While nothing but connecting is done, whatever else went wrong is that; a proxy's refusal, for one.
+                // This phase only connects, so any other failure, such as a proxy's refusal, is also a failure to connect.
                 let reason = detail.isEmpty ? Libcurl.words(for: code) : detail
                 self.init(.cannotConnect, "Could not connect to the server: \(reason) (\(target.host))")
             }

@@ -1,26 +1,26 @@
 #if os(Linux)
-    /// The sending half of a connection: what is queued, and how far the closing handshake has come. Whenever bytes are queued, either the
-    /// socket would block, and its next event goes on, or the loop has been woken to go on.
+    /// The sending half of a connection: the queue, and the state of the closing handshake. Whenever bytes are queued, either the socket would block
+    /// and its next event continues sending, or the loop has been woken to continue.
     struct WebSocketOutbound: ~Copyable, Sendable {
         enum Progress: Sendable {
-            /// Everything is on its way, or the socket's next event goes on.
+            /// Everything was written, or the socket's next event continues.
             case settled
-            /// More could be written, but others want a turn.
+            /// More could be written, but other connections are served first.
             case unfinished
             case failed(WebSocketError)
         }
 
-        /// What becomes of a large message, which another thread than the loop's delivers.
+        /// The state of a large message, which is delivered by a thread other than the loop's.
         enum Delivery: Sendable {
             case waiting([UInt8], isText: Bool)
             case ended(WebSocketViolation?)
         }
 
-        /// How much may be queued, in bytes; one message may always be larger.
+        /// The maximum number of queued bytes. A single message may always be larger.
         private static let maximumQueuedBytes = 16 << 20
-        /// While more than this is queued, in bytes, pings are not answered.
+        /// The number of queued bytes above which pings get no response.
         private static let maximumQueuedBytesForPongs = 1 << 20
-        /// How much one thread writes in one go, in bytes: it holds the lock meanwhile.
+        /// The maximum number of bytes that a thread writes at once, because it holds the lock meanwhile.
         private static let turn = 256 << 10
 
         var stream: (any ByteStream)?
@@ -33,7 +33,7 @@
         private var queue = OutgoingBytes()
         private var frames = WebSocketFrameWriter()
         private var isBlocked = false
-        /// Why nothing more can be written, once writing failed.
+        /// The error after which nothing more can be written.
         private var writingError: WebSocketError?
 
         init(_ stream: any ByteStream) { self.stream = stream }
@@ -47,10 +47,10 @@
             queue.isEmpty || queue.count + message.byteCount <= Self.maximumQueuedBytes
         }
 
-        /// Whether a pong may be sent. A peer that pings but does not read gets no more of them: RFC 6455, section 5.5.3, allows it.
+        /// Whether a pong may be sent. A peer that sends pings but does not read gets no more pongs, as RFC 6455, section 5.5.3, permits.
         var mayAnswerPings: Bool { obstacle == nil && queue.count < Self.maximumQueuedBytesForPongs }
 
-        /// Queues a message, and writes it where nothing is queued before it.
+        /// Queues a message, and writes it immediately if the queue was empty.
         mutating func send(_ message: WebSocketMessage) -> Progress {
             let wasEmpty = queue.isEmpty
             frames.append(message, to: &queue)
@@ -79,7 +79,7 @@
                     isBlocked = true
                     return .settled
                 case .ended, .failed:
-                    // Nothing can be sent any more, but what the peer said before may still be read, a close frame above all.
+                    // Nothing more can be sent, but earlier data from the peer can still be read, most importantly a close frame.
                     queue.removeAll()
                     let error = WebSocketError(.connectionLost, "The connection was lost while sending")
                     writingError = error

@@ -3,16 +3,16 @@ import FeathersSupport
 #if os(Linux)
     import Dispatch
 
-    /// One connection on the loop's thread: reads, assembles messages, delivers them, and ends the connection.
+    /// A connection on the loop's thread: reads, assembles and delivers messages, and ends the connection.
     final class WebSocketPump: SocketListener {
-        // How often and how many bytes are read, and how many frames taken, before others get their turn: a flood on one connection must
-        // not hold up the rest. Reads count by themselves, since TLS gives as little at once as the peer likes.
+        // The limits on reads, bytes, and frames before other connections are served, so that a flood on one connection does not hold up the rest.
+        // Reads are limited separately, because TLS may return only a few bytes at a time.
         private static let readsPerTurn = 16
         private static let bytesPerTurn = 128 << 10
         static let framesPerTurn = 128
-        /// From how many bytes on a message is delivered on a queue of the connection's own.
+        /// The size in bytes from which a message is delivered on the connection's own queue.
         static let largeMessage = 64 << 10
-        /// How long the peer may take to end the connection after the closing handshake, which is its part (RFC 6455, section 7.1.1).
+        /// How long the peer may take to end the connection after the closing handshake, which is the server's duty (RFC 6455, section 7.1.1).
         private static let lingering = Duration.seconds(1)
 
         private struct Ending: Sendable {
@@ -24,16 +24,16 @@ import FeathersSupport
         private let holdsBytes: Bool
         private let link: WebSocketLink
         private var receiver: WebSocketReceiver
-        /// What was read and is still to be taken apart: what arrived with the opening handshake, and what did not fit a turn.
+        /// The bytes read but not yet parsed: those that arrived with the opening handshake, and those beyond the limits above.
         private var unread: ArraySlice<UInt8>
         private var handler: (@Sendable (WebSocketEvent) -> Void)?
-        /// Delivers large messages, one at a time: what a handler makes of one may take long, and the loop's thread is everybody's.
+        /// Delivers large messages one at a time. A handler may need a long time for one, and all connections share the loop's thread.
         private lazy var queue = DispatchQueue(label: "feathers.websocket")
-        /// Whether a large message is being delivered. Nothing more is read meanwhile, which keeps the order and slows the peer down.
+        /// Whether a large message is being delivered. Reading pauses meanwhile, which preserves the order and slows down the peer.
         private var isDelivering = false
         private var hadLargeText = false
         private var isEnding = false
-        /// The owner has been told the end; the socket only waits for the peer to end it too.
+        /// Whether the handler has received the end, and the socket is only waiting for the peer to close it.
         private var isLingering = false
         private var hasDeadline = false
         private var writingError: WebSocketError?
@@ -41,7 +41,7 @@ import FeathersSupport
         init(_ link: WebSocketLink, stream: any ByteStream, early: [UInt8], maximumMessageSize: Int) {
             self.link = link
             unread = early[...]
-            // Read once: the stream itself must not outlive the connection's end.
+            // Stored, because the stream itself must not outlive the end of the connection.
             descriptor = stream.descriptor
             holdsBytes = stream.holdsBytes
             receiver = WebSocketReceiver(maximumMessageSize: maximumMessageSize, largeText: Self.largeMessage)
@@ -77,7 +77,7 @@ import FeathersSupport
         }
 
         func failed(on thread: SocketLoopThread) {
-            lose(WebSocketError(.connectionLost, "The system cannot watch another socket"), on: thread)
+            lose(WebSocketError(.connectionLost, "The system cannot watch any more sockets"), on: thread)
         }
 
         // MARK: Writing
@@ -101,7 +101,7 @@ import FeathersSupport
         // MARK: Reading
 
         private func read(on thread: SocketLoopThread) {
-            // Nothing is read before there is a handler, so that TCP slows the peer down.
+            // Reading waits for a handler, so that TCP slows down the peer.
             guard isLingering || handler != nil || writingError != nil, !isPaused else { return }
             receiver.allowance = Self.framesPerTurn
             var (reads, bytes) = (0, unread.count)
@@ -109,7 +109,7 @@ import FeathersSupport
                 let waiting = unread
                 unread = []
                 let left = waiting.withUnsafeBytes { receive($0, on: thread) }
-                // An empty slice would keep the memory of all of it.
+                // An empty slice would keep all of the memory alive.
                 if left > 0 { unread = waiting.suffix(left) }
             }
             while unread.isEmpty, !isPaused, receiver.allowance > 0, reads < Self.readsPerTurn, bytes < Self.bytesPerTurn {
@@ -130,28 +130,28 @@ import FeathersSupport
                     if left > 0 {
                         unread = Array(UnsafeRawBufferPointer(rebasing: piece.suffix(left)))[...]
                     } else if count < thread.scratch.count, !holdsBytes, !isEnding, writingError == nil {
-                        // A read that did not fill the buffer emptied the socket: whatever comes later is a new event.
+                        // A read that did not fill the buffer emptied the socket. Later bytes cause a new event.
                         return
                     }
                     reads += 1
                     bytes += count
                 }
             }
-            // Once a large message is delivered, the loop is woken.
+            // When a large message has been delivered, the loop is woken.
             if !isPaused { thread.callAgain(link.token) }
         }
 
         private var isPaused: Bool { isDelivering && !isLingering }
 
-        /// Takes apart what was read, as far as the turn allows.
-        /// - Returns: how many bytes at the end are left for a later turn.
+        /// Parses the bytes that were read, within the limit on frames.
+        /// - Returns: The number of bytes at the end that are left for later.
         private func receive(_ bytes: UnsafeRawBufferPointer, on thread: SocketLoopThread) -> Int {
             guard !isLingering else { return 0 }
             var bytes = bytes
             do throws(WebSocketViolation) {
                 while !isDelivering, let incoming = try receiver.next(&bytes) {
                     switch incoming {
-                    // The protocol above may have waited for these bytes to make something of the large text before them.
+                    // The protocol above may be waiting for these bytes to complete the large text before them.
                     case .message(.binary(let message)) where hadLargeText || message.count >= Self.largeMessage:
                         deliverAside(message, isText: false)
                     case .message(let message): handler?(.message(message))
@@ -186,7 +186,7 @@ import FeathersSupport
 
         // MARK: Ending
 
-        /// Takes a step of the closing handshake; where that was the last one, tells the owner.
+        /// Takes a step of the closing handshake. If it was the last one, reports the end to the handler.
         private func act(_ step: (inout WebSocketClosing) -> WebSocketClosing.Action, on thread: SocketLoopThread) {
             let (progress, ending) = link.outbound.withLock { outbound -> (WebSocketOutbound.Progress, Ending?) in
                 let action = step(&outbound.closing)
@@ -204,7 +204,7 @@ import FeathersSupport
             thread.setDeadline(.now.advanced(by: Self.lingering), for: link.token)
             handler = nil
             if isDelivering {
-                // The end comes last, and never while another thread is still in the handler.
+                // The end is reported last, and never while another thread is still in the handler.
                 queue.async { ending.handler?(.closed(ending.closure)) }
             } else {
                 ending.handler?(.closed(ending.closure))
@@ -222,7 +222,7 @@ import FeathersSupport
                 defer { outbound.stream = nil }
                 return outbound.stream
             }
-            // Outside the lock: closing TLS writes.
+            // Released outside the lock, because closing TLS writes to the socket.
             _ = stream
         }
     }

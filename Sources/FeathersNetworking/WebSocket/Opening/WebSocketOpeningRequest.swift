@@ -1,25 +1,25 @@
 import Foundation
 
-/// The parts of a WebSocket's URL that connecting needs.
+/// The parts of a WebSocket's URL that are needed to connect.
 struct WebSocketTarget: Sendable {
     var isSecure: Bool
-    /// Host and explicit port, as in a `Host` field: an address of IPv6 in brackets, a name in ASCII.
+    /// The host and explicit port, as in a `Host` field: an IPv6 address in brackets, a name in ASCII.
     var host: String
     var target: String
-    /// From the URL's user and password, for `Authorization`.
+    /// The URL's user and password, encoded for `Authorization`.
     private var credentials: String?
 
-    /// - Throws: ``WebSocketError`` of kind ``WebSocketError/Kind/invalidURL`` without host or with another scheme than `ws`, `wss`, `http` or `https`.
+    /// - Throws: ``WebSocketError/Kind/invalidURL`` without a host, or with a scheme other than `ws`, `wss`, `http`, or `https`.
     init(_ url: URL) throws(WebSocketError) {
         switch url.scheme?.lowercased() {
         case "ws", "http": isSecure = false
         case "wss", "https": isSecure = true
-        default: throw WebSocketError(.invalidURL, "The URL is no ws or wss URL")
+        default: throw WebSocketError(.invalidURL, "The URL isn't a ws or wss URL")
         }
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let name = parts.encodedHost, !name.isEmpty else {
             throw WebSocketError(.invalidURL, "The URL has no host")
         }
-        guard parts.port.map((1...65535).contains) ?? true else { throw WebSocketError(.invalidURL, "The URL's port is not valid") }
+        guard parts.port.map((1...65535).contains) ?? true else { throw WebSocketError(.invalidURL, "The URL's port is invalid") }
         let bracketed = name.contains(":") && !name.hasPrefix("[") ? "[\(name)]" : name
         host = parts.port.map { "\(bracketed):\($0)" } ?? bracketed
         let path = parts.percentEncodedPath
@@ -38,19 +38,18 @@ struct WebSocketTarget: Sendable {
 
 /// The client's half of the opening handshake (RFC 6455, section 4.1).
 struct WebSocketOpeningRequest {
-    /// Fields the handshake sets itself: one given by the caller is left out.
+    /// The fields that the handshake sets itself. The caller's values for them are ignored.
     private static let ownFields: Set = [
         "connection", "upgrade", "sec-websocket-key", "sec-websocket-version", "sec-websocket-extensions", "sec-websocket-accept",
     ]
 
-    /// Sixteen random bytes in base64, new for every handshake.
+    /// Sixteen random bytes in Base64, new for every handshake.
     let key: String
     let subprotocols: [String]
     let bytes: [UInt8]
 
-    /// - Parameters:
-    ///   - host: host and explicit port; a `Host` among the fields takes its place.
-    ///   - fields: checked before for line breaks and the like.
+    /// Creates the request. `host` includes the explicit port. `fields` are already checked for characters such as line breaks; a `Host` among them
+    /// takes precedence.
     init(target: String, host: String, fields: some Sequence<(name: String, value: String)>, key: String = Self.randomKey()) {
         let fields = fields.filter { !Self.ownFields.contains($0.name.lowercased()) }
         var text = "GET \(target) HTTP/1.1\r\n"
@@ -62,7 +61,7 @@ struct WebSocketOpeningRequest {
         bytes = Array((text + "\r\n").utf8)
     }
 
-    /// What a server that understood the request answers in `Sec-WebSocket-Accept`.
+    /// The value of `Sec-WebSocket-Accept` from a server that understood the request.
     var expectedAccept: String { Data(SHA1.digest((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)).base64EncodedString() }
 
     static func randomKey() -> String {
@@ -85,7 +84,7 @@ extension Substring {
     }
 }
 
-/// SHA-1 (RFC 3174), by which the opening handshake recognizes a WebSocket server; it protects no secrets.
+/// SHA-1 (RFC 3174), which the opening handshake uses to recognize a WebSocket server. It protects no secrets.
 enum SHA1 {
     static func digest(_ input: some Collection<UInt8>) -> [UInt8] {
         var padded = Array(input)

@@ -1,6 +1,6 @@
-/// Reads the server's half of the opening handshake (RFC 6455, section 4.2.2), in whatever pieces it arrives.
+/// Parses the server's half of the opening handshake (RFC 6455, section 4.2.2), which may arrive in pieces of any size.
 struct WebSocketOpeningResponse {
-    /// An answer that grows beyond this, interim responses included, is refused, in bytes.
+    /// The maximum size of the response in bytes, including interim responses. A larger one is rejected.
     static let maximumSize = 64 << 10
     private static let start = Array("HTTP/1.".utf8)
     private static let end = Array("\r\n\r\n".utf8)
@@ -11,24 +11,24 @@ struct WebSocketOpeningResponse {
 
     init(to request: WebSocketOpeningRequest) { self.request = request }
 
-    /// Takes what belongs to the response off the front of `input`; true once the connection is open. What is left then are frames already.
-    /// - Throws: ``WebSocketError`` of kind ``WebSocketError/Kind/refused(status:)`` for any other answer than 101,
-    ///   ``WebSocketError/Kind/protocolViolation`` for one that accepts something else than was asked for.
+    /// Consumes the response from the front of `input`. Returns `true` when the connection is open; the remaining bytes are then frames.
+    /// - Throws: ``WebSocketError`` of kind ``WebSocketError/Kind/refused(status:)`` for any response other than 101, or of kind
+    ///   ``WebSocketError/Kind/protocolViolation`` for one that accepts something that wasn't requested.
     mutating func received(_ input: inout UnsafeRawBufferPointer) throws(WebSocketError) -> Bool {
         while !input.isEmpty {
             head.append(contentsOf: input.removeFirst(atMost: 1))
             size += 1
             if head.count <= Self.start.count {
-                // Another protocol's greeting may have no end to wait for.
+                // The greeting of another protocol may have no end to wait for.
                 guard head[head.count - 1] == Self.start[head.count - 1] else { throw .noHTTP }
             }
             guard size <= Self.maximumSize else {
-                throw WebSocketError(.refused(status: nil), "The answer to the opening handshake is longer than \(Self.maximumSize) bytes")
+                throw WebSocketError(.refused(status: nil), "The response to the opening handshake exceeds \(Self.maximumSize) bytes")
             }
             guard head.last == Self.end.last, head.suffix(Self.end.count).elementsEqual(Self.end) else { continue }
             guard let response = HTTPResponseHead(String(decoding: head.dropLast(Self.end.count), as: UTF8.self)) else { throw .noHTTP }
             head = []
-            // Interim responses (100, 103) precede the real one.
+            // Interim responses (100, 103) precede the final one.
             if response.status == 101 || response.status >= 200 {
                 try check(response)
                 return true
@@ -49,33 +49,33 @@ struct WebSocketOpeningResponse {
         guard response.fields.filter({ $0.name == "sec-websocket-accept" }).map(\.value) == [request.expectedAccept] else {
             throw .violation("the wrong Sec-WebSocket-Accept")
         }
-        guard response.list("sec-websocket-extensions").isEmpty else { throw .violation("an extension nobody asked for") }
+        guard response.list("sec-websocket-extensions").isEmpty else { throw .violation("an extension that was not requested") }
         let chosen = response.list("sec-websocket-protocol")
         guard chosen.count <= 1, chosen.allSatisfy(request.subprotocols.contains) else {
-            throw .violation("a subprotocol nobody asked for")
+            throw .violation("a subprotocol that was not requested")
         }
     }
 }
 
 extension WebSocketError {
     fileprivate static var noHTTP: WebSocketError {
-        WebSocketError(.refused(status: nil), "The server's answer to the opening handshake is no HTTP/1.1")
+        WebSocketError(.refused(status: nil), "The server's response to the opening handshake isn't HTTP/1.1")
     }
 
     fileprivate static func violation(_ what: String) -> WebSocketError {
-        WebSocketError(.protocolViolation, "The server's answer to the opening handshake has \(what)")
+        WebSocketError(.protocolViolation, "The server's response to the opening handshake has \(what)")
     }
 }
 
-/// Status line and fields of an HTTP/1 response: the part that the opening handshake needs (RFC 9112).
+/// The status line and fields of an HTTP/1 response, to the extent that the opening handshake needs them (RFC 9112).
 struct HTTPResponseHead {
     var status: Int
     var reason: String
     var fields: [HTTPHeaders.Field]
 
-    /// Reads a head without its empty last line; nil where it is not an HTTP/1 response.
+    /// Parses a head without its empty last line. Returns nil if it isn't an HTTP/1 response.
     init?(_ text: String) {
-        // One scalar at a time: "\r\n" is a single Character, which must not hide in a line.
+        // Splits by Unicode scalars: "\r\n" is a single Character, which must not hide within a line.
         let lines = text.unicodeScalars.split(separator: "\r\n".unicodeScalars).map(Substring.init)
         guard let first = lines.first, first.hasPrefix("HTTP/1.") else { return nil }
         let words = first.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)

@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A WebSocket on URLSession. Dropped without having been closed, it closes with 1001.
+/// A WebSocket built on URLSession. If released without being closed, it closes with 1001.
 final class URLSessionWebSocketConnection: WebSocketConnection {
     private static let closingTimeout = Duration.seconds(5)
 
@@ -20,7 +20,7 @@ final class URLSessionWebSocketConnection: WebSocketConnection {
 
     func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) { if state.listen(handler) { Self.receive(task, state) } }
 
-    /// One message after the other. The task, not the connection, is held meanwhile.
+    /// Receives one message after another. Retains the task, but not the connection, in the meantime.
     private static func receive(_ task: URLSessionWebSocketTask, _ state: URLSessionWebSocketState) {
         task.receive { result in
             switch result {
@@ -28,7 +28,7 @@ final class URLSessionWebSocketConnection: WebSocketConnection {
             case .success(.data(let data)): state.deliver(.binary([UInt8](data)))
             case .success: break
             case .failure(let error):
-                // The only end: whatever the delegate heard, messages that came before could still be received.
+                // The only place that ends the connection: after any delegate callback, earlier messages could still be received until now.
                 state.reports.addOperation {
                     state.finish(WebSocketClosure(ended: task, error, host: state.host))
                     task.cancel()
@@ -42,16 +42,16 @@ final class URLSessionWebSocketConnection: WebSocketConnection {
     func sendNow(_ message: WebSocketMessage) throws(WebSocketError) {
         if let obstacle = state.obstacle { throw obstacle }
         guard state.enqueue(message.byteCount, { hand(message) }) else {
-            throw WebSocketError(.queueFull, "More is queued for the server than the connection keeps")
+            throw WebSocketError(.queueFull, "The connection's send queue is full")
         }
     }
 
     func close(code: UInt16, reason: String) {
         guard state.beginClosing() else { return }
         let frame = WebSocketCloseFrame(code: code, reason: reason)
-        // Foundation on Linux knows the codes of RFC 6455 only.
+        // Foundation on Linux supports only the codes of RFC 6455.
         let closeCode = frame.code.flatMap { URLSessionWebSocketTask.CloseCode(rawValue: Int($0)) } ?? .normalClosure
-        state.limit(task, to: Self.closingTimeout, "The server did not answer the closing handshake in time")
+        state.limit(task, to: Self.closingTimeout, "The server did not respond to the closing handshake in time")
         task.cancel(with: closeCode, reason: Data(frame.reason.utf8))
     }
 

@@ -5,33 +5,33 @@
     public import Foundation
 #endif
 
-/// Opens WebSockets on `URLSessionWebSocketTask`: the default on Apple's platforms.
+/// Opens WebSockets with `URLSessionWebSocketTask`. This is the default on Apple platforms.
 ///
-/// On Linux it works only where Foundation was built with a libcurl that speaks WebSocket, and then may tear messages of more than 4 KB apart; elsewhere
-/// connecting throws ``WebSocketError/Kind/unsupported``. TLS and proxies are what the session's configuration says.
+/// On Linux, it works only if Foundation was built with a libcurl that supports WebSocket, and may then split messages larger than 4 KB. Otherwise,
+/// connecting throws ``WebSocketError/Kind/unsupported``. The session's configuration determines TLS and proxies.
 public struct URLSessionWebSocketConnector: WebSocketConnector {
     private let makeConfiguration: @Sendable () -> URLSessionConfiguration
 
-    /// A connector that makes a session for each connection.
-    /// - Parameter configuration: makes the configuration of a session; the default keeps nothing on disk, no cookies, no credentials.
+    /// Creates a connector that uses a new session for each connection.
+    /// - Parameter configuration: Creates a session's configuration. The default stores nothing on disk, no cookies, and no credentials.
     public init(configuration: @escaping @Sendable () -> URLSessionConfiguration = { URLSessionHTTPClient.defaultConfiguration }) {
         makeConfiguration = configuration
     }
 
     /// Opens a connection.
-    /// - Throws: ``WebSocketError`` naming what failed; `CancellationError` when the task is cancelled, at once.
+    /// - Throws: ``WebSocketError``, which names what failed, or `CancellationError` as soon as the task is canceled.
     public func connect(_ request: WebSocketRequest) async throws -> any WebSocketConnection {
         try Task.checkCancellation()
         let target = try WebSocketTarget(request.url)
         let state = URLSessionWebSocketState(host: target.host)
-        // One session for each connection, so that the session's end is the connection's.
+        // One session per connection, so that the end of the session is the end of the connection.
         let reports = URLSessionWebSocketReports(state)
         let session = URLSession(configuration: makeConfiguration(), delegate: reports, delegateQueue: state.reports)
-        // Ends by itself once the task has.
+        // Takes effect when the task has ended.
         defer { session.finishTasksAndInvalidate() }
         let task = session.webSocketTask(with: try Self.urlRequest(request, target))
         task.maximumMessageSize = request.maximumMessageSize
-        state.limit(task, to: request.timeout.clamped, "No WebSocket to \(target.host) was open in time")
+        state.limit(task, to: request.timeout.clamped, "The WebSocket to \(target.host) did not open in time")
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard state.waitForOpening(continuation) else { return }
@@ -51,10 +51,10 @@ public struct URLSessionWebSocketConnector: WebSocketConnector {
         var urlRequest = URLRequest(url: url)
         for field in request.headers { urlRequest.setValue(field.value, forHTTPHeaderField: field.name) }
         #if canImport(FoundationNetworking)
-            // libcurl before 8.17 leaves it out, and servers insist on it.
+            // libcurl before 8.17 omits this field, which servers require.
             urlRequest.setValue("Upgrade", forHTTPHeaderField: "Connection")
         #endif
-        // URLSession's own timer must stay out of our deadline's way.
+        // URLSession's own timer must not fire before our deadline.
         urlRequest.timeoutInterval = request.timeout.clamped.seconds + 5
         return urlRequest
     }
@@ -67,7 +67,7 @@ final class URLSessionWebSocketReports: NSObject, URLSessionWebSocketDelegate {
 
     func urlSession(_ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?) {
         #if canImport(FoundationNetworking)
-            // Foundation on Linux takes any answer for the one it hoped for.
+            // Foundation on Linux treats any response as a successful handshake.
             if let status = (webSocketTask.response as? HTTPURLResponse)?.statusCode, status != 101 {
                 state.finish(WebSocketClosure(ended: webSocketTask, nil, host: state.host))
                 webSocketTask.cancel()
@@ -89,7 +89,7 @@ final class URLSessionWebSocketReports: NSObject, URLSessionWebSocketDelegate {
         state.end(WebSocketClosure(ended: task, error, host: state.host), of: task)
     }
 
-    /// Redirects of an opening handshake are answers like any other: not followed.
+    /// Does not follow redirects of an opening handshake, but treats them like any other response.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -100,7 +100,7 @@ final class URLSessionWebSocketReports: NSObject, URLSessionWebSocketDelegate {
 
 extension WebSocketClosure {
     init(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?) {
-        // 0 is URLSession's way to say that there was no code.
+        // URLSession reports a missing code as 0.
         let number = UInt16(exactly: code.rawValue).flatMap { $0 == 0 ? nil : $0 } ?? 1005
         self.init(code: number, reason: reason.map { String(decoding: $0, as: UTF8.self) } ?? "")
     }
@@ -126,12 +126,12 @@ extension WebSocketError {
         }
         #if canImport(FoundationNetworking)
             if (error as? URLError)?.code == .unsupportedURL {
-                self.init(.unsupported, "Foundation has no WebSockets here")
+                self.init(.unsupported, "Foundation does not support WebSockets on this system")
                 return
             }
         #endif
         if (error as NSError).domain == NSPOSIXErrorDomain, (error as NSError).code == Int(EMSGSIZE) {
-            self.init(.messageTooLarge, "A message is larger than accepted")
+            self.init(.messageTooLarge, "A message is larger than the maximum size")
             return
         }
         let meaning = HTTPClientError(urlSession: error, host: host)
@@ -140,7 +140,7 @@ extension WebSocketError {
         case .hostNotFound, .cannotConnect: self.init(.cannotConnect, "\(meaning.message) (\(host))")
         case .tls: self.init(.tls, "\(meaning.message) (\(host))")
         case .timeout: self.init(.timeout, "\(meaning.message) (\(host))")
-        case .badResponse: self.init(.refused(status: nil), "The server's answer is no WebSocket's (\(host))")
+        case .badResponse: self.init(.refused(status: nil), "The server's response isn't a WebSocket handshake (\(host))")
         default: self.init(.connectionLost, "The connection to \(host) was lost")
         }
     }

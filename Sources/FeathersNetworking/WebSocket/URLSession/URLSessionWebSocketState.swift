@@ -5,8 +5,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The state of a connection on URLSession: opening, open, closing or closed, with the continuation and the handler to call. Both are
-/// called outside the lock, on the session's queue.
+/// The state of a connection on URLSession: opening, open, closing, or closed, with the continuation and the handler to call. Both are called outside
+/// the lock, on the session's queue.
 final class URLSessionWebSocketState: Sendable {
     private struct State: Sendable {
         var opening: CheckedContinuation<Void, any Error>?
@@ -14,22 +14,22 @@ final class URLSessionWebSocketState: Sendable {
         var isOpen = false
         var isClosing = false
         var isCancelled = false
-        /// How it ended, while what came before is still to be received.
+        /// The connection's end, while earlier messages are still being received.
         var ending: WebSocketClosure?
         var closure: WebSocketClosure?
         var timer: DeadlineTimer?
     }
 
-    /// How much may be on its way into URLSession, in bytes; one message may always be larger.
+    /// The maximum number of bytes queued in URLSession. A single message may always be larger.
     private static let maximumQueuedBytes = 16 << 20
 
     private typealias Finish = (WebSocketClosure, CheckedContinuation<Void, any Error>?, (@Sendable (WebSocketEvent) -> Void)?)
 
-    /// How long what came before the end may take to be received.
+    /// The time limit for receiving messages that precede the end.
     private static let receivingTimeout = Duration.seconds(5)
 
     let host: String
-    /// The session's delegate queue, which runs one thing at a time.
+    /// The session's delegate queue, which is serial.
     let reports: OperationQueue
     private let state = Locked(State())
     private let queuedBytes = Locked(0)
@@ -40,7 +40,7 @@ final class URLSessionWebSocketState: Sendable {
         reports.maxConcurrentOperationCount = 1
     }
 
-    /// Whether messages may be sent; nil where they may.
+    /// The reason why messages cannot be sent, or nil if they can.
     var obstacle: WebSocketError? {
         let isOpen = state.withLock { $0.closure == nil && $0.ending == nil && !$0.isClosing }
         return isOpen ? nil : WebSocketError(.closed, "The WebSocket is closing or closed")
@@ -48,7 +48,7 @@ final class URLSessionWebSocketState: Sendable {
 
     // MARK: Opening
 
-    /// - Returns: false where opening has ended already; the continuation is resumed then.
+    /// - Returns: `false` if opening has already ended. In that case, the continuation has been resumed.
     func waitForOpening(_ continuation: CheckedContinuation<Void, any Error>) -> Bool {
         let error = state.withLock { state -> (any Error)? in
             if state.isCancelled { return CancellationError() }
@@ -78,7 +78,7 @@ final class URLSessionWebSocketState: Sendable {
 
     // MARK: Sending
 
-    /// Calls `hand` if there is room, with the lock held: the order in which room is taken is the order on the wire.
+    /// Calls `hand` if there is room. Holds the lock meanwhile, so that messages are sent in the order in which they take up room.
     func enqueue(_ size: Int, _ hand: () -> Void) -> Bool {
         queuedBytes.withLock { bytes in
             guard bytes == 0 || bytes + size <= Self.maximumQueuedBytes else { return false }
@@ -92,7 +92,7 @@ final class URLSessionWebSocketState: Sendable {
 
     // MARK: Receiving
 
-    /// - Returns: false where it has ended already; the handler has heard all it ever will then.
+    /// - Returns: `false` if the connection has already ended. In that case, the handler receives only `closed`.
     func listen(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) -> Bool {
         let closure = state.withLock { state in
             if state.closure == nil { state.handler = handler }
@@ -114,7 +114,7 @@ final class URLSessionWebSocketState: Sendable {
         }
     }
 
-    /// Cuts the connection off unless it is open, or over, by then.
+    /// Disconnects when the time is up, unless the connection has opened or ended by then.
     func limit(_ task: URLSessionWebSocketTask, to duration: Duration, _ message: String) {
         let timer = DeadlineTimer { [weak self] in
             guard let self else { return }
@@ -130,22 +130,22 @@ final class URLSessionWebSocketState: Sendable {
         if isOver { timer.cancel() } else { timer.schedule(at: .now.advanced(by: duration)) }
     }
 
-    /// The connection has ended. What came before may still lie with the task, so that the handler hears of the end when receiving fails, or has
-    /// taken too long. To be called on the session's queue.
+    /// Ends the connection. Earlier messages may still be in the task, so the handler learns of the end only when receiving fails or takes too long.
+    /// Call it on the session's queue.
     func end(_ closure: WebSocketClosure, of task: URLSessionWebSocketTask) {
         let (isOpen, isFirst) = state.withLock { state in
             guard state.isOpen else { return (false, false) }
             let isFirst = state.ending == nil
-            // A close code says more than a failure that came of it.
+            // A close code is more informative than a failure that results from it.
             if isFirst || closure.error == nil { state.ending = closure }
             return (true, isFirst)
         }
         guard isOpen else { return finish(closure) }
         guard isFirst else { return }
-        limit(task, to: Self.receivingTimeout, "What had come before the end could not be received in time")
+        limit(task, to: Self.receivingTimeout, "The messages before the end of the connection could not be received in time")
     }
 
-    /// Ends the connection, once: fails the opening, or tells the handler. To be called on the session's queue.
+    /// Ends the connection once: fails the opening, or calls the handler. Call it on the session's queue.
     func finish(_ closure: WebSocketClosure) {
         let (closure, opening, handler) = state.withLock { state in
             let closure = state.ending ?? closure
@@ -160,6 +160,6 @@ final class URLSessionWebSocketState: Sendable {
     }
 
     private static func error(_ closure: WebSocketClosure) -> WebSocketError {
-        closure.error ?? WebSocketError(.closed, "The WebSocket was closed with \(closure.code)")
+        closure.error ?? WebSocketError(.closed, "The WebSocket was closed with code \(closure.code)")
     }
 }

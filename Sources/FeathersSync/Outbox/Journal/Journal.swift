@@ -1,8 +1,8 @@
 import FeathersCore
 
-/// The file of an outbox. An appended record is durable.
+/// The file of an outbox. Appended records are durable.
 ///
-/// Blocks while the disk works: do not call it on the shared thread pool.
+/// Blocks during disk access: do not call it on the shared thread pool.
 struct Journal: Sendable {
     /// A record together with its bytes in the file.
     struct Entry: Sendable {
@@ -10,13 +10,13 @@ struct Journal: Sendable {
         let bytes: [UInt8]
     }
 
-    /// How much a journal may hold. Opening one reads all of it into memory.
+    /// The capacity of a journal. Opening a journal reads all of it into memory.
     struct Limits: Sendable {
-        /// How many writes.
+        /// The maximum number of writes.
         var writes = 100_000
-        /// How many bytes their data may take.
+        /// The maximum size of the writes' data, in bytes.
         var dataBytes = 256 * 1024 * 1024
-        /// How many bytes the errors may take that a server refuses them with.
+        /// The maximum size of the errors with which a server refused them, in bytes.
         var failureBytes = 16 * 1024 * 1024
     }
 
@@ -25,7 +25,7 @@ struct Journal: Sendable {
     /// The file's path, for error messages.
     private let path: String
     private var file: any JournalFile
-    /// Where the next record goes.
+    /// The offset of the next record.
     private(set) var length: Int
     private(set) var contents = JournalContents()
     /// The length at which the file is rewritten.
@@ -38,8 +38,8 @@ struct Journal: Sendable {
 
     /// Opens a journal, or creates one, and truncates an incomplete record at its end.
     ///
-    /// Files with fewer bytes than `smallestRewrite` are not rewritten.
-    /// - Throws: ``FeathersError`` naming the file when it cannot be used, with the offset of the first damaged record.
+    /// Files smaller than `smallestRewrite` bytes are not rewritten.
+    /// - Throws: ``FeathersError`` naming the file if it cannot be used, with the offset of the first damaged record.
     init(
         on disk: any JournalDisk, name: String, path: String, smallestRewrite: Int = 64 * 1024, limits: Limits = Limits()
     ) throws {
@@ -47,7 +47,7 @@ struct Journal: Sendable {
         (self.smallestRewrite, rewriteLength) = (smallestRewrite, smallestRewrite)
         do {
             try disk.lock()
-            // Left by a process that died while it rewrote the file.
+            // A process that died while it rewrote the file left a draft.
             try disk.remove(Self.draft(of: name))
             let bytes = try disk.read(name) ?? []
             let found = try JournalFormat.contents(of: bytes)
@@ -58,7 +58,7 @@ struct Journal: Sendable {
             for record in found.records {
                 guard let step = JournalRecord(payload: record.payload) else { throw JournalFormat.Failure.damaged(offset: record.offset) }
                 contents.apply(step, size: record.size)
-                // No journal ever held more, so that the rest need not be read.
+                // No journal ever held more, so there is no need to read the rest.
                 guard contents.count <= limits.writes else { throw TooManyWrites(limit: limits.writes) }
             }
             (file, length) = (try disk.open(name), found.length)
@@ -67,13 +67,13 @@ struct Journal: Sendable {
                 try file.synchronize()
             }
         } catch {
-            // A later attempt, after the file is repaired, must find it unlocked.
+            // After the file is repaired, a later attempt must find it unlocked.
             disk.unlock()
             throw Self.failure(path, "cannot be used", error)
         }
     }
 
-    /// Appends records and waits until they are on the disk: all of them, or none.
+    /// Appends records and waits until they are on disk: either all of them or none.
     /// - Throws: ``FeathersError`` naming the file and the system's reason. If a partial write cannot be undone, every later call throws too.
     mutating func append(_ entries: [Entry]) throws {
         if let failure { throw failure }
@@ -96,19 +96,19 @@ struct Journal: Sendable {
         if length >= rewriteLength { rewrite() }
     }
 
-    /// Rewrites the file with the pending writes only. If that fails, the present file stays in use: it is correct, only longer.
+    /// Rewrites the file with only the pending writes. If that fails, the current file stays in use: it is correct, only longer.
     private mutating func rewrite() {
         rewriteLength = length * 2
         do {
             (file, length) = try Self.begin(try contents.records.map { try Self.entry($0, path: path) }, on: disk, name: name)
             rewriteLength = max(smallestRewrite, length * 2)
         } catch let error as UncertainFolder {
-            // Either of the two files may be found after a power failure, so nothing can be added to either.
+            // After a power failure, either of the two files may be found, so no record can be added to either.
             failure = Self.failure(path, "cannot be written", error.cause)
         } catch {}
     }
 
-    /// Replaces the file with a new one atomically.
+    /// Atomically replaces the file with a new one.
     private static func begin(_ entries: [Entry], on disk: any JournalDisk, name: String) throws -> (any JournalFile, Int) {
         let bytes = JournalFormat.header + entries.flatMap(\.bytes)
         let draft = Self.draft(of: name)
@@ -119,7 +119,7 @@ struct Journal: Sendable {
             try file.synchronize()
             try disk.rename(draft, to: name)
         } catch {
-            // On a full disk, it would take what room there is.
+            // On a full disk, the draft would take the remaining space.
             try? disk.remove(draft)
             throw error
         }
@@ -138,13 +138,13 @@ struct Journal: Sendable {
     }
 
     /// Encodes a record.
-    /// - Throws: ``FeathersError/Code/badRequest`` when it cannot be written as JSON, or is too long.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the record cannot be encoded as JSON, or is too long.
     static func entry(_ record: JournalRecord, path: String) throws -> Entry {
         let payload: [UInt8]
         do {
             payload = try record.payload()
         } catch {
-            throw FeathersError(.badRequest, "The write cannot be written as JSON: \(error)", execution: .neverSent)
+            throw FeathersError(.badRequest, "The write cannot be encoded as JSON: \(error)", execution: .neverSent)
         }
         guard let bytes = JournalFormat.record(payload) else {
             throw FeathersError(.badRequest, "The write is too long for the outbox file '\(path)'", execution: .neverSent)
@@ -155,10 +155,10 @@ struct Journal: Sendable {
     private static func failure(_ path: String, _ what: String, _ error: any Error) -> FeathersError {
         let reason =
             switch error {
-            case JournalFormat.Failure.foreign: "it is no outbox"
-            case JournalFormat.Failure.otherVersion(let version): "it is of version \(version), and only \(JournalFormat.version) is known"
+            case JournalFormat.Failure.foreign: "it is not an outbox file"
+            case JournalFormat.Failure.otherVersion(let version): "it has version \(version); only \(JournalFormat.version) is supported"
             case JournalFormat.Failure.damaged(let offset):
-                "it is damaged at byte \(offset). Nothing was changed; move it away to begin with an empty one"
+                "it is damaged at byte \(offset). Nothing was changed; move the file to start with an empty one"
             case let error as UncertainFolder: "\(error.cause)"
             case let error as TooManyWrites: "it holds more than \(error.limit) writes, which is the limit. Nothing was changed"
             default: "\(error)"
@@ -170,10 +170,10 @@ struct Journal: Sendable {
 // MARK: - Limits
 
 extension Journal {
-    /// How much more the journal may hold.
+    /// The remaining capacity of the journal.
     var room: Room { Room(path: path, limits: limits, contents: contents) }
 
-    /// The room for a batch of records, which is counted out before they are written.
+    /// The remaining capacity for a batch of records, reserved before they are written.
     struct Room: Sendable {
         private let path: String
         private let limits: Limits
@@ -186,7 +186,7 @@ extension Journal {
             (writes, dataBytes, failureBytes) = (contents.count, contents.dataSize, contents.failureSize)
         }
 
-        /// Takes room for a record. Small ones that tell how a write goes on always have some: without them, a full journal would stay full.
+        /// Reserves room for a record. Small records of a write's progress always fit: otherwise, a full journal would stay full.
         /// - Throws: ``FeathersError`` naming the file and the limit.
         mutating func take(_ entry: Entry) throws {
             switch entry.record {
@@ -208,7 +208,7 @@ extension Journal {
         }
 
         private func full(_ limit: String) -> FeathersError {
-            FeathersError(.generalError, "The outbox file '\(path)' is full: it may hold \(limit)", execution: .neverSent)
+            FeathersError(.generalError, "The outbox file '\(path)' is full: it can hold at most \(limit)", execution: .neverSent)
         }
     }
 }

@@ -1,20 +1,20 @@
-/// What a journal asks of the system: the files of one folder.
+/// The operations that a journal needs from the file system, within one folder.
 ///
-/// Nothing lasts until it is synchronized: the bytes of a file, and in the folder that a file has come, gone or been renamed.
+/// Nothing is durable until it is synchronized. That applies to a file's bytes, and to the folder's record of created, removed and renamed files.
 protocol JournalDisk: Sendable {
-    /// Makes the folder where it is missing, and takes the right to write in it.
+    /// Creates the folder if it is missing, and acquires the lock for writing in it.
     func lock() throws
-    /// The whole content of a file; nil where there is none.
+    /// Returns the entire contents of a file; nil if the file does not exist.
     func read(_ name: String) throws -> [UInt8]?
-    /// A new, empty file that only its owner may read, in place of any of that name.
+    /// Creates an empty file that only its owner may read. Replaces any file with that name.
     func create(_ name: String) throws -> any JournalFile
     func open(_ name: String) throws -> any JournalFile
     func rename(_ name: String, to newName: String) throws
-    /// Removes a file, if there is one.
+    /// Removes a file, if it exists.
     func remove(_ name: String) throws
-    /// Waits until the folder's present files are what is found after a power failure.
+    /// Waits until the folder's current files would survive a power failure.
     func synchronize() throws
-    /// Gives the right to write back.
+    /// Releases the lock.
     func unlock()
 }
 
@@ -22,11 +22,11 @@ protocol JournalDisk: Sendable {
 protocol JournalFile: Sendable {
     func write(_ bytes: [UInt8], at offset: Int) throws
     func truncate(to length: Int) throws
-    /// Waits until the file's present bytes are what is found after a power failure.
+    /// Waits until the file's current bytes would survive a power failure.
     func synchronize() throws
 }
 
-/// Why the system did not do what a journal asked for.
+/// The reason why the system could not do what a journal requested.
 struct JournalDiskError: Error, CustomStringConvertible {
     let description: String
 }

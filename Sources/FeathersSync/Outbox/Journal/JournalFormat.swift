@@ -5,8 +5,7 @@ import FeathersSupport
 ///     "FOUTBOX" | version, 1 byte | checksum of these 8 bytes
 ///     length of the payload | checksum of the length | checksum of the payload | payload      … repeated
 ///
-/// Lengths and checksums are 4 bytes, little-endian. A length has a checksum of its own, so that a damaged one is not mistaken for a record that was
-/// cut off.
+/// Lengths and checksums are 4 bytes, little-endian. The length has its own checksum, so that a damaged one is not taken for a truncated record.
 enum JournalFormat {
     static let version: UInt8 = 1
     static let headerLength = 12
@@ -18,7 +17,7 @@ enum JournalFormat {
         return start + littleEndian(CRC32.checksum(of: start))
     }()
 
-    /// A payload with its header; nil if the payload is too long.
+    /// Returns a payload with its header; nil if the payload is too long.
     static func record(_ payload: [UInt8]) -> [UInt8]? {
         guard let count = UInt32(exactly: payload.count) else { return nil }
         let length = littleEndian(count)
@@ -30,19 +29,19 @@ enum JournalFormat {
         return bytes + payload
     }
 
-    /// What a file holds.
+    /// The contents of a file.
     struct Contents: Equatable {
         struct Record: Equatable {
             let offset: Int
-            /// Shares the memory of the file's bytes.
+            /// A slice that shares memory with the file's bytes.
             let payload: ArraySlice<UInt8>
 
-            /// How many bytes it takes in the file.
+            /// The number of bytes that the record takes in the file.
             var size: Int { recordHeaderLength + payload.count }
         }
 
         var records: [Record] = []
-        /// How many bytes are complete, including the header. Anything after them was cut off.
+        /// The number of complete bytes, including the header. Anything after them was truncated.
         var length = 0
     }
 
@@ -53,8 +52,7 @@ enum JournalFormat {
         case damaged(offset: Int)
     }
 
-    /// Reads a file up to what was cut off: the beginning of a record, or the zeros that a file system leaves where it had no time to
-    /// write.
+    /// Reads a file up to a truncated end: the beginning of a record, or the zeros that a file system leaves if it had no time to write.
     static func contents(of bytes: [UInt8]) throws(Failure) -> Contents {
         guard try readHeader(bytes) else { return Contents() }
         var contents = Contents(length: headerLength)
@@ -76,7 +74,7 @@ enum JournalFormat {
         return contents
     }
 
-    /// - Returns: Whether there is a header; false in a file that was cut off before its end.
+    /// - Returns: Whether there is a header; false if the file was truncated within it.
     private static func readHeader(_ bytes: [UInt8]) throws(Failure) -> Bool {
         guard bytes.count >= headerLength else {
             if header.starts(with: bytes) || bytes.allSatisfy({ $0 == 0 }) { return false }

@@ -1,11 +1,11 @@
 import FeathersCore
 import Foundation
 
-/// One step in the life of a write, as a journal keeps it.
+/// A step in the progress of a write, as stored in a journal.
 enum JournalRecord: Sendable {
     /// The write was queued.
     case added(OutboxWrite)
-    /// An attempt begins: from here on, the write may have been executed.
+    /// An attempt begins. After this record, the write may have been executed.
     case begun(UUID)
     /// No attempt was executed, or another one is wanted regardless.
     case released(UUID)
@@ -18,12 +18,12 @@ enum JournalRecord: Sendable {
 }
 
 extension JournalRecord {
-    /// A decision is needed about a write.
+    /// Creates the record of a failure that needs a decision.
     init(_ failure: OutboxFailure) {
         self = .failed(failure.write.id, failure.reason, failure.error, mayHaveExecuted: failure.mayHaveExecuted)
     }
 
-    /// - Throws: When the data holds a number that JSON cannot express.
+    /// - Throws: If the data contains a number that JSON cannot represent.
     func payload() throws -> [UInt8] { try JSONValue.object(json).serialized() }
 
     private var json: JSONObject {
@@ -41,7 +41,7 @@ extension JournalRecord {
         }
     }
 
-    /// Reads a payload; nil if it is not one of this version.
+    /// Parses a payload; nil if it does not belong to this version.
     init?(payload: ArraySlice<UInt8>) {
         guard let json = try? JSONValue(parsing: payload, maximumDepth: 2048).object, let id = UUID(json["id"]) else { return nil }
         switch json["step"]?.string {
@@ -55,7 +55,7 @@ extension JournalRecord {
                 let execution = json["execution"]?.string.flatMap(FeathersError.Execution.init(text:)),
                 let mayHaveExecuted = json["mayHaveExecuted"]?.bool
             else { return nil }
-            // An earlier version stored errors of any size.
+            // Earlier versions stored errors of any size.
             var error = FeathersError(wire: wire).stored()
             error.execution = execution
             self = .failed(id, reason, error, mayHaveExecuted: mayHaveExecuted)
@@ -68,21 +68,21 @@ extension JournalRecord {
     }
 }
 
-/// What a journal says about a pending write.
+/// A pending write, as described by a journal.
 struct StoredWrite: Sendable {
     var write: OutboxWrite
-    /// Its position in the order of all writes.
+    /// The position in the order of all writes.
     let number: Int
     /// Whether an attempt may have been executed.
     var mayHaveExecuted = false
-    /// Why a decision is needed, if one is.
+    /// The failure that needs a decision, if there is one.
     var failure: OutboxFailure?
-    /// How many bytes the record with its data takes.
+    /// The size of the record with the write's data, in bytes.
     fileprivate(set) var dataSize = 0
-    /// How many bytes the record with its failure takes.
+    /// The size of the record with the failure, in bytes.
     fileprivate(set) var failureSize = 0
 
-    /// An attempt has begun or was not executed: an earlier failure no longer counts.
+    /// Records that an attempt has begun or was not executed: an earlier failure no longer applies.
     fileprivate mutating func progressed(mayHaveExecuted: Bool) {
         self.mayHaveExecuted = mayHaveExecuted
         failure = nil
@@ -95,19 +95,19 @@ struct JournalContents: Sendable {
     private var writes: [UUID: StoredWrite] = [:]
     private var addedCount = 0
 
-    /// How many writes are pending.
+    /// The number of pending writes.
     var count: Int { writes.count }
 
-    /// How many bytes the records with their data take.
+    /// The total size of the records with the writes' data, in bytes.
     private(set) var dataSize = 0
 
-    /// How many bytes the records with their failures take.
+    /// The total size of the records with failures, in bytes.
     private(set) var failureSize = 0
 
     /// The writes in the order they were queued.
     var inOrder: [StoredWrite] { writes.values.sorted { $0.number < $1.number } }
 
-    /// Takes a step. The record has this size in the file.
+    /// Applies a record that takes `size` bytes in the file.
     mutating func apply(_ record: JournalRecord, size: Int = 0) {
         switch record {
         case .added(let write):
@@ -144,7 +144,7 @@ struct JournalContents: Sendable {
         failureSize += writes.values[index].failureSize - before.failure
     }
 
-    /// The fewest records with the same effect.
+    /// The smallest list of records with the same effect.
     var records: [JournalRecord] {
         inOrder.flatMap { stored -> [JournalRecord] in
             let added = JournalRecord.added(stored.write)
@@ -184,7 +184,7 @@ extension OutboxWrite {
 }
 
 extension UUID {
-    /// In lowercase, as JavaScript libraries write it.
+    /// The lowercase form, as written by JavaScript libraries.
     var text: String { uuidString.lowercased() }
     fileprivate var json: JSONValue { .string(text) }
 

@@ -1,12 +1,12 @@
 import FeathersCore
 import FeathersSupport
 
-/// Appends to a journal on its own thread. Records that arrive while the disk is busy are written together.
+/// Appends to a journal on a dedicated thread. Records that arrive while the disk is busy are written together.
 actor JournalWriter {
-    /// A record on its way to the disk.
+    /// A record waiting to be written.
     private struct Ticket: Sendable {
         let entry: Journal.Entry
-        /// Whether the record is written later if that fails now.
+        /// Whether the record is written later if it cannot be written now.
         let isOwed: Bool
         let onDurable: @Sendable () -> Void
         let end = Promise<Void>()
@@ -18,7 +18,7 @@ actor JournalWriter {
     private let limits: Journal.Limits
     private let executor = DiskExecutor(label: "feathers.outbox")
     private var journal: Journal?
-    /// Records that could not be written but remain true; they are written with the next record.
+    /// Records that could not be written but are still true. They are written with the next record.
     private var owed: [Journal.Entry] = []
     private nonisolated let line = Locked<[Ticket]>([])
 
@@ -35,7 +35,7 @@ actor JournalWriter {
         return journal.contents
     }
 
-    /// Writes the records in line and unlocks the file. Later calls fail.
+    /// Writes the waiting records and unlocks the file. Later calls fail.
     func close() {
         flush()
         guard journal != nil else { return }
@@ -45,16 +45,17 @@ actor JournalWriter {
 
     /// Appends a record.
     ///
-    /// Not cancellable, since the record reaches the disk regardless. Bounded by the disk.
+    /// Not cancellable, because the record reaches the disk regardless. Bounded by the disk.
     /// - Parameters:
-    ///   - isOwed: Whether the record remains true if it cannot be written. It is then written with the next one.
-    ///   - onDurable: Called once it is on the disk, in the order of the file.
-    /// - Throws: ``FeathersError`` naming the file when the record was not written, or has no room. Nothing of it is in the file then.
+    ///   - record: The record to append.
+    ///   - isOwed: Whether the record is still true if it cannot be written. It is then written with the next record.
+    ///   - onDurable: Called once the record is on disk, in the order of the file.
+    /// - Throws: ``FeathersError`` naming the file if the record was not written or does not fit. In that case, the file contains no part of it.
     nonisolated func append(_ record: JournalRecord, isOwed: Bool = false, onDurable: @escaping @Sendable () -> Void = {}) async throws {
         let ticket = Ticket(entry: try Journal.entry(record, path: path), isOwed: isOwed, onDurable: onDurable)
         line.withLock { $0.append(ticket) }
         await flush()
-        // Already settled, by this flush or an earlier one, so that a cancelled task gets the outcome too.
+        // Already settled by this flush or an earlier one, so a cancelled task gets the outcome too.
         try await ticket.end.value()
     }
 
@@ -68,7 +69,7 @@ actor JournalWriter {
             for ticket in tickets { ticket.end.fail(FeathersError(.gone, "The outbox '\(path)' is closed", execution: .neverSent)) }
             return
         }
-        // Taken out, so that changing it does not copy it.
+        // Moved out, so that mutating it does not copy it.
         self.journal = nil
         defer { self.journal = journal }
         var room = journal.room

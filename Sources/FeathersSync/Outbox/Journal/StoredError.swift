@@ -1,10 +1,10 @@
 import FeathersCore
 
 extension FeathersError {
-    /// The error as an outbox keeps it, which may be for months. Servers decide how large their errors are, so all parts are bounded.
+    /// Returns the error as an outbox stores it, possibly for months. Servers control the size of their errors, so every part is bounded.
     ///
-    /// The message names what is left out.
-    /// - Parameter limit: How many bytes `errors`, `data` and `answer` may take together, the first two as JSON.
+    /// The message names what is omitted.
+    /// - Parameter limit: The maximum total size of `errors`, `data` and `answer` in bytes, with the first two as JSON.
     func stored(details limit: Int = 64 * 1024) -> FeathersError {
         var room = limit
         var omitted: [String] = []
@@ -21,7 +21,7 @@ extension FeathersError {
         if let data, !hasRoom(for: try? data.serialized().count, of: "data") { error.data = nil }
         if let answer, !hasRoom(for: answer.body.count, of: "answer") { error.answer = nil }
         if let cause = cause as? FeathersError { error.cause = cause.stored(details: limit) }
-        let note = omitted.isEmpty ? "" : " (too large to be kept: \(omitted.joined(separator: ", ")))"
+        let note = omitted.isEmpty ? "" : " (too large to store: \(omitted.joined(separator: ", ")))"
         error.message = message.cut(to: 1000 - note.count) + note
         (error.name, error.className) = (name.cut(to: 100), className.cut(to: 100))
         return error
@@ -29,7 +29,7 @@ extension FeathersError {
 }
 
 extension String {
-    /// Its beginning, in so many Unicode scalars: a single character can have any number of them.
+    /// Returns the beginning of the string, up to a number of Unicode scalars. Characters have no maximum size.
     fileprivate func cut(to limit: Int) -> String {
         unicodeScalars.dropFirst(limit).isEmpty ? self : String(unicodeScalars.prefix(limit - 1)) + "…"
     }

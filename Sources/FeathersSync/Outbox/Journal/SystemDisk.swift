@@ -1,18 +1,18 @@
 import FeathersSupport
 
-/// The files of a real directory, which is opened and locked as long as the journal is in use.
+/// The files of a real directory, which stays open and locked while the journal is in use.
 final class SystemDisk: JournalDisk {
     private struct Held: Sendable {
         let directory: SafeDirectory
-        /// Holds the lock until it is closed.
+        /// Holds the lock until the file is closed.
         let lock: OpenFile
     }
 
-    /// The size above which a file is not a journal: reading it would take all memory.
+    /// The size above which a file is not a journal. Reading it would exhaust the memory.
     private static let maximumSize = Int(Int32.max)
 
     private let folder: String
-    /// The name of the file that stands for the right to write.
+    /// The name of the file that holds the lock.
     private let lockName: String
     private let held = Locked<Held?>(nil)
 
@@ -21,13 +21,13 @@ final class SystemDisk: JournalDisk {
     func lock() throws {
         let directory = try SafeDirectory.make(folder)
         guard let lock = try directory.lock(lockName) else {
-            throw JournalDiskError(description: "another outbox uses it, in this process or in another")
+            throw JournalDiskError(description: "another outbox uses it, in this process or in another one")
         }
         held.withLock { $0 = Held(directory: directory, lock: lock) }
     }
 
     func unlock() {
-        // In words, too: a program that is being started holds a copy of the descriptor for a moment, and with it the lock.
+        // Closing is not enough: a program that is being started briefly holds a copy of the descriptor, and with it the lock.
         held.withLock { held in
             held?.lock.unlock()
             held = nil

@@ -87,7 +87,7 @@ struct OutboxDecisionTests {
         let second = try await scene.messages.outbox.patch(1, with: ["n": 2])
         try await scene.live { _ in
             try await scene.transport.waitForRequest(number: 1)
-            await #expect { try await scene.outbox.decide(.discard, for: first.id) } throws: { "\($0)".contains("on its way") }
+            await #expect { try await scene.outbox.decide(.discard, for: first.id) } throws: { "\($0)".contains("is being sent") }
             try await scene.outbox.decide(.discard, for: second.id)
             await #expect { try await second.result() } throws: { ($0 as? FeathersError)?.code == .gone }
             gate.resolve(())
@@ -126,7 +126,7 @@ struct OutboxDecisionTests {
         let later = try await OutboxApp(in: folder)
         for outbox in [scene.outbox, later.outbox] {
             let error = outbox.state.entries.first?.failure?.error
-            #expect(error?.message == "No (too large to be kept: data)")
+            #expect(error?.message == "No (too large to store: data)")
             #expect(error?.data == nil && error?.errors == ["text": "old"])
         }
         await later.outbox.close()

@@ -136,7 +136,7 @@ struct OutboxSendingTests {
             _ = try await ordered.result()
         }
         #expect(scene.server.requests.last?.method == "archive" && scene.server.requests.last?.id == nil)
-        await #expect { try await scene.messages.outbox.call(.patch) } throws: { "\($0)".contains("no custom method") }
+        await #expect { try await scene.messages.outbox.call(.patch) } throws: { "\($0)".contains("is not a custom method") }
     }
 
     @Test("Data that JSON can not express is refused and not in the outbox")

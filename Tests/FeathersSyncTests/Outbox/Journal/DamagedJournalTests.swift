@@ -37,7 +37,7 @@ struct DamagedJournalTests {
             } throws: { error in
                 let text = "\(error)"
                 // The name of the format is the one thing that makes it a journal at all.
-                let reason = index < 7 ? "it is no outbox" : "damaged at byte \(start)"
+                let reason = index < 7 ? "it is not an outbox file" : "damaged at byte \(start)"
                 return text.contains("'/outbox'") && text.contains(reason)
             }
             #expect(disk.bytes(of: "outbox") == damaged)
@@ -67,7 +67,7 @@ struct DamagedJournalTests {
         let start = Array("FOUTBOX".utf8) + [2]
         let checksum = CRC32.checksum(of: start)
         let bytes = start + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: checksum >> $0) }
-        #expect { try SampleJournal.open(SimulatedDisk("outbox", bytes)) } throws: { "\($0)".contains("version 2, and only 1 is known") }
+        #expect { try SampleJournal.open(SimulatedDisk("outbox", bytes)) } throws: { "\($0)".contains("version 2; only 1 is supported") }
     }
 
     private enum UUIDText {

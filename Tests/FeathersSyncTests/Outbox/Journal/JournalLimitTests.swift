@@ -27,7 +27,7 @@ struct JournalLimitTests {
         await #expect {
             try await writer.append(.added(.sample(3)))
         } throws: {
-            "\($0)".contains("'/outbox' is full: it may hold 2 writes") && ($0 as? FeathersError)?.execution == .neverSent
+            "\($0)".contains("'/outbox' is full: it can hold at most 2 writes") && ($0 as? FeathersError)?.execution == .neverSent
         }
         // What it holds goes on.
         try await writer.append(.begun(.sample(1)))
@@ -74,11 +74,13 @@ struct JournalLimitTests {
         try await writer.append(.added(.sample(2, data: text)))
         for record in [.added(.sample(3, data: text)), .replaced(.sample(1), key: .sample(9), data: text)] as [JournalRecord] {
             await #expect { try await writer.append(record) } throws: {
-                "\($0)".contains("'/outbox' is full: it may hold 3000 bytes of data")
+                "\($0)".contains("'/outbox' is full: it can hold at most 3000 bytes of data")
             }
         }
         try await writer.append(failed(1, refusal))
-        await #expect { try await writer.append(failed(2, refusal)) } throws: { "\($0)".contains("it may hold 2000 bytes of errors") }
+        await #expect { try await writer.append(failed(2, refusal)) } throws: {
+            "\($0)".contains("it can hold at most 2000 bytes of errors")
+        }
         try await writer.append(failed(2, refusal.stored(details: 0)))
         // An attempt that begins ends what was known of the last one.
         try await writer.append(.begun(.sample(1)))

@@ -50,10 +50,12 @@ struct OutboxFileTests {
         let blocked = folder.url.appending(path: "file/writes.outbox")
         try Data("something else".utf8).write(to: folder.url.appending(path: "file"))
         for url in ["https://example.com/writes.outbox", "file:///tmp/"].compactMap(URL.init(string:)) {
-            await #expect { try await Outbox(file: url) } throws: { "\($0)".contains("names no file") }
+            await #expect { try await Outbox(file: url) } throws: { "\($0)".contains("needs the URL of a file") }
         }
         await #expect { try await Outbox(file: blocked) } throws: { "\($0)".contains(blocked.path) }
-        await #expect { try await Outbox(file: folder.url.appending(path: "file")) } throws: { "\($0)".contains("it is no outbox") }
+        await #expect { try await Outbox(file: folder.url.appending(path: "file")) } throws: {
+            "\($0)".contains("it is not an outbox file")
+        }
     }
 
     @Test("A folder that others can write to, a link in the file's place and a second name of the file are refused, and named")
@@ -100,7 +102,7 @@ struct OutboxFileTests {
         let path = folder.url.appending(path: name).path
         #expect(mkfifo(path, 0o600) == 0)
         await #expect { try await Outbox(file: folder.file) } throws: {
-            "\($0)".contains("'\(path)' is not used: it is not a regular file")
+            "\($0)".contains("'\(path)' cannot be used: it is not a regular file")
         }
     }
 
@@ -110,7 +112,7 @@ struct OutboxFileTests {
         try Data().write(to: folder.file)
         #expect(truncate(folder.file.path, 1 << 40) == 0)
         await #expect { try await Outbox(file: folder.file) } throws: {
-            "\($0)".contains("'\(folder.file.path)' is not used: it is larger than")
+            "\($0)".contains("'\(folder.file.path)' cannot be used: it is larger than")
         }
     }
 
@@ -123,7 +125,7 @@ struct OutboxFileTests {
         let path = name.isEmpty ? folder.url.path : folder.url.appending(path: name).path
         #expect(chown(path, 12345, 12345) == 0)
         await #expect { try await Outbox(file: folder.file) } throws: {
-            "\($0)".contains("'\(path)' is not used: it belongs to another user")
+            "\($0)".contains("'\(path)' cannot be used: it belongs to another user")
         }
     }
 }

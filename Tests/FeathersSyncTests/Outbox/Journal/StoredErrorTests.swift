@@ -23,8 +23,8 @@ struct StoredErrorTests {
         error.answer = FeathersError.Answer(status: 409, body: Array(repeating: 0, count: 1 << 20))
         let stored = error.stored()
         #expect(stored.data == nil && stored.answer == nil && stored.errors == ["text": "old"])
-        #expect(stored.message == "No (too large to be kept: data, answer)")
-        #expect((stored.cause as? FeathersError)?.message == "Why (too large to be kept: data)")
+        #expect(stored.message == "No (too large to store: data, answer)")
+        #expect((stored.cause as? FeathersError)?.message == "Why (too large to store: data)")
     }
 
     @Test("All parts together have one limit, and what JSON cannot express is too large")
@@ -32,7 +32,7 @@ struct StoredErrorTests {
         let half = JSONValue.string(String(repeating: "x", count: 40 * 1024))
         let stored = FeathersError(.conflict, "No", data: half, errors: half).stored()
         #expect(stored.errors == half && stored.data == nil)
-        #expect(FeathersError(.conflict, "No", data: .number(.nan)).stored().message == "No (too large to be kept: data)")
+        #expect(FeathersError(.conflict, "No", data: .number(.nan)).stored().message == "No (too large to store: data)")
     }
 
     @Test("Texts are cut, and stay the same from then on")
@@ -42,7 +42,7 @@ struct StoredErrorTests {
         (error.name, error.className) = ("e" + String(repeating: "\u{301}", count: 100_000), String(repeating: "x", count: 100_000))
         let stored = error.stored()
         #expect(stored.message.unicodeScalars.count == 1000)
-        #expect(stored.message.hasSuffix("… (too large to be kept: data)"))
+        #expect(stored.message.hasSuffix("… (too large to store: data)"))
         #expect(try stored.wireForm.serialized().count < 8 * 1024)
         let again = stored.stored()
         #expect(again.message == stored.message && again.name == stored.name && again.className == stored.className)
@@ -56,6 +56,6 @@ struct StoredErrorTests {
             Issue.record("It is not read as a failure")
             return
         }
-        #expect(read.data == nil && read.message == "No (too large to be kept: data)")
+        #expect(read.data == nil && read.message == "No (too large to store: data)")
     }
 }
