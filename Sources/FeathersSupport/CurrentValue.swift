@@ -48,6 +48,6 @@ package final class CurrentValue<Value: Sendable>: Sendable {
     /// Returns the current value, followed by every change.
     package func updates() -> AsyncStream<Value> {
         // Values that are still enqueued follow later.
-        state.withLock { state in subscribers.stream(buffering: Self.buffer, first: state.current) }
+        state.withLock { state in subscribers.stream(bufferingNewest: Self.buffer, first: state.current) }
     }
 }

@@ -25,7 +25,7 @@ func typedTodos(_ app: FeathersApp) async throws -> JSONValue {
 }
 
 func jsonTodos(_ todos: TypedService<Todo>, text: String) async throws -> Todo {
-    let note = try await todos.create(["text": JSONValue(text), "isDone": false])
+    let note = try await todos.create(["text": text, "isDone": false])
     let json = try JSONValue(encoding: note)
     let copy = try json.decode(Todo.self)
     return copy

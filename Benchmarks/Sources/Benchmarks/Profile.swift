@@ -24,7 +24,7 @@ enum Profile: String, CaseIterable {
             for _ in 0..<times { _ = try await service.get(1) }
         case .events:
             let app = try await connected(to: server)
-            var iterator = app.service("messages").events(.created, buffering: times).makeAsyncIterator()
+            var iterator = app.service("messages").events(.created, bufferingNewest: times).makeAsyncIterator()
             _ = try await app.service("burst").create(.integer(Int64(times)))
             for _ in 0..<times { _ = await iterator.next() }
         case .hooks:

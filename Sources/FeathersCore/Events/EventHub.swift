@@ -17,8 +17,8 @@ package final class EventHub<Event: BufferedEvent>: Sendable {
     /// - Parameters:
     ///   - names: the events to deliver; nil for all of them.
     ///   - limit: the number of events to buffer for a slow reader before the oldest are dropped; see ``EventBuffer`` for the byte limit.
-    package func subscribe(to names: [Event.Name]?, buffering limit: Int) -> EventReading<Event> {
-        let subscription = EventSubscription<Event>(names: names, buffering: limit)
+    package func subscribe(to names: [Event.Name]?, bufferingNewest limit: Int) -> EventReading<Event> {
+        let subscription = EventSubscription<Event>(names: names, bufferingNewest: limit)
         let number = subscriptions.withLock { $0.add(subscription) }
         // Set before the subscription is returned, so that it cannot end without this action.
         subscription.onEnd { [weak self] in

@@ -18,7 +18,7 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     private let names: [Event.Name]?
     private let state: Locked<State>
 
-    init(names: [Event.Name]?, buffering limit: Int) {
+    init(names: [Event.Name]?, bufferingNewest limit: Int) {
         self.names = names
         state = Locked(State(buffer: EventBuffer(limit: limit)))
     }

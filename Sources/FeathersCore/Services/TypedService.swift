@@ -174,11 +174,11 @@ extension TypedService {
 }
 
 extension TypedService {
-    /// Returns the records of future events of one kind; see ``UntypedService/events(_:buffering:)-(EventName,_)``.
+    /// Returns the records of future events of one kind; see ``UntypedService/events(_:bufferingNewest:)-(EventName,_)``.
     ///
-    /// An event that cannot be decoded is skipped, with a warning in the app's diagnostics. ``deliveries(_:buffering:)`` shows the position.
-    public func events(_ name: EventName, buffering limit: Int = Service.defaultEventBuffer) -> AsyncStream<Model> {
-        events(name, as: Model.self, buffering: limit)
+    /// An event that cannot be decoded is skipped, with a warning in the app's diagnostics. ``deliveries(_:bufferingNewest:)`` shows the position.
+    public func events(_ name: EventName, bufferingNewest limit: Int = Service.defaultEventBuffer) -> AsyncStream<Model> {
+        events(name, as: Model.self, bufferingNewest: limit)
     }
 
     /// Returns the payloads of future custom events: `messages.events("typing", as: Typing.self)`.
@@ -187,23 +187,23 @@ extension TypedService {
     ///   - payload: the type that the event's data is decoded into.
     ///   - limit: the number of newest events to buffer for a slow reader, as with `AsyncStream`'s `.bufferingNewest(limit)`.
     public func events<Payload: Decodable & Sendable>(
-        _ name: EventName, as payload: Payload.Type, buffering limit: Int = Service.defaultEventBuffer
+        _ name: EventName, as payload: Payload.Type, bufferingNewest limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<Payload> {
-        untyped.subscribe(to: [name], buffering: limit).events(untyped.diagnostics, eventDecoder(payload))
+        untyped.subscribe(to: [name], bufferingNewest: limit).events(untyped.diagnostics, eventDecoder(payload))
     }
 
     /// Returns future changes of the service's records; of all four kinds by default.
     public func changes(
-        _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
+        _ names: [EventName] = EventName.standard, bufferingNewest limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<ServiceChange<Model>> {
-        untyped.subscribe(to: names, buffering: limit).events(untyped.diagnostics, changeDecoder)
+        untyped.subscribe(to: names, bufferingNewest: limit).events(untyped.diagnostics, changeDecoder)
     }
 
     /// Returns future changes of the service's records, with markers where events are missing or cannot be decoded.
     public func deliveries(
-        _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
+        _ names: [EventName] = EventName.standard, bufferingNewest limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<EventDelivery<ServiceChange<Model>>> {
-        untyped.subscribe(to: names, buffering: limit).deliveries(untyped.diagnostics, changeDecoder)
+        untyped.subscribe(to: names, bufferingNewest: limit).deliveries(untyped.diagnostics, changeDecoder)
     }
 
     private func eventDecoder<Payload: Decodable & Sendable>(_ type: Payload.Type) -> @Sendable (ServiceEvent) throws -> Payload {

@@ -243,33 +243,33 @@ extension UntypedService {
     /// - Parameters:
     ///   - name: a standard event or a custom one.
     ///   - limit: the number of newest events to buffer for a slow reader, as with `AsyncStream`'s `.bufferingNewest(limit)`. Older events are
-    ///     dropped; ``deliveries(_:buffering:)`` shows where.
-    public func events(_ name: EventName, buffering limit: Int = Service.defaultEventBuffer) -> AsyncStream<JSONValue> {
-        subscribe(to: [name], buffering: limit).events(diagnostics) { $0.data }
+    ///     dropped; ``deliveries(_:bufferingNewest:)`` shows where.
+    public func events(_ name: EventName, bufferingNewest limit: Int = Service.defaultEventBuffer) -> AsyncStream<JSONValue> {
+        subscribe(to: [name], bufferingNewest: limit).events(diagnostics) { $0.data }
     }
 
     /// Returns future events of several kinds with their names; Feathers' four by default.
     public func events(
-        _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
+        _ names: [EventName] = EventName.standard, bufferingNewest limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<ServiceEvent> {
-        subscribe(to: names, buffering: limit).events(diagnostics) { $0 }
+        subscribe(to: names, bufferingNewest: limit).events(diagnostics) { $0 }
     }
 
     /// Returns all future events of the service, including custom ones.
-    public func allEvents(buffering limit: Int = Service.defaultEventBuffer) -> AsyncStream<ServiceEvent> {
-        subscribe(to: nil, buffering: limit).events(diagnostics) { $0 }
+    public func allEvents(bufferingNewest limit: Int = Service.defaultEventBuffer) -> AsyncStream<ServiceEvent> {
+        subscribe(to: nil, bufferingNewest: limit).events(diagnostics) { $0 }
     }
 
     /// Returns future changes of the service's records.
-    public func changes(buffering limit: Int = Service.defaultEventBuffer) -> AsyncStream<ServiceChange<JSONValue>> {
-        subscribe(to: EventName.standard, buffering: limit).events(diagnostics) { try $0.change(of: $0.data) }
+    public func changes(bufferingNewest limit: Int = Service.defaultEventBuffer) -> AsyncStream<ServiceChange<JSONValue>> {
+        subscribe(to: EventName.standard, bufferingNewest: limit).events(diagnostics) { try $0.change(of: $0.data) }
     }
 
     /// Returns future events with markers where some are missing; Feathers' four by default.
     public func deliveries(
-        _ names: [EventName] = EventName.standard, buffering limit: Int = Service.defaultEventBuffer
+        _ names: [EventName] = EventName.standard, bufferingNewest limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<EventDelivery<ServiceEvent>> {
-        subscribe(to: names, buffering: limit).deliveries(diagnostics) { $0 }
+        subscribe(to: names, bufferingNewest: limit).deliveries(diagnostics) { $0 }
     }
 
     /// Emits an event to the subscribers in this process, as a service does for its custom events.
@@ -280,7 +280,7 @@ extension UntypedService {
     }
 
     /// Subscribes to events, and warns once per service if the server sends none.
-    func subscribe(to names: [EventName]?, buffering limit: Int) -> EventReading<ServiceEvent> {
+    func subscribe(to names: [EventName]?, bufferingNewest limit: Int) -> EventReading<ServiceEvent> {
         if app.transport != nil, app.realTimeTransport == nil, app.registry.registered(at: path) == nil {
             let diagnostics = app.diagnostics
             let isFirst =
@@ -296,7 +296,7 @@ extension UntypedService {
                     [.path: .string(path)])
             }
         }
-        let reading = actor.events.subscribe(to: names, buffering: limit)
+        let reading = actor.events.subscribe(to: names, bufferingNewest: limit)
         reading.onSecondReader { [app = app.weakReference, path] in
             app.app?.diagnostics.log(
                 .warning, .events,

@@ -83,8 +83,8 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
     ///
     /// If the server requests an acknowledgement, the reader can reply (see ``SocketIOEvent/acknowledgement``).
     /// - Parameter limit: The number of events to buffer for a slow reader before the oldest are dropped.
-    public func events(buffering limit: Int = 1024) -> AsyncStream<SocketIOEvent> {
-        client.observers.subscribe(to: nil, buffering: limit).events()
+    public func events(bufferingNewest limit: Int = 1024) -> AsyncStream<SocketIOEvent> {
+        client.observers.subscribe(to: nil, bufferingNewest: limit).events()
     }
 
     /// Ends the delay before the next attempt to connect. Call it if your app knows that the network is available again.

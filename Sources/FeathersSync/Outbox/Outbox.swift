@@ -75,7 +75,7 @@ public final class Outbox: Sendable {
 
     /// Returns a stream of the current state and the state after each change. A slow reader gets the newest state only.
     public func stateUpdates() -> AsyncStream<OutboxState> {
-        let changes = subscribers.stream(buffering: 1, first: ())
+        let changes = subscribers.stream(bufferingNewest: 1, first: ())
         return AsyncStream {
             for await _ in changes { return self.state }
             return nil

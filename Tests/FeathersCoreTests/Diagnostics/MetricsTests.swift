@@ -35,7 +35,7 @@ struct MetricsTests {
             diagnostics: .closure { event in
                 if event["recovered"] != nil, !stood.resolve(()) { stoodAgain.resolve(()) }
             })
-        let events = app.service("messages").events("tick", buffering: 2)
+        let events = app.service("messages").events("tick", bufferingNewest: 2)
         try await withFeathersApp(app) { app in
             try await stood.value()
             for number in 1...5 { transport.emit("tick", of: "messages", .integer(Int64(number))) }

@@ -5,7 +5,7 @@ import Testing
 @Suite("The subscribers of a hub")
 struct EventSubscriptionsTests {
     private static func subscribers(_ count: Int) -> [EventSubscription<ServiceEvent>] {
-        (0..<count).map { _ in EventSubscription(names: nil, buffering: 1) }
+        (0..<count).map { _ in EventSubscription(names: nil, bufferingNewest: 1) }
     }
 
     @Test(

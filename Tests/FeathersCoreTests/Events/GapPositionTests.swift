@@ -33,7 +33,7 @@ struct GapPositionTests {
     @Test("stand where events are missing, also when more go missing between a marker and the event after it")
     func betweenMarkerAndEvent() async throws {
         let service = try await FeathersApp().use(Nothing(), at: "n")
-        let stream = service.deliveries(["n"], buffering: 2)
+        let stream = service.deliveries(["n"], bufferingNewest: 2)
         for number in 1...3 { service.emit("n", .integer(Int64(number))) }
         var deliveries = stream.makeAsyncIterator()
         guard case .gap(let gap)? = await deliveries.next(), case .overflow(dropped: 1) = gap.reason else {
@@ -55,7 +55,7 @@ struct GapPositionTests {
     @Test("are exact while events come faster than they are read")
     func racing() async throws {
         let service = try await FeathersApp().use(Nothing(), at: "n")
-        let deliveries = service.deliveries(["n"], buffering: 3)
+        let deliveries = service.deliveries(["n"], bufferingNewest: 3)
         let last: Int64 = 200_000
         async let emitting: Void = emit(last, from: service)
         let (read, missing) = await read(deliveries, to: last)

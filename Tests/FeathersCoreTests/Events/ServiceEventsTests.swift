@@ -117,7 +117,7 @@ struct ServiceEventsTests {
     @Test("A slow reader loses the oldest events, and is told how many and where")
     func overflow() async throws {
         let echo = try await Self.echo()
-        var deliveries = echo.deliveries(["n"], buffering: 2).makeAsyncIterator()
+        var deliveries = echo.deliveries(["n"], bufferingNewest: 2).makeAsyncIterator()
         for number in 1...5 { echo.emit("n", .integer(Int64(number))) }
         guard case .gap(let gap)? = await deliveries.next(), case .overflow(dropped: 3) = gap.reason else {
             Issue.record("the gap comes first")
@@ -135,7 +135,7 @@ struct ServiceEventsTests {
     @Test("A slow reader costs the others nothing")
     func independence() async throws {
         let echo = try await Self.echo()
-        let slow = echo.events("n", buffering: 1)
+        let slow = echo.events("n", bufferingNewest: 1)
         let patient = echo.events("n")
         for number in 1...100 { echo.emit("n", .integer(Int64(number))) }
         #expect(await patient.taking(100) == (1...100).map { .integer(Int64($0)) })

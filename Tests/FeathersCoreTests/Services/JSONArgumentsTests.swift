@@ -37,6 +37,35 @@ struct JSONArgumentsTests {
         #expect(JSONValue(object) == object)
     }
 
+    @Test("Literals with variables are data, in their order, on untyped and typed services")
+    func literals() async throws {
+        let people = try await Self.people()
+        let (name, age, nickname, tags): (String, Int, String?, [String]) = ("Ada", 36, nil, ["math"])
+        let created = try await people.untyped.create([
+            "name": name, "age": age, "nickname": nickname, "address": ["city": name], "tags": tags,
+        ])
+        #expect("\(created)".hasPrefix(#"{"name":"Ada","age":36,"nickname":null,"address":{"city":"Ada"},"tags":["math"]"#))
+        let ada = try await people.patch(created.id, with: ["age": age + 1])
+        #expect(ada.age == 37)
+        #expect(try await people.untyped.update(created.id, with: ["name": name, "age": age])["nickname"] == nil)
+        #expect(try await people.update(created.id, with: ["name": name, "age": age]).name == "Ada")
+        #expect(try await people.create(["name": name, "age": age]).age == 36)
+        #expect(try await people.patchAll(query: .where("age", 36), with: ["age": age - 1, "name": name]).count == 2)
+        #expect(try await people.untyped.patchAll(query: .where("age", 35), with: ["age": age, "name": name]).array?.count == 2)
+    }
+
+    @Test("A variable that JSON cannot express is named, and dates have the format of the service")
+    func literalFormats() async throws {
+        let stub = StubTransport { request in request.data ?? .null }
+        let app = FeathersApp(transport: stub)
+        let (height, born) = (Double.nan, Date(timeIntervalSince1970: 5))
+        await #expect { try await app.service("people").create(["name": "Ada", "height": height]) } throws: {
+            FeathersError.Code.badRequest ~= $0 && "\($0)".contains("'height'")
+        }
+        app.coding = CodingOptions(dates: .secondsSince1970)
+        #expect(try await app.service("people").call("invite", with: ["born": born]) == ["born": 5])
+    }
+
     @Test("A model becomes JSON and back")
     func models() throws {
         let ada = Person(name: "Ada", age: 36)

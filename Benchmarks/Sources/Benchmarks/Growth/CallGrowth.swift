@@ -45,7 +45,7 @@ enum CallGrowth {
         }
         group.add("Socket.IO events in a burst", from: 100, unit: "event") { count in
             GrowthRun(units: 10_000) {
-                let events = messages.events(.created, buffering: count)
+                let events = messages.events(.created, bufferingNewest: count)
                 var iterator = events.makeAsyncIterator()
                 for _ in 0..<10_000 / count {
                     async let answered: Void = { _ = try await burst.create(.integer(Int64(count))) }()

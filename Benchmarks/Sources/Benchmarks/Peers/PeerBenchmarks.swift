@@ -46,7 +46,7 @@ struct PeerBenchmarks {
             try await concurrently(64, each: 100) { _ = try await messages.get(1) }
         }
         add("Socket.IO events received", operations: 10_000, "events", peers) {
-            let events = messages.events(.created, buffering: 20_000)
+            let events = messages.events(.created, bufferingNewest: 20_000)
             async let answered: Void = { _ = try await burst.create(10_000) }()
             var count = 0
             for await _ in events {

@@ -63,7 +63,7 @@ struct ChaosRun {
             try await withThrowingTaskGroup(of: Void.self) { listeners in
                 for index in 0..<ChaosSettings.subscribers {
                     let isSlow = index == 0
-                    let deliveries = app.service("messages").deliveries(["tick"], buffering: isSlow ? 4 : 4096)
+                    let deliveries = app.service("messages").deliveries(["tick"], bufferingNewest: isSlow ? 4 : 4096)
                     let subscriber = ChaosSubscriber(index: index, journal: journal, pause: isSlow ? .milliseconds(20) : nil)
                     listeners.addTask { try await subscriber.listen(to: deliveries, of: run) }
                 }
