@@ -161,6 +161,11 @@ let package = Package(
             name: "MemoryProbe", dependencies: ["Feathers", "FeathersJSON"], path: "Tests/MemoryProbe", swiftSettings: settings),
         // Every transport against a server that attacks it.
         .testTarget(name: "AdversaryTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
+        .testTarget(
+            name: "FeathersModelsTests",
+            // Compiles what it generates, which imports Feathers.
+            dependencies: ["Feathers", "FeathersJSON", "FeathersModels", "FeathersNetworking", "TestBackend", "feathers-models"],
+            exclude: ["Corpus", "Golden"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests",

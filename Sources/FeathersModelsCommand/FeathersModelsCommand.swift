@@ -44,7 +44,7 @@ struct FeathersModelsCommand {
 
         let isSample = if case .sample = arguments.source { true } else { false }
         let folder = OutputFolder(path: arguments.output)
-        let plan = OutputPlan(files: output.files, present: try folder.swiftFiles(), keepsOthers: isSample)
+        let plan = OutputPlan(files: output.files, present: try folder.swiftFiles(), isSample: isSample)
         if arguments.isCheck {
             guard !plan.isEmpty else {
                 print("\(arguments.output) is up to date.")

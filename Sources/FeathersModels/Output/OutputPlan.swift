@@ -11,9 +11,15 @@ package struct OutputPlan: Sendable {
     /// - Parameters:
     ///   - files: the generated files.
     ///   - present: the Swift files in the folder, with their text.
-    ///   - keepsOthers: whether generated files of other services stay.
-    package init(files: [String: String], present: [String: String], keepsOthers: Bool = false) {
+    ///   - isSample: whether the files are guesses about some services. Then those of others stay, and comments, which count records,
+    ///     are no reason to write a file.
+    package init(files: [String: String], present: [String: String], isSample: Bool = false) {
         previous = present
+        func compared(_ text: String) -> String {
+            let body = GeneratedHeader.body(of: text)
+            guard isSample else { return String(body) }
+            return body.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("///") }.joined(separator: "\n")
+        }
         for (name, text) in files.sorted(by: { $0.key < $1.key }) {
             guard let before = present[name] else {
                 // Two names that differ by case are one file on many systems.
@@ -26,11 +32,11 @@ package struct OutputPlan: Sendable {
             }
             if !GeneratedHeader.begins(before) {
                 refused.append(name)
-            } else if GeneratedHeader.body(of: before) != GeneratedHeader.body(of: text) {
+            } else if compared(before) != compared(text) {
                 written.append((name, text))
             }
         }
-        guard !keepsOthers else { return }
+        guard !isSample else { return }
         removed = present.keys.filter { files[$0] == nil && GeneratedHeader.begins(present[$0] ?? "") }.sorted()
     }
 
