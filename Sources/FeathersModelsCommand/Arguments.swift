@@ -57,7 +57,8 @@ struct Arguments: Equatable {
         while let argument = rest.popFirst() {
             // `--name=value` is `--name value`.
             let isPair = argument.hasPrefix("--") && argument.contains("=")
-            let parts = isPair ? argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init) : [argument]
+            let parts =
+                isPair ? argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init) : [argument]
             func value() throws -> String {
                 if parts.count == 2 { return parts[1] }
                 guard let next = rest.popFirst() else { throw Mistake(description: "'\(argument)' needs a value behind it.") }
@@ -91,7 +92,9 @@ struct Arguments: Equatable {
             guard !services.isEmpty else { throw Mistake(description: "'--sample' needs the services to look at.") }
             return .sample(url, services: services)
         case (let from?, nil):
-            if let first = services.first { throw Mistake(description: "Unknown argument '\(first)'. Services are named only with '--sample'.") }
+            if let first = services.first {
+                throw Mistake(description: "Unknown argument '\(first)'. Services are named only with '--sample'.")
+            }
             if from == "-" { return .standardInput }
             return server(from).map { .url($0) } ?? .path(from)
         }

@@ -18,7 +18,8 @@ struct OutputFolder {
         do {
             let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".swift") }
             return Dictionary(
-                uniqueKeysWithValues: try names.map { ($0, String(decoding: try Data(contentsOf: url.appending(path: $0)), as: UTF8.self)) })
+                uniqueKeysWithValues: try names.map { ($0, String(decoding: try Data(contentsOf: url.appending(path: $0)), as: UTF8.self)) }
+            )
         } catch {
             throw Problem(description: "'\(path)' cannot be read: \(error.localizedDescription)")
         }

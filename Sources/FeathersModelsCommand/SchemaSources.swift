@@ -53,7 +53,9 @@ struct SchemaSources {
 
     private func files(at path: String) throws -> (sources: [SchemaSource], remarks: [String]) {
         var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { throw Unusable(description: "There is no '\(path)'.") }
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            throw Unusable(description: "There is no '\(path)'.")
+        }
         guard isFolder.boolValue else {
             let url = URL(filePath: path)
             return ([try source(Data(contentsOf: url), named: url.lastPathComponent)], [])

@@ -26,7 +26,8 @@ struct CommandTests {
     @Test(
         "wrong arguments are refused, and secrets in them never repeated",
         arguments: [
-            [], ["--from", "a"], ["--output", "b"], ["--from", "a", "--sample", "http://b", "--output", "c"], ["--sample", "http://b", "--output", "c"],
+            [], ["--from", "a"], ["--output", "b"], ["--from", "a", "--sample", "http://b", "--output", "c"],
+            ["--sample", "http://b", "--output", "c"],
             ["--from", "a", "--output", "b", "service"], ["--sample", "nowhere", "--output", "c", "d"], ["--nonsense=secret"],
             ["--header", "secret", "--from", "a", "--output", "b"], ["--from"],
         ])
@@ -62,7 +63,9 @@ struct CommandTests {
         #expect(await FeathersModelsCommand.run(arguments) == ExitCode.success)
         let mine = folder.appending(path: "Message+Mine.swift")
         try Data("extension Message {}".utf8).write(to: mine)
-        let date = { try FileManager.default.attributesOfItem(atPath: folder.appending(path: "User.swift").path)[.modificationDate] as? Date }
+        let date = {
+            try FileManager.default.attributesOfItem(atPath: folder.appending(path: "User.swift").path)[.modificationDate] as? Date
+        }
         let before = try date()
         #expect(await FeathersModelsCommand.run(arguments + ["--check"]) == ExitCode.success)
         #expect(await FeathersModelsCommand.run(arguments) == ExitCode.success)
@@ -82,7 +85,8 @@ struct CommandTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let chat = Corpus.folder.appending(path: "Corpus/chat.json").path
         #expect(await FeathersModelsCommand.run(["--from", chat, "--output", folder.path]) == ExitCode.success)
-        let code = await FeathersModelsCommand.run(["--from", "http://localhost/swagger.json", "--output", folder.path], client: Server(text: text))
+        let code = await FeathersModelsCommand.run(
+            ["--from", "http://localhost/swagger.json", "--output", folder.path], client: Server(text: text))
         #expect(code == ExitCode.badSource)
         #expect(FileManager.default.fileExists(atPath: folder.appending(path: "Message.swift").path))
     }

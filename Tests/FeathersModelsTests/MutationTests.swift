@@ -21,7 +21,9 @@ struct MutationTests {
 
     /// The document with some of its values replaced by others of it.
     static func damaged(_ json: JSONValue, _ chance: inout Chance) -> JSONValue {
-        let odd: [JSONValue] = [nil, 1, "string", [], [:], ["$ref": "#"], ["$ref": "#/components"], true, ["type": ["array", "object", "null"]]]
+        let odd: [JSONValue] = [
+            nil, 1, "string", [], [:], ["$ref": "#"], ["$ref": "#/components"], true, ["type": ["array", "object", "null"]],
+        ]
         if chance.next(200) == 0 { return odd[chance.next(odd.count)] }
         switch json {
         case .object(let object):

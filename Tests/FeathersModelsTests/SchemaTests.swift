@@ -14,8 +14,10 @@ struct SchemaTests {
             (["type": "array", "items": ["type": "string"]], "[String]"),
             (["type": "array", "items": ["type": "string", "nullable": true]], "[String?]"),
             (["type": "object", "additionalProperties": ["type": "integer"]], "[String: Int]"),
-            (["type": "object", "patternProperties": ["^(.*)$": ["type": "boolean"]]], "[String: Bool]"), (["type": "object"], "[String: JSONValue]"),
-            (["allOf": [["type": "string"], ["minLength": 3]]], "String"), (["anyOf": [["type": "integer"], ["type": "number"]]], "Double"),
+            (["type": "object", "patternProperties": ["^(.*)$": ["type": "boolean"]]], "[String: Bool]"),
+            (["type": "object"], "[String: JSONValue]"),
+            (["allOf": [["type": "string"], ["minLength": 3]]], "String"),
+            (["anyOf": [["type": "integer"], ["type": "number"]]], "Double"),
             (["anyOf": [["type": "string", "objectid": true], ["type": "object", "properties": [:]]]], "String"),
             (["enum": [1, 2]], "Int"), (["const": true], "Bool"), ([:], "JSONValue"), (["enum": ["a", 1]], "JSONValue"),
         ] as [(JSONValue, String)])
@@ -42,7 +44,8 @@ struct SchemaTests {
     @Test("a schema that contains itself, directly or by way of another, is stored indirectly")
     func recursion() throws {
         let other: JSONValue = ["type": "object", "properties": ["back": ["$ref": "#/components/schemas/things"]]]
-        let output = Corpus.files(["type": "object", "properties": ["other": ["$ref": "#/components/schemas/other"]]], others: ["other": other])
+        let output = Corpus.files(
+            ["type": "object", "properties": ["other": ["$ref": "#/components/schemas/other"]]], others: ["other": other])
         let text = try #require(output.files["Thing.swift"])
         #expect(text.contains("@Indirect var other: Other? = nil"))
         #expect(text.contains("@Indirect var back: Thing? = nil"))
@@ -50,7 +53,9 @@ struct SchemaTests {
 
     @Test("a reference that leads nowhere is a warning with its place, and JSON")
     func nowhere() throws {
-        let output = Corpus.files(["type": "object", "properties": ["a/b": ["type": "array", "items": ["$ref": "#/components/schemas/Gone"]]]])
+        let output = Corpus.files([
+            "type": "object", "properties": ["a/b": ["type": "array", "items": ["$ref": "#/components/schemas/Gone"]]],
+        ])
         #expect(
             output.warnings.map(\.description) == [
                 "test.json#/components/schemas/things/properties/a~1b/items/$ref: '#/components/schemas/Gone' leads nowhere"
@@ -62,12 +67,15 @@ struct SchemaTests {
     func injection() throws {
         let evil = "x\"\n}\u{2028}import Evil \\(exit(1)) */"
         let output = Corpus.files([
-            "type": "object", "description": .string(evil), "properties": .object([evil: ["enum": [.string(evil)], "description": .string(evil)]]),
+            "type": "object", "description": .string(evil),
+            "properties": .object([evil: ["enum": [.string(evil)], "description": .string(evil)]]),
         ])
         let text = try #require(output.files["Thing.swift"])
         for line in text.split(whereSeparator: \.isNewline) where line.contains("Evil") {
             let start = line.drop { $0 == " " }
-            #expect(start.hasPrefix("///") || line.contains("\"x\\\"\\u{a}}\\u{2028}import Evil \\\\(exit(1)) */\"") || line.contains("xImportEvil"))
+            #expect(
+                start.hasPrefix("///") || line.contains("\"x\\\"\\u{a}}\\u{2028}import Evil \\\\(exit(1)) */\"")
+                    || line.contains("xImportEvil"))
         }
     }
 
@@ -75,7 +83,9 @@ struct SchemaTests {
     func access() throws {
         let output = Corpus.files([
             "type": "object", "required": ["id", "at", "secret"],
-            "properties": ["id": ["type": "integer"], "at": ["type": "string", "readOnly": true], "secret": ["type": "string", "writeOnly": true]],
+            "properties": [
+                "id": ["type": "integer"], "at": ["type": "string", "readOnly": true], "secret": ["type": "string", "writeOnly": true],
+            ],
         ])
         let text = try #require(output.files["Thing.swift"])
         #expect(text.contains("Hashable {\n    var id: Int\n    var at: String\n\n"))
@@ -90,9 +100,11 @@ struct SchemaTests {
         ]
         let sources = [
             SchemaSource(name: "messages.json", json: record),
-            SchemaSource(name: "messages.data.json", json: ["$id": "MessageData", "type": "object", "properties": ["text": ["type": "string"]]]),
             SchemaSource(
-                name: "api/users.json", json: ["$id": "User", "type": "object", "properties": ["email": ["type": "string"]], "required": ["email"]]),
+                name: "messages.data.json", json: ["$id": "MessageData", "type": "object", "properties": ["text": ["type": "string"]]]),
+            SchemaSource(
+                name: "api/users.json",
+                json: ["$id": "User", "type": "object", "properties": ["email": ["type": "string"]], "required": ["email"]]),
         ]
         let output = ModelGenerator(origin: "schemas").generate(from: sources)
         #expect(output.services == ["api/users", "messages"])

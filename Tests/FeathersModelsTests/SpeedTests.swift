@@ -10,10 +10,13 @@ struct SpeedTests {
         let chat = try Corpus.document("chat").json
         var (schemas, paths) = (JSONObject(), JSONObject())
         for number in 0..<100 {
-            for (name, schema) in chat["components"]?["schemas"]?.object ?? [:] { schemas["s\(number)\(name)"] = Self.renamed(schema, number) }
+            for (name, schema) in chat["components"]?["schemas"]?.object ?? [:] {
+                schemas["s\(number)\(name)"] = Self.renamed(schema, number)
+            }
             for (path, item) in chat["paths"]?.object ?? [:] { paths["/s\(number)\(path.dropFirst())"] = Self.renamed(item, number) }
         }
-        let text = try JSONValue.object(["openapi": "3.0.3", "paths": .object(paths), "components": ["schemas": .object(schemas)]]).serialized()
+        let text = try JSONValue.object(["openapi": "3.0.3", "paths": .object(paths), "components": ["schemas": .object(schemas)]])
+            .serialized()
         let start = Self.seconds()
         let source = SchemaSource(name: "large.json", json: try JSONValue(parsing: text))
         let output = ModelGenerator(origin: "large.json").generate(from: [source])

@@ -44,10 +44,11 @@ struct App {
     static func main() async throws {
         let app = FeathersApp(transport: .rest(URL(string: CommandLine.arguments[1])!))
         let messages = app.service(.messages)
-        let sent = try await messages.create(.init(text: "Hi", pinned: true))
+        let text = "Hi, \(UUID().uuidString)"
+        let sent = try await messages.create(.init(text: text, pinned: true))
         let patched = try await messages.patch(sent.id, .init(pinned: .null))
-        guard sent.pinned == true, patched.pinned == nil, patched.text == "Hi" else { fatalError("\(sent), \(patched)") }
-        let found = try await messages.find(.where(.id, sent.id))
+        guard sent.pinned == true, patched.pinned == nil, patched.text == text else { fatalError("\(sent), \(patched)") }
+        let found = try await messages.find(.where(.text, text))
         guard found.data == [patched] else { fatalError("\(found)") }
         let todo = try await app.service(.todos).create(.init(title: "Write", priority: .high, dueAt: Date(timeIntervalSince1970: 0)))
         guard todo.priority == .high, todo.dueAt == Date(timeIntervalSince1970: 0) else { fatalError("\(todo)") }

@@ -105,7 +105,8 @@ extension ModelBuilder {
         switch json {
         case .object(let object):
             let silent: Set<String> = ["description", "title", "example", "examples", "default", "nullable", "readOnly"]
-            return .object(JSONObject(object.filter { !silent.contains($0.key) || $0.value.object != nil }.map { ($0.key, bare($0.value)) }))
+            return .object(
+                JSONObject(object.filter { !silent.contains($0.key) || $0.value.object != nil }.map { ($0.key, bare($0.value)) }))
         case .array(let array): return .array(array.map(bare))
         default: return json
         }
@@ -162,7 +163,8 @@ extension ModelBuilder {
         for key in keys where names[key] == nil {
             let name = SwiftNames.property(key)
             let written = SwiftNames.isIdentifier(key) ? key : ""
-            names[key] = SwiftNames.unused([name, written, name.isEmpty ? "value" : name + (name.hasSuffix("Value") ? "Property" : "Value")], taken.contains)
+            names[key] = SwiftNames.unused(
+                [name, written, name.isEmpty ? "value" : name + (name.hasSuffix("Value") ? "Property" : "Value")], taken.contains)
             taken.insert(names[key] ?? key)
         }
         return names

@@ -23,7 +23,9 @@ package struct OutputPlan: Sendable {
         for (name, text) in files.sorted(by: { $0.key < $1.key }) {
             guard let before = present[name] else {
                 // Two names that differ by case are one file on many systems.
-                if let other = present.keys.first(where: { $0.lowercased() == name.lowercased() }), !GeneratedHeader.begins(present[other] ?? "") {
+                if let other = present.keys.first(where: { $0.lowercased() == name.lowercased() }),
+                    !GeneratedHeader.begins(present[other] ?? "")
+                {
                     refused.append(other)
                 } else {
                     written.append((name, text))
@@ -102,7 +104,9 @@ struct TextDifference: CustomStringConvertible {
             let (sign, changed): (String, Substring)
             switch line {
             case .kept(let line):
-                if line.hasSuffix("{"), ["struct ", "enum ", "extension "].contains(where: { line.contains($0) }) { declaration = line.trimmed }
+                if line.hasSuffix("{"), ["struct ", "enum ", "extension "].contains(where: { line.contains($0) }) {
+                    declaration = line.trimmed
+                }
                 continue
             case .removed(let line): (sign, changed) = ("-", line.trimmed)
             case .added(let line): (sign, changed) = ("+", line.trimmed)

@@ -90,7 +90,8 @@ package struct RecordSampler: Sendable {
         }
         if objects.count == found.count { return object(objects) }
         // Of several types: each one that was seen is an alternative.
-        let groups = [found.filter { $0.bool != nil }, found.filter { $0.number != nil }, found.filter { $0.string != nil }]
+        let groups =
+            [found.filter { $0.bool != nil }, found.filter { $0.number != nil }, found.filter { $0.string != nil }]
             + [found.filter { $0.array != nil }, found.filter { $0.object != nil }]
         return ["anyOf": .array(groups.filter { !$0.isEmpty }.map(typed))]
     }
@@ -100,7 +101,9 @@ package struct RecordSampler: Sendable {
         let strings = found.compactMap(\.string)
         let counts = Dictionary(strings.map { ($0, 1) }, uniquingKeysWith: +)
         guard strings.count >= enough, (2...6).contains(counts.count), counts.values.allSatisfy({ $0 > 1 }) else { return nil }
-        guard counts.keys.allSatisfy({ $0.count <= 24 && $0.contains(where: \.isLetter) && !$0.contains(where: \.isNewline) }) else { return nil }
+        guard counts.keys.allSatisfy({ $0.count <= 24 && $0.contains(where: \.isLetter) && !$0.contains(where: \.isNewline) }) else {
+            return nil
+        }
         return counts.keys.sorted().map { JSONValue.string($0).description }.joined(separator: ", ")
     }
 

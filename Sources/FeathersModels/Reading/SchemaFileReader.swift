@@ -23,7 +23,8 @@ struct SchemaFileReader {
                 }
             }
             // A file without a schema of its own may hold one by its name.
-            let own = ShapeReader.isStructural(file) ? file : names.lazy.compactMap { named[Self.plain($0)] }.first { $0.place != file.place }
+            let own =
+                ShapeReader.isStructural(file) ? file : names.lazy.compactMap { named[Self.plain($0)] }.first { $0.place != file.place }
             guard !isPart, let model = own ?? Self.only(in: file) else { return nil }
             let bases = names + Self.names(of: model)
             func part(_ suffix: String) -> Schema? { bases.lazy.compactMap { named[Self.plain($0 + suffix)] }.first }

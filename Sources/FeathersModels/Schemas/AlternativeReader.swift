@@ -20,7 +20,8 @@ extension ShapeReader {
     private mutating func joined(_ all: [UnionShape.Alternative], discriminator: Schema?) -> Reading {
         guard let first = all.first else { return Reading(shape: .null, isNullable: true) }
         if all.count == 1 { return first.reading }
-        var (texts, numbers, bools, rest): ([UnionShape.Alternative], [UnionShape.Alternative], [UnionShape.Alternative], [UnionShape.Alternative])
+        var (texts, numbers, bools, rest):
+            ([UnionShape.Alternative], [UnionShape.Alternative], [UnionShape.Alternative], [UnionShape.Alternative])
         (texts, numbers, bools, rest) = ([], [], [], [])
         for alternative in all {
             switch unnamed(alternative.reading.shape) {
@@ -82,7 +83,9 @@ extension ShapeReader {
     }
 
     private mutating func union(_ scalars: [UnionShape.Alternative], _ rest: [UnionShape.Alternative], _ written: Schema?) -> Reading {
-        var (lists, objects, dictionaries) = ([UnionShape.Alternative](), [(UnionShape.Alternative, ObjectShape)](), [UnionShape.Alternative]())
+        var (lists, objects, dictionaries) = (
+            [UnionShape.Alternative](), [(UnionShape.Alternative, ObjectShape)](), [UnionShape.Alternative]()
+        )
         for alternative in rest {
             switch unnamed(alternative.reading.shape) {
             case .list: lists.append(alternative)
@@ -105,7 +108,8 @@ extension ShapeReader {
         }.map(\.element)
         for (index, (_, later)) in sorted.enumerated() {
             for (_, earlier) in sorted.prefix(index) where !tells(earlier, from: later) {
-                return Reading(shape: .any("its alternatives cannot be told apart: no property is required in one and missing in the others"))
+                return Reading(
+                    shape: .any("its alternatives cannot be told apart: no property is required in one and missing in the others"))
             }
         }
         if !dictionaries.isEmpty, objects.contains(where: { $0.1.required.isEmpty }) {

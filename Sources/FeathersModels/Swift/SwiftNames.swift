@@ -114,10 +114,13 @@ enum SwiftNames {
     /// Names of types that generated code means by their short names, or that would hide those of `Feathers`.
     static let takenTypes: Set<String> = [
         "Any", "Array", "Bool", "Character", "Codable", "CodingKey", "CodingKeys", "CreateData", "Data", "Date", "Decodable", "Decoder",
-        "DecodingError", "Dictionary", "Double", "Encodable", "Encoder", "Error", "Float", "Hashable", "ID", "Identifiable", "Indirect", "Int",
+        "DecodingError", "Dictionary", "Double", "Encodable", "Encoder", "Error", "Float", "Hashable", "ID", "Identifiable", "Indirect",
+        "Int",
         "Int32", "Int64", "JSONValue", "Never", "Nullable", "Optional", "PatchData", "PatchValue", "Protocol", "QueryKeys", "QueryValue",
-        "RawValue", "Result", "Self", "Sendable", "ServiceDefinition", "ServiceModel", "Set", "String", "Task", "Type", "URL", "UUID", "Void",
-        "AuthenticationOptions", "Endpoint", "EventName", "FeathersApp", "FeathersError", "Health", "Hook", "Hooks", "Identity", "LiveQuery",
+        "RawValue", "Result", "Self", "Sendable", "ServiceDefinition", "ServiceModel", "Set", "String", "Task", "Type", "URL", "UUID",
+        "Void",
+        "AuthenticationOptions", "Endpoint", "EventName", "FeathersApp", "FeathersError", "Health", "Hook", "Hooks", "Identity",
+        "LiveQuery",
         "Outbox", "Paginated", "Params", "Query", "Service", "ServiceID", "ServiceMethod", "Transport", "TypedQuery", "TypedService",
         "Foundation", "Feathers", "Swift",
     ]

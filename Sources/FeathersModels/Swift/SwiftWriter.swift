@@ -71,7 +71,8 @@ struct SwiftWriter {
             id == "id" || !structure.properties.contains { $0.name == "id" } ? id : nil
         }
         let conformances =
-            structure.model == nil ? "Codable, Hashable, Sendable" : identifier == nil ? "ServiceModel, Hashable" : "ServiceModel, Identifiable, Hashable"
+            structure.model == nil
+            ? "Codable, Hashable, Sendable" : identifier == nil ? "ServiceModel, Hashable" : "ServiceModel, Identifiable, Hashable"
         block("\(access)struct \(Self.name(structure.path)): \(conformances)") { writer in
             for property in structure.properties { writer.write(property, in: structure.path) }
             if let identifier, identifier != "id", let property = structure.properties.first(where: { $0.name == identifier }) {
@@ -125,7 +126,9 @@ struct SwiftWriter {
 
     private mutating func write(_ property: SwiftProperty, in path: String) {
         var comment = property.comment
-        if property.isIndirect, property.presence == .nullable { comment.append("Left out when it is nil, although the server asks for null.") }
+        if property.isIndirect, property.presence == .nullable {
+            comment.append("Left out when it is nil, although the server asks for null.")
+        }
         self.comment(comment)
         let wrapper = property.isIndirect ? "@Indirect " : property.presence == .nullable ? "@Nullable " : ""
         // Only an optional without a wrapper is nil by itself.

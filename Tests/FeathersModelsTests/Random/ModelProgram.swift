@@ -37,7 +37,9 @@ struct ModelProgram {
         try Data(json.serialized()).write(to: folder.appending(path: "cases.json"))
 
         let start = ContinuousClock.now
-        var arguments = ["swiftc", "-Onone", "-wmo", "-swift-version", "6", "-module-name", "Models", "-o", folder.appending(path: "models").path]
+        var arguments = [
+            "swiftc", "-Onone", "-wmo", "-swift-version", "6", "-module-name", "Models", "-o", folder.appending(path: "models").path,
+        ]
         arguments += ["-warnings-as-errors", "-I", products.appending(path: "Modules").path]
         for name in ["CCurl", "CLinuxIO"] {
             arguments += ["-Xcc", "-fmodule-map-file=\(products.appending(path: "\(name).build/module.modulemap").path)"]

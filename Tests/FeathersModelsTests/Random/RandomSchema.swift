@@ -26,7 +26,8 @@ indirect enum RandomSchema {
     }
 
     private static let words = [
-        "text", "created_at", "user_id", "isPinned", "default", "class", "self", "Type", "avatar-url", "2fa", "HTTPStatus", "for", "value", "id",
+        "text", "created_at", "user_id", "isPinned", "default", "class", "self", "Type", "avatar-url", "2fa", "HTTPStatus", "for", "value",
+        "id",
         "_id", "__v", "hash", "description", "rawValue", "codingKeys", "String", "data", "status", "x.y", "naïve", "in", "init", "items",
     ]
 
