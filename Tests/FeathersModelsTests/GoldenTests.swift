@@ -23,7 +23,7 @@ struct GoldenTests {
     func isPublic() throws {
         let text = Corpus.text(try Corpus.output("chat", isPublic: true))
         #expect(text.contains("public struct Message: ServiceModel, Identifiable, Hashable {"))
-        #expect(text.contains("    public init(text: String? = nil, pinned: PatchValue<Bool> = .absent"))
+        #expect(text.contains("        pinned: PatchValue<Bool> = .absent,\n"))
         #expect(text.contains("public import Feathers"))
     }
 }

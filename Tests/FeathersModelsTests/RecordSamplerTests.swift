@@ -8,11 +8,11 @@ struct RecordSamplerTests {
     func guess() throws {
         let records: [JSONValue] = (0..<30).map { number in
             var record: JSONValue = [
-                "id": .integer(number), "at": "2024-01-02T03:04:05.678Z", "state": number % 2 == 0 ? "open" : "done", "score": 1,
+                "id": .integer(Int64(number)), "at": "2024-01-02T03:04:05.678Z", "state": number % 2 == 0 ? "open" : "done", "score": 1,
                 "tags": ["a"], "place": ["city": "Rome"], "gone": nil,
             ]
             if number == 3 { record["score"] = 1.5 }
-            if number > 9 { record["note"] = number > 19 ? nil : "x" }
+            if number > 9 { record["note"] = number > 19 ? JSONValue.null : "x" }
             return record
         }
         let sampler = RecordSampler(path: "tasks", records: records)

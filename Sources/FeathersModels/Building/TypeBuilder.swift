@@ -162,7 +162,8 @@ extension ModelBuilder {
         }
         for key in keys where names[key] == nil {
             let name = SwiftNames.property(key)
-            let written = SwiftNames.isIdentifier(key) ? key : ""
+            // Property wrappers store `id` as `_id`.
+            let written = SwiftNames.isIdentifier(key) && !key.hasPrefix("_") ? key : ""
             names[key] = SwiftNames.unused(
                 [name, written, name.isEmpty ? "value" : name + (name.hasSuffix("Value") ? "Property" : "Value")], taken.contains)
             taken.insert(names[key] ?? key)

@@ -86,6 +86,7 @@ struct ModelProgram {
         }
 
         let types: [String: (JSONValue) throws -> JSONValue] = [
+            "": roundTrip(JSONValue.self),
         \(types.map { "    \"\($0)\": roundTrip(\($0).self)," }.joined(separator: "\n"))
         ]
         let cases = try JSONValue(parsing: Data(contentsOf: URL(filePath: CommandLine.arguments[1]))).array ?? []
