@@ -25,6 +25,7 @@ let package = Package(
             ]),
         .library(name: "FeathersJSONAPI", targets: ["FeathersJSONAPI"]),
         .library(name: "FeathersTesting", targets: ["FeathersTesting"]),
+        .plugin(name: "FeathersModelsPlugin", targets: ["FeathersModelsPlugin"]),
     ],
     targets: [
         .target(
@@ -64,6 +65,20 @@ let package = Package(
         .target(name: "FeathersAuthentication", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
         .target(name: "FeathersTraffic", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
         .target(name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"], swiftSettings: settings),
+        // Swift models from schemas, without input and output; the command around it; and the command as a plugin.
+        .target(name: "FeathersModels", dependencies: ["FeathersJSON"], swiftSettings: settings),
+        .executableTarget(
+            name: "feathers-models", dependencies: ["FeathersJSON", "FeathersModels", "FeathersNetworking"],
+            path: "Sources/FeathersModelsCommand", swiftSettings: settings),
+        .plugin(
+            name: "FeathersModelsPlugin",
+            capability: .command(
+                intent: .custom(verb: "feathers-models", description: "Writes Swift models for the services of a FeathersJS server."),
+                permissions: [
+                    .writeToPackageDirectory(reason: "The models are written into your package."),
+                    .allowNetworkConnections(scope: .all(), reason: "A server's own description of its services is read."),
+                ]),
+            dependencies: ["feathers-models"], path: "Sources/Plugins/FeathersModelsPlugin"),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
         .executableTarget(
             name: "EventStream", dependencies: ["Feathers"], path: "Sources/Examples/EventStream", swiftSettings: settings),
@@ -150,6 +165,11 @@ let package = Package(
             swiftSettings: settings),
         // Every transport against a server that attacks it.
         .testTarget(name: "AdversaryTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
+        .testTarget(
+            name: "FeathersModelsTests",
+            // Compiles what it generates, which imports Feathers.
+            dependencies: ["Feathers", "FeathersJSON", "FeathersModels", "FeathersNetworking", "TestBackend", "feathers-models"],
+            exclude: ["Corpus", "Golden"], swiftSettings: settings),
         .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests",

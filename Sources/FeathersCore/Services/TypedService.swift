@@ -10,7 +10,7 @@
 /// decoded throws ``FeathersError/Code/generalError`` with the name of the property and, in a list, the record. In that case, the call was executed.
 public struct TypedService<Model: Codable & Sendable>: Sendable {
     /// The same service without a model.
-    public let untyped: UntypedService
+    public internal(set) var untyped: UntypedService
     /// The path through the envelope of the server's responses; empty if there is none.
     let rootKeys: [RootKey]
     let coding: (any JSONCodec)?

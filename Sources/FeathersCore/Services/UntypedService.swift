@@ -18,6 +18,8 @@ public struct UntypedService: Sendable {
     public let app: FeathersApp
     /// The actor that owns the service's hooks and options.
     public let actor: Service
+    /// The property that holds a record's id, as its ``ServiceDefinition`` says.
+    package var idProperty = "id"
 
     init(app: FeathersApp, actor: Service) {
         (self.app, self.actor) = (app, actor)

@@ -5,7 +5,7 @@ import sys
 import traceback
 from urllib.parse import quote
 
-from . import express, query_string
+from . import express, query_string, swagger
 from .authentication import parse_header
 from .errors import FeathersError, PlainError, ThrownString, as_rest
 
@@ -40,6 +40,8 @@ class REST:
     async def respond(self, request, headers):
         data = await express.read_body(request)
         path, _, search = request.raw_path.partition("?")
+        if path == "/swagger.json" and request.method == "GET":
+            return express.json_response(request, 200, swagger.DOCUMENT, headers)
         found = self.app.lookup(path)
         if found is None:
             raise FeathersError("NotFound", "Page not found", {"url": request.raw_path})

@@ -1,0 +1,209 @@
+import FeathersJSON
+
+/// The schemas of one service, as a document describes them.
+struct ServiceSchemas {
+    /// The path, with parameters as Feathers writes them: `teams/:teamId/members`.
+    var path: String
+    /// What the path calls an id, if it says.
+    var id: String?
+    var model: Schema
+    var data: Schema?
+    var patch: Schema?
+    var query: Schema?
+}
+
+/// Makes Swift types of services' schemas.
+struct ModelBuilder {
+    var reader: ShapeReader
+    /// The types of the top level, by their schemas.
+    private var typeNames: [SchemaPlace: String] = [:]
+    private var topLevel: Set<String> = []
+    /// Names that schemas of the document may still take.
+    private let reserved: Set<String>
+    private var waiting: [(schema: Schema, name: String)] = []
+    /// Types inside the present service's types, for those that its other types have too.
+    var reusable: [ReusableType: SwiftType] = [:]
+    /// The elements of the lists and dictionaries that are being read.
+    var containers: Set<SchemaPlace> = []
+
+    struct ReusableType: Hashable {
+        var name: String
+        var schema: JSONValue
+    }
+
+    init(library: SchemaLibrary, reader: ShapeReader) {
+        self.reader = reader
+        reserved = Set(library.sources.flatMap(SchemaLibrary.definitions).map { SwiftNames.type($0.place.lastName) })
+    }
+
+    /// The services' types, and those that services refer to besides.
+    mutating func build(_ services: [ServiceSchemas]) -> (services: [SwiftService], others: [SwiftDeclaration]) {
+        var names: [String] = []
+        for service in services {
+            let name = modelName(service)
+            names.append(name)
+            claim(name, for: service.model)
+            // Data that has the model's own schema is derived from it.
+            for (schema, suffix) in [(service.data, "Data"), (service.patch, "Patch")] {
+                let own = SwiftNames.unused([name + suffix], isTaken)
+                if let schema { claim(own, for: schema) } else { topLevel.insert(own) }
+            }
+        }
+        var built: [SwiftService] = []
+        var properties: Set<String> = []
+        for (service, name) in zip(services, names) {
+            guard var swift = build(service, named: name) else { continue }
+            let steps = service.path.split(separator: "/").filter { !$0.hasPrefix(":") }.map(String.init)
+            let candidates = [steps.last ?? service.path, steps.joined(separator: "-")].map(SwiftNames.property)
+            swift.name = SwiftNames.unused(candidates, properties.contains)
+            properties.insert(swift.name)
+            built.append(swift)
+        }
+        var others: [SwiftDeclaration] = []
+        while let next = waiting.popLast() {
+            reusable = [:]
+            if let declaration = declaration(of: next.schema, path: next.name) { others.append(declaration) }
+        }
+        return (built, others.sorted { $0.path < $1.path })
+    }
+
+    private func isTaken(_ name: String) -> Bool { topLevel.contains(name) || SwiftNames.takenTypes.contains(name) }
+
+    private mutating func claim(_ name: String, for schema: Schema) {
+        topLevel.insert(name)
+        if typeNames[schema.place] == nil { typeNames[schema.place] = name }
+    }
+
+    /// A model is called as one record of its service.
+    private func modelName(_ service: ServiceSchemas) -> String {
+        let steps = service.path.split(separator: "/").filter { !$0.hasPrefix(":") }.map(String.init)
+        let id = service.model.text("$id").map(SchemaPlace.stem).flatMap { SwiftNames.isIdentifier($0) ? $0 : nil }
+        let last = SwiftNames.type(SwiftNames.singular(id ?? steps.last ?? service.path))
+        let whole = SwiftNames.type(SwiftNames.singular(steps.joined(separator: "-")))
+        let isUsable = { (name: String) in !name.isEmpty }
+        return SwiftNames.unused([last, last + "Record", whole, "Record"].filter(isUsable), isTaken)
+    }
+
+    /// The top-level type of a schema that is referred to.
+    mutating func typeName(of schema: Schema) -> String {
+        if let name = typeNames[schema.place] { return name }
+        let written = SwiftNames.type(schema.place.lastName)
+        let base = written.isEmpty ? "Value" : written
+        let name = SwiftNames.unused([base, base + "Record", base + "Value"], isTaken)
+        claim(name, for: schema)
+        waiting.append((schema, name))
+        return name
+    }
+
+    /// Whether a type inside another one would hide one of the top level.
+    func isTakenInside(_ name: String) -> Bool { isTaken(name) || reserved.contains(name) }
+
+    // MARK: A service
+
+    private mutating func build(_ service: ServiceSchemas, named name: String) -> SwiftService? {
+        reusable = [:]
+        guard let object = object(service.model) else {
+            reader.warn(service.model.place, "service '\(service.path)' is left out: its records are not objects with known properties")
+            return nil
+        }
+        let keys = object.properties.map(\.name)
+        let id = [service.id, "_id", "id"].compactMap(\.self).first(where: keys.contains) ?? service.id ?? "id"
+        var model = structure(path: name, object, as: .model, comment: comment(of: service.model))
+        var types: [SwiftDeclaration] = []
+
+        let data = service.data.flatMap { $0.place == service.model.place ? nil : $0 }
+        let create = dataType(data, of: object, id: id, as: .data, path: typeNames(service.data, name + "Data"), &types)
+        let patchSchema = service.patch.flatMap { [service.model.place, service.data?.place].contains($0.place) ? nil : $0 }
+        let base = data.flatMap { self.object($0) } ?? object
+        let patch = dataType(patchSchema, of: base, id: id, as: .patch, path: typeNames(service.patch, name + "Patch"), &types)
+
+        model.model = SwiftStructure.ModelFacts(
+            createData: create, patchData: patch, id: model.properties.first { $0.key == id }?.name,
+            queryKeys: service.query.flatMap { queryKeys($0, model) })
+        return SwiftService(
+            path: service.path, parameters: service.path.split(separator: "/").filter { $0.hasPrefix(":") }.map { String($0.dropFirst()) },
+            name: "", id: id, model: name, types: [.structure(model)] + types)
+    }
+
+    private func typeNames(_ schema: Schema?, _ derived: String) -> String {
+        schema.flatMap { typeNames[$0.place] }.flatMap { $0.hasPrefix(derived) ? $0 : nil } ?? derived
+    }
+
+    /// The type of what a method takes: from its schema, or derived from another object.
+    private mutating func dataType(
+        _ schema: Schema?, of base: ObjectShape, id: String, as role: Role, path: String, _ types: inout [SwiftDeclaration]
+    ) -> SwiftType {
+        let what = role == .data ? "What the service's `create` takes." : "What the service's `patch` takes: only the properties to change."
+        if let schema {
+            guard let object = object(schema) else {
+                var scope = Scope(path: "")
+                return type(of: schema, suggested: path, in: &scope).type
+            }
+            let comment = comment(of: schema)
+            types.append(.structure(structure(path: path, object, as: role, comment: comment.isEmpty ? [what] : comment)))
+        } else {
+            var object = base
+            if role == .patch {
+                object.required = []
+                object.properties.removeAll { $0.name == id }
+            } else {
+                object.required.remove(id)
+            }
+            types.append(.structure(structure(path: path, object, as: role, comment: [what])))
+        }
+        return .named(path)
+    }
+
+    /// The object behind a schema. Of alternatives: their first object for data, since `create` may also take a list; all properties for models.
+    private mutating func object(_ schema: Schema) -> ObjectShape? {
+        switch reader.unnamed(reader.read(schema).shape) {
+        case .object(let object): return object
+        case .union(let union):
+            let objects = union.alternatives.compactMap { alternative -> ObjectShape? in
+                if case .object(let object) = reader.unnamed(alternative.reading.shape) { object } else { nil }
+            }
+            guard var whole = objects.first else { return nil }
+            for object in objects.dropFirst() {
+                for (name, schema) in object.properties {
+                    guard let index = whole.properties.firstIndex(where: { $0.name == name }) else {
+                        whole.properties.append((name, schema))
+                        continue
+                    }
+                    let first = whole.properties[index].schema
+                    guard first.json != schema.json else { continue }
+                    whole.properties[index].schema = Schema(json: ["anyOf": [first.json, schema.json]], place: schema.place)
+                }
+                whole.required.formIntersection(object.required)
+            }
+            return whole
+        default: return nil
+        }
+    }
+
+    private mutating func queryKeys(_ schema: Schema, _ model: SwiftStructure) -> [(name: String, key: String)]? {
+        var (keys, visited) = ([String](), Set<SchemaPlace>())
+        collectKeys(of: schema, into: &keys, &visited)
+        guard !keys.isEmpty, Set(keys) != Set(model.properties.map(\.key)) else { return nil }
+        var taken = SwiftNames.takenMembers.union(model.properties.map(\.name))
+        return keys.map { key in
+            if let property = model.properties.first(where: { $0.key == key }) { return (property.name, key) }
+            let name = SwiftNames.unused([SwiftNames.property(key), SwiftNames.isIdentifier(key) ? key : "", "value"], taken.contains)
+            taken.insert(name)
+            return (name, key)
+        }
+    }
+
+    /// The properties that a query may name, without Feathers' own, which begin with a dollar sign.
+    private func collectKeys(of schema: Schema, into keys: inout [String], _ visited: inout Set<SchemaPlace>) {
+        guard let schema = reader.library.resolved(schema), visited.insert(schema.place).inserted else { return }
+        for key in schema["properties"]?.json.object?.keys ?? [] where !key.hasPrefix("$") && !keys.contains(key) { keys.append(key) }
+        for part in ["allOf", "anyOf", "oneOf"].flatMap(schema.list) { collectKeys(of: part, into: &keys, &visited) }
+    }
+
+    /// The lines of a schema's description.
+    func comment(of schema: Schema) -> [String] {
+        (schema.text("description") ?? "").split(whereSeparator: \.isNewline).map { line in
+            line.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        }.filter { !$0.isEmpty }
+    }
+}

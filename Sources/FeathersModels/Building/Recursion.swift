@@ -1,0 +1,64 @@
+/// Finds the types that contain themselves, and breaks each circle where Swift can.
+struct Recursion {
+    private var edges: [String: [String]] = [:]
+    private var unions: Set<String> = []
+    /// The number of each type's circle; types of one circle have the same.
+    private var circles: [String: Int] = [:]
+    private var order: [String: (index: Int, low: Int)] = [:]
+    private var stack: [String] = []
+
+    init(_ declarations: [SwiftDeclaration]) {
+        for declaration in declarations.flatMap(\.all) {
+            switch declaration {
+            case .structure(let structure):
+                edges[structure.path] = structure.properties.filter { $0.presence != .patch }.compactMap(\.type.stored)
+            case .union(let union):
+                edges[union.path] = union.cases.compactMap(\.type.stored)
+                unions.insert(union.path)
+            case .enumeration: break
+            }
+        }
+        for path in edges.keys.sorted() where order[path] == nil { visit(path) }
+    }
+
+    /// Tarjan's strongly connected components.
+    private mutating func visit(_ path: String) {
+        let index = order.count
+        var low = index
+        order[path] = (index, index)
+        stack.append(path)
+        for next in edges[path] ?? [] where edges[next] != nil {
+            if order[next] == nil { visit(next) }
+            if circles[next] == nil, let reached = order[next] { low = min(low, reached.low) }
+        }
+        order[path]?.low = low
+        guard low == index else { return }
+        while let last = stack.popLast() {
+            circles[last] = index
+            if last == path { break }
+        }
+    }
+
+    private func isCircular(_ path: String, _ next: String) -> Bool {
+        guard let circle = circles[path] else { return false }
+        return circle == circles[next]
+    }
+
+    /// The declaration with `indirect` where its type contains itself.
+    func broken(_ declaration: SwiftDeclaration) -> SwiftDeclaration {
+        switch declaration {
+        case .enumeration: return declaration
+        case .structure(var structure):
+            for index in structure.properties.indices where structure.properties[index].presence != .patch {
+                guard let stored = structure.properties[index].type.stored, !unions.contains(stored) else { continue }
+                structure.properties[index].isIndirect = isCircular(structure.path, stored)
+            }
+            structure.nested = structure.nested.map(broken)
+            return .structure(structure)
+        case .union(var union):
+            union.isIndirect = union.cases.contains { $0.type.stored.map { isCircular(union.path, $0) } ?? false }
+            union.nested = union.nested.map(broken)
+            return .union(union)
+        }
+    }
+}

@@ -1,0 +1,219 @@
+import FeathersJSON
+
+// Types of schemas: structures, enumerations and unions, and what stands inside them.
+extension ModelBuilder {
+    /// What a structure is for.
+    enum Role {
+        /// A service's records.
+        case model
+        case data, patch
+        /// A part of those.
+        case part
+    }
+
+    /// The inside of a type, where others can be declared.
+    struct Scope {
+        var path: String
+        var nested: [SwiftDeclaration] = []
+
+        func isTaken(_ name: String) -> Bool {
+            path.split(separator: ".").contains { $0 == name } || nested.contains { $0.path == "\(path).\(name)" }
+        }
+    }
+
+    /// A type and what goes with it.
+    struct Use {
+        var type: SwiftType
+        var isNullable = false
+        var notes: [String] = []
+
+        /// The type where a value may be null.
+        var element: SwiftType { isNullable && type != .json ? .optional(type) : type }
+    }
+
+    /// The declaration of a schema that has a type of its own.
+    mutating func declaration(of schema: Schema, path: String) -> SwiftDeclaration? {
+        declaration(of: reader.read(schema).shape, path: path, comment: comment(of: schema))
+    }
+
+    private mutating func declaration(of shape: Shape, path: String, comment: [String]) -> SwiftDeclaration? {
+        switch shape {
+        case .object(let object): .structure(structure(path: path, object, as: .part, comment: comment))
+        case .enumeration(let values): .enumeration(Self.enumeration(values, path: path, comment: comment))
+        case .union(let shape): .union(union(shape, path: path, comment: comment))
+        case .null, .any, .scalar, .list, .dictionary, .named: nil
+        }
+    }
+
+    mutating func type(of schema: Schema, suggested: String, in scope: inout Scope) -> Use {
+        type(of: reader.read(schema), schema, suggested: suggested, in: &scope)
+    }
+
+    private mutating func type(of reading: Reading, _ schema: Schema, suggested: String, in scope: inout Scope) -> Use {
+        var use = Use(type: .json, isNullable: reading.isNullable, notes: [reading.note].compactMap(\.self))
+        switch reading.shape {
+        case .null: use = Use(type: .json, isNullable: true, notes: ["`JSONValue`, since the schema allows only null."])
+        case .any(let why): use.notes.append("`JSONValue`, since \(why).")
+        case .scalar(let scalar): use.type = .scalar(scalar)
+        case .named(let target): use.type = .named(typeName(of: target))
+        case .list(let element):
+            let inner = element.map { inside($0, suggested, in: &scope) }
+            use.type = .list(inner?.element ?? .json)
+            use.notes += inner?.notes ?? (reading.note == nil ? ["`JSONValue`, since the schema does not say what the list holds."] : [])
+        case .dictionary(let values):
+            let inner = values.map { inside($0, suggested, in: &scope) }
+            use.type = .dictionary(inner?.element ?? .json)
+            use.notes += inner?.notes ?? ["`JSONValue`, since the schema does not name the object's properties."]
+        case .object, .enumeration, .union:
+            use.type = nestedType(of: reading.shape, schema, suggested: suggested, in: &scope)
+        }
+        return use
+    }
+
+    /// The type of what a list or dictionary holds.
+    private mutating func inside(_ schema: Schema, _ suggested: String, in scope: inout Scope) -> Use {
+        guard containers.insert(schema.place).inserted else {
+            return Use(type: .json, notes: ["`JSONValue`, since the schema contains itself."])
+        }
+        defer { containers.remove(schema.place) }
+        return type(of: schema, suggested: SwiftNames.singular(suggested), in: &scope)
+    }
+
+    /// A type inside the present one, or the same one of a type before.
+    private mutating func nestedType(of shape: Shape, _ schema: Schema, suggested: String, in scope: inout Scope) -> SwiftType {
+        let key = ReusableType(name: suggested, schema: Self.bare(shape, schema))
+        if let known = reusable[key] { return known }
+        let base = suggested.isEmpty ? "Value" : suggested
+        let parent = scope.path.split(separator: ".").last ?? ""
+        let name = SwiftNames.unused([base == "Type" ? "Kind" : base, base + "Value", parent + base]) { name in
+            scope.isTaken(name) || isTakenInside(name)
+        }
+        let path = scope.path.isEmpty ? name : "\(scope.path).\(name)"
+        // A property's description is about the property.
+        if let declaration = declaration(of: shape, path: path, comment: []) { scope.nested.append(declaration) }
+        reusable[key] = .named(path)
+        return .named(path)
+    }
+
+    /// A schema without what is only for readers.
+    private static func bare(_ shape: Shape, _ schema: Schema) -> JSONValue {
+        if case .enumeration(let values) = shape { return .array(values.map { .string($0) }) }
+        return bare(schema.json)
+    }
+
+    private static func bare(_ json: JSONValue) -> JSONValue {
+        switch json {
+        case .object(let object):
+            let silent: Set<String> = ["description", "title", "example", "examples", "default", "nullable", "readOnly"]
+            return .object(
+                JSONObject(object.filter { !silent.contains($0.key) || $0.value.object != nil }.map { ($0.key, bare($0.value)) }))
+        case .array(let array): return .array(array.map(bare))
+        default: return json
+        }
+    }
+
+    // MARK: Structures
+
+    mutating func structure(path: String, _ object: ObjectShape, as role: Role, comment: [String]) -> SwiftStructure {
+        var scope = Scope(path: path)
+        var properties: [SwiftProperty] = []
+        let names = Self.names(of: object.properties.map(\.name))
+        for (key, schema) in object.properties {
+            let isReadOnly = isMarked("readOnly", schema)
+            let isWriteOnly = isMarked("writeOnly", schema)
+            guard role == .part || !(role == .model ? isWriteOnly : isReadOnly) else { continue }
+            let use = type(of: schema, suggested: SwiftNames.type(key), in: &scope)
+            let fallback = role == .data ? schema.json["default"] : nil
+            let isRequired = object.required.contains(key) && fallback == nil && !(role == .part && (isReadOnly || isWriteOnly))
+            var property = SwiftProperty(
+                name: names[key] ?? key, key: key, type: use.type, presence: Self.presence(use, isRequired: isRequired, in: role))
+            property.comment = self.comment(of: schema) + use.notes
+            if property.presence == .required { property.constant = constant(of: schema) }
+            if schema.json["deprecated"]?.bool == true { property.comment.append("Deprecated.") }
+            if let fallback { property.comment.append("The server's default is `\(fallback.description)`.") }
+            properties.append(property)
+        }
+        var comment = comment
+        if object.isOpen { comment.append("Further properties, which the schema allows, are not kept.") }
+        return SwiftStructure(path: path, comment: comment, properties: properties, nested: scope.nested)
+    }
+
+    /// The only value of a property that always has the same one.
+    private mutating func constant(of schema: Schema) -> String? {
+        guard case .enumeration(let values) = reader.unnamed(reader.read(schema).shape), values.count == 1 else { return nil }
+        return Self.enumeration(values, path: "", comment: []).cases.first?.name
+    }
+
+    private func isMarked(_ mark: String, _ schema: Schema) -> Bool {
+        schema.json[mark]?.bool == true || reader.library.resolved(schema)?.json[mark]?.bool == true
+    }
+
+    private static func presence(_ use: Use, isRequired: Bool, in role: Role) -> SwiftProperty.Presence {
+        let isNullable = use.isNullable && use.type != .json
+        if role == .patch { return isNullable ? .patch : isRequired ? .required : .optional }
+        return isRequired ? isNullable ? .nullable : .required : .optional
+    }
+
+    /// A name for each key. A key that is a good name already keeps it.
+    private static func names(of keys: [String]) -> [String: String] {
+        var (names, taken) = ([String: String](), SwiftNames.takenMembers)
+        for key in keys where SwiftNames.isIdentifier(key) && SwiftNames.property(key) == key && taken.insert(key).inserted {
+            names[key] = key
+        }
+        for key in keys where names[key] == nil {
+            let name = SwiftNames.property(key)
+            // Property wrappers store `id` as `_id`.
+            let written = SwiftNames.isIdentifier(key) && !key.hasPrefix("_") ? key : ""
+            names[key] = SwiftNames.unused(
+                [name, written, name.isEmpty ? "value" : name + (name.hasSuffix("Value") ? "Property" : "Value")], taken.contains)
+            taken.insert(names[key] ?? key)
+        }
+        return names
+    }
+
+    // MARK: Enumerations
+
+    private static func enumeration(_ values: [String], path: String, comment: [String]) -> SwiftEnumeration {
+        var (cases, taken) = ([(name: String, value: String)](), SwiftNames.takenCases)
+        for value in values {
+            let name = SwiftNames.property(value)
+            let candidates = value.isEmpty ? ["empty"] : name.isEmpty ? ["value"] : [name, name + "Value"]
+            let unused = SwiftNames.unused(candidates, taken.contains)
+            taken.insert(unused)
+            cases.append((unused, value))
+        }
+        return SwiftEnumeration(path: path, comment: comment, cases: cases, unknown: "unknown")
+    }
+
+    private mutating func union(_ shape: UnionShape, path: String, comment: [String]) -> SwiftUnion {
+        var scope = Scope(path: path)
+        var (cases, taken) = ([SwiftUnion.Case](), SwiftNames.takenCases)
+        let objects = shape.alternatives.count { if case .object = $0.reading.shape { true } else { false } }
+        for (index, alternative) in shape.alternatives.enumerated() {
+            let written = caseName(alternative, isOnlyObject: objects == 1) ?? "option\(index + 1)"
+            let name = SwiftNames.unused([written, written + "Value"], taken.contains)
+            taken.insert(name)
+            let use = type(of: alternative.reading, alternative.schema, suggested: SwiftNames.type(name), in: &scope)
+            cases.append(SwiftUnion.Case(name: name, type: use.type, value: alternative.value))
+        }
+        return SwiftUnion(
+            path: path, comment: comment, cases: cases, discriminator: shape.discriminator, unknown: "unknown", nested: scope.nested)
+    }
+
+    private mutating func caseName(_ alternative: UnionShape.Alternative, isOnlyObject: Bool) -> String? {
+        let name =
+            if let value = alternative.value {
+                SwiftNames.property(value)
+            } else {
+                switch alternative.reading.shape {
+                case .named(let target): SwiftNames.property(typeName(of: target))
+                case .scalar(let scalar): scalar.rawValue.lowercased()
+                case .list: "list"
+                case .dictionary: "dictionary"
+                case .enumeration: "value"
+                default: SwiftNames.property(alternative.schema.text("title") ?? (isOnlyObject ? "object" : ""))
+                }
+            }
+        return name.isEmpty ? nil : name
+    }
+}

@@ -1,0 +1,171 @@
+/// A type as generated code names it.
+indirect enum SwiftType: Hashable {
+    case scalar(Shape.Scalar)
+    case json
+    case named(String)
+    case list(SwiftType)
+    case dictionary(SwiftType)
+    case optional(SwiftType)
+
+    /// The type as it is written inside another one, whose own types need no prefix.
+    func text(in path: String = "") -> String {
+        switch self {
+        case .scalar(let scalar): return scalar.rawValue
+        case .json: return "JSONValue"
+        case .named(let name):
+            let own = name.hasPrefix(path + ".") ? String(name.dropFirst(path.count + 1)) : name
+            return own.contains(".") ? name : own
+        case .list(let element): return "[\(element.text(in: path))]"
+        case .dictionary(let value): return "[String: \(value.text(in: path))]"
+        case .optional(let wrapped): return "\(wrapped.text(in: path))?"
+        }
+    }
+
+    /// The names of generated types in this one.
+    var names: Set<String> {
+        switch self {
+        case .scalar, .json: []
+        case .named(let name): [name]
+        case .list(let inner), .dictionary(let inner), .optional(let inner): inner.names
+        }
+    }
+
+    /// The generated type that a value of this type is stored with, directly or as an optional.
+    var stored: String? {
+        switch self {
+        case .named(let name): name
+        case .optional(let wrapped): wrapped.stored
+        case .scalar, .json, .list, .dictionary: nil
+        }
+    }
+
+    var needsFoundation: Bool {
+        switch self {
+        case .scalar(let scalar): scalar.needsFoundation
+        case .json, .named: false
+        case .list(let inner), .dictionary(let inner), .optional(let inner): inner.needsFoundation
+        }
+    }
+}
+
+/// A property of a generated structure.
+struct SwiftProperty {
+    /// How a property may be without a value.
+    enum Presence {
+        /// It always has one.
+        case required
+        /// It may be left out, or null, and both are nil.
+        case optional
+        /// It must be there, and may be null.
+        case nullable
+        /// In a patch: left out, null, or a value.
+        case patch
+    }
+
+    var name: String
+    var key: String
+    var type: SwiftType
+    var presence: Presence
+    var comment: [String] = []
+    /// The case that it always is, as its first value.
+    var constant: String?
+    /// Whether it is stored elsewhere, since its type contains its own.
+    var isIndirect = false
+}
+
+/// A generated structure, with the types that are declared inside it.
+struct SwiftStructure {
+    /// The name with those of the types it is declared in: `Message.Attachment`.
+    var path: String
+    var comment: [String] = []
+    var properties: [SwiftProperty] = []
+    var nested: [SwiftDeclaration] = []
+    /// What only a service's model has.
+    var model: ModelFacts?
+
+    struct ModelFacts {
+        var createData: SwiftType
+        var patchData: SwiftType
+        /// The property with the record's id, by its name in Swift.
+        var id: String?
+        /// The properties that queries may name and their keys; nil if those are all.
+        var queryKeys: [(name: String, key: String)]?
+    }
+}
+
+/// A generated enumeration of strings.
+struct SwiftEnumeration {
+    var path: String
+    var comment: [String] = []
+    var cases: [(name: String, value: String)]
+    /// The case for values that are not listed.
+    var unknown: String
+}
+
+/// A generated enumeration of types, of which one fits.
+struct SwiftUnion {
+    struct Case {
+        var name: String
+        var type: SwiftType
+        /// The discriminator's value.
+        var value: String?
+    }
+
+    var path: String
+    var comment: [String] = []
+    var cases: [Case]
+    var discriminator: String?
+    /// The case for values of the discriminator that are not listed.
+    var unknown: String
+    var nested: [SwiftDeclaration] = []
+    var isIndirect = false
+}
+
+/// A generated type.
+indirect enum SwiftDeclaration {
+    case structure(SwiftStructure)
+    case enumeration(SwiftEnumeration)
+    case union(SwiftUnion)
+
+    var path: String {
+        switch self {
+        case .structure(let structure): structure.path
+        case .enumeration(let enumeration): enumeration.path
+        case .union(let union): union.path
+        }
+    }
+
+    var nested: [SwiftDeclaration] {
+        switch self {
+        case .structure(let structure): structure.nested
+        case .enumeration: []
+        case .union(let union): union.nested
+        }
+    }
+
+    /// This type and those inside it.
+    var all: [SwiftDeclaration] { [self] + nested.flatMap(\.all) }
+
+    /// The types of its own properties or cases.
+    var types: [SwiftType] {
+        switch self {
+        case .structure(let structure):
+            structure.properties.map(\.type) + (structure.model.map { [$0.createData, $0.patchData] } ?? [])
+        case .enumeration: []
+        case .union(let union): union.cases.map(\.type)
+        }
+    }
+}
+
+/// A service as it is written: its types and its definition.
+struct SwiftService {
+    var path: String
+    /// The parameters in the path, `teamId` of `teams/:teamId/members`.
+    var parameters: [String]
+    /// The static property that stands for the service.
+    var name: String
+    /// The key of the id.
+    var id: String
+    var model: String
+    var types: [SwiftDeclaration]
+}

@@ -1,0 +1,127 @@
+/// Names as Swift's API design guidelines have them, made of the names on a server.
+enum SwiftNames {
+    /// The name of a property or an enumeration's case: `createdAt` of `created_at`, `userID` of `userId`.
+    static func property(_ name: String) -> String {
+        let words = words(name)
+        guard let first = words.first else { return "" }
+        return started(first.lowercased() + words.dropFirst().map(capitalized).joined())
+    }
+
+    /// The name of a type: `CreatedAt` of `created_at`.
+    static func type(_ name: String) -> String {
+        let joined = words(name).map(capitalized).joined()
+        return joined.first?.isNumber == true ? "Type" + joined : joined
+    }
+
+    /// A name that may stand where it is declared.
+    static func escaped(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
+
+    /// The first of some names that is not taken, or else the last one with a number.
+    static func unused(_ names: [String], _ isTaken: (String) -> Bool) -> String {
+        let names = names.filter { !$0.isEmpty }
+        if let free = names.first(where: { !isTaken($0) }) { return free }
+        let base = names.last ?? "value"
+        var number = 2
+        while isTaken(base + String(number)) { number += 1 }
+        return base + String(number)
+    }
+
+    static func isIdentifier(_ name: String) -> Bool {
+        guard let first = name.unicodeScalars.first, name != "_", !(0x30...0x39).contains(first.value) else { return false }
+        return name.unicodeScalars.allSatisfy(isPart)
+    }
+
+    private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A: true
+        case 0xC0...0x2FF, 0x370...0x1FFF, 0x3040...0xD7FF: scalar.properties.isAlphabetic
+        default: false
+        }
+    }
+
+    private static func started(_ name: String) -> String {
+        name.first?.isNumber == true ? "value" + name : name
+    }
+
+    /// The words of a name, which begin at separators and at capitals: `HTTPServer_port` has three.
+    static func words(_ name: String) -> [String] {
+        var (words, word) = ([String](), [Character]())
+        let characters = Array(name)
+        for (index, character) in characters.enumerated() {
+            guard character != "_", character.unicodeScalars.allSatisfy(isPart) else {
+                if !word.isEmpty { words.append(String(word)) }
+                word = []
+                continue
+            }
+            if character.isUppercase, let last = word.last {
+                let next = index + 1 < characters.count ? characters[index + 1] : nil
+                if !last.isUppercase || next?.isLowercase == true {
+                    words.append(String(word))
+                    word = []
+                }
+            }
+            word.append(character)
+        }
+        return word.isEmpty ? words : words + [String(word)]
+    }
+
+    private static let acronyms: Set<String> = [
+        "id", "url", "uri", "uuid", "html", "http", "https", "json", "api", "ip", "ssl", "tls", "css", "xml", "sql", "pdf", "csv", "utc",
+    ]
+
+    private static func capitalized(_ word: String) -> String {
+        let lower = word.lowercased()
+        if acronyms.contains(lower) { return lower.uppercased() }
+        if lower.hasSuffix("s"), acronyms.contains(String(lower.dropLast())) { return lower.dropLast().uppercased() + "s" }
+        return lower.prefix(1).uppercased() + lower.dropFirst()
+    }
+
+    /// One of what a word names many of: `message` of `messages`.
+    static func singular(_ name: String) -> String {
+        let lower = name.lowercased()
+        for (plural, singular) in irregular where lower.hasSuffix(plural) {
+            // Only whole words: `women` ends with `men`, `aliases` with none of them.
+            let kept = name.dropLast(plural.count)
+            guard kept.last?.isLetter != true || name.dropFirst(kept.count).first?.isUppercase == true else { continue }
+            let isCapital = name.dropFirst(kept.count).first?.isUppercase == true
+            return kept + (isCapital ? singular.prefix(1).uppercased() + singular.dropFirst() : singular)
+        }
+        if lower.hasSuffix("ies"), lower.count > 4 { return name.dropLast(3) + "y" }
+        if ["sses", "shes", "ches", "xes", "zzes"].contains(where: lower.hasSuffix) { return String(name.dropLast(2)) }
+        if ["ss", "us", "is"].contains(where: lower.hasSuffix) || !lower.hasSuffix("s") || lower.count < 3 { return name }
+        return String(name.dropLast())
+    }
+
+    private static let irregular = [
+        ("people", "person"), ("children", "child"), ("men", "man"), ("women", "woman"), ("statuses", "status"), ("buses", "bus"),
+        ("aliases", "alias"), ("bonuses", "bonus"), ("viruses", "virus"), ("campuses", "campus"), ("analyses", "analysis"),
+        ("news", "news"), ("series", "series"), ("species", "species"), ("movies", "movie"), ("cookies", "cookie"), ("quizzes", "quiz"),
+        ("addresses", "address"), ("indices", "index"), ("leaves", "leaf"), ("lives", "life"), ("data", "data"), ("media", "media"),
+    ]
+
+    private static let keywords: Set<String> = [
+        "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import", "inout", "internal", "let", "operator",
+        "private", "precedencegroup", "protocol", "public", "rethrows", "static", "struct", "subscript", "typealias", "var", "break",
+        "case", "catch", "continue", "default", "defer", "do", "else", "fallthrough", "for", "guard", "if", "in", "repeat", "return",
+        "throw", "switch", "where", "while", "as", "false", "is", "nil", "super", "throws", "true", "try",
+    ]
+
+    /// Names of properties that have a meaning of their own in every type.
+    static let takenMembers: Set<String> = ["self", "init", "hashValue", "Self", "Type", "Protocol"]
+    /// Names of cases that have a meaning of their own, or that every generated enumeration has.
+    static let takenCases: Set<String> = takenMembers.union(["rawValue", "unknown"])
+
+    /// Names of types that generated code means by their short names, or that would hide those of `Feathers`.
+    static let takenTypes: Set<String> = [
+        "Any", "Array", "Bool", "Character", "Codable", "CodingKey", "CodingKeys", "CreateData", "Data", "Date", "Decodable", "Decoder",
+        "DecodingError", "Dictionary", "Double", "Encodable", "Encoder", "Error", "Float", "Hashable", "ID", "Identifiable", "Indirect",
+        "Int",
+        "Int32", "Int64", "JSONValue", "Never", "Nullable", "Optional", "PatchData", "Presence", "Protocol", "QueryKeys", "QueryValue",
+        "RawValue", "Result", "Self", "Sendable", "ServiceDefinition", "ServiceModel", "Set", "String", "Task", "Type", "URL", "UUID",
+        "Void",
+        "AuthenticationOptions", "Endpoint", "EventName", "FeathersApp", "FeathersError", "Health", "Hook", "Hooks", "Identity",
+        "LiveQuery",
+        "Outbox", "Paginated", "Params", "Query", "Service", "ServiceID", "ServiceMethod", "Transport", "TypedQuery", "TypedService",
+        "Foundation", "Feathers", "Swift",
+    ]
+}

@@ -1,0 +1,105 @@
+import FeathersJSON
+import FeathersNetworking
+import Foundation
+import TestBackend
+import Testing
+
+@testable import feathers_models
+
+@Suite("The command feathers-models")
+struct CommandTests {
+    /// Answers every request with one text, and refuses those without the token.
+    private struct Server: HTTPClient {
+        var text: String
+        var token: String?
+
+        func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
+            let isAllowed = token == nil || request.headers["Authorization"] == token.map { "Bearer \($0)" }
+            return HTTPResponse(status: isAllowed ? 200 : 401, body: isAllowed ? Array(text.utf8) : [], url: request.url)
+        }
+    }
+
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "models-\(UUID().uuidString)")
+
+    private func file(_ name: String) throws -> String { try String(contentsOf: folder.appending(path: name), encoding: .utf8) }
+
+    @Test(
+        "wrong arguments are refused, and secrets in them never repeated",
+        arguments: [
+            [], ["--from", "a"], ["--output", "b"], ["--from", "a", "--sample", "http://b", "--output", "c"],
+            ["--sample", "http://b", "--output", "c"],
+            ["--from", "a", "--output", "b", "service"], ["--sample", "nowhere", "--output", "c", "d"], ["--nonsense=secret"],
+            ["--header", "secret", "--from", "a", "--output", "b"], ["--from"],
+        ])
+    func wrong(_ arguments: [String]) {
+        let mistake = #expect(throws: Arguments.Mistake.self) { try Arguments.read(arguments) }
+        #expect(mistake?.description.contains("secret") == false)
+    }
+
+    @Test("arguments may be pairs")
+    func pairs() throws {
+        let arguments = try Arguments.read(["--from=-", "--output=Models", "--check", "--header=X: y: z"])
+        let expected = Arguments(source: .standardInput, output: "Models", headers: [.init(name: "X", value: "y: z")], isCheck: true)
+        #expect(arguments == expected)
+    }
+
+    @Test("a document is read with a token, which no file holds; without it, the command ends with 69")
+    func token() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let text = try String(contentsOf: Corpus.folder.appending(path: "Corpus/chat.json"), encoding: .utf8)
+        let server = Server(text: text, token: "s3cret")
+        let arguments = ["--from", "https://user:s3cret@example.com/swagger.json?key=s3cret", "--output", folder.path]
+        #expect(await FeathersModelsCommand.run(arguments, client: server) == ExitCode.unavailable)
+        #expect(await FeathersModelsCommand.run(arguments + ["--token", "s3cret"], client: server) == ExitCode.success)
+        #expect(try file("Message.swift").hasPrefix("// Written by feathers-models from https://example.com/swagger.json.\n"))
+        #expect(try !file("Message.swift").contains("s3cret"))
+    }
+
+    @Test("a second run changes nothing, a file written by hand stays, and --check ends with 1 when the document has moved on")
+    func runs() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let chat = Corpus.folder.appending(path: "Corpus/chat.json").path
+        let arguments = ["--from", chat, "--output", folder.path]
+        #expect(await FeathersModelsCommand.run(arguments) == ExitCode.success)
+        let mine = folder.appending(path: "Message+Mine.swift")
+        try Data("extension Message {}".utf8).write(to: mine)
+        let date = {
+            try FileManager.default.attributesOfItem(atPath: folder.appending(path: "User.swift").path)[.modificationDate] as? Date
+        }
+        let before = try date()
+        #expect(await FeathersModelsCommand.run(arguments + ["--check"]) == ExitCode.success)
+        #expect(await FeathersModelsCommand.run(arguments) == ExitCode.success)
+        #expect(try date() == before)
+        let shop = Corpus.folder.appending(path: "Corpus/shop.json").path
+        #expect(await FeathersModelsCommand.run(["--from", shop, "--output", folder.path, "--check"]) == ExitCode.difference)
+        #expect(await FeathersModelsCommand.run(["--from", shop, "--output", folder.path]) == ExitCode.success)
+        #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "User.swift").path))
+        #expect(try String(contentsOf: mine, encoding: .utf8) == "extension Message {}")
+        try Data("struct Order {}".utf8).write(to: folder.appending(path: "Order.swift"))
+        #expect(await FeathersModelsCommand.run(["--from", shop, "--output", folder.path]) == ExitCode.cannotWrite)
+        #expect(try file("Order.swift") == "struct Order {}")
+    }
+
+    @Test("a document without services removes nothing", arguments: ["{}", "not JSON", "{\"openapi\": \"3.0.0\", \"paths\": {}}"])
+    func nothing(_ text: String) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let chat = Corpus.folder.appending(path: "Corpus/chat.json").path
+        #expect(await FeathersModelsCommand.run(["--from", chat, "--output", folder.path]) == ExitCode.success)
+        let code = await FeathersModelsCommand.run(
+            ["--from", "http://localhost/swagger.json", "--output", folder.path], client: Server(text: text))
+        #expect(code == ExitCode.badSource)
+        #expect(FileManager.default.fileExists(atPath: folder.appending(path: "Message.swift").path))
+    }
+
+    @Test("the test backend is read by its document and by its records", .enabled(if: !TestBackend.isSkipped))
+    func backend() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = try await TestBackend.url()
+        let document = url.appending(path: "swagger.json").absoluteString
+        #expect(await FeathersModelsCommand.run(["--from", document, "--output", folder.path]) == ExitCode.success)
+        #expect(try file("Message.swift").contains("    var pinned: Presence<Bool> = .absent\n"))
+        #expect(await FeathersModelsCommand.run(["--sample", url.absoluteString, "--output", folder.path, "users"]) == ExitCode.success)
+        #expect(try file("User.swift").contains("    var email: String\n"))
+        #expect(try file("Todo.swift").contains("enum Priority"))
+    }
+}

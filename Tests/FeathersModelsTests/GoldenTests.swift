@@ -1,0 +1,29 @@
+import FeathersModels
+import Foundation
+import Testing
+
+@Suite("Models of known documents")
+struct GoldenTests {
+    private static let records = ProcessInfo.processInfo.environment["FEATHERS_MODELS_RECORD"] == "1"
+
+    @Test("are those that are kept; FEATHERS_MODELS_RECORD=1 keeps new ones", arguments: Corpus.names)
+    func golden(_ name: String) throws {
+        let file = Corpus.folder.appending(path: "Golden/\(name).txt")
+        let text = Corpus.text(try Corpus.output(name))
+        if Self.records { try Data(text.utf8).write(to: file) }
+        #expect(text == (try String(contentsOf: file, encoding: .utf8)))
+    }
+
+    @Test("are the same in every run", arguments: Corpus.names)
+    func stable(_ name: String) throws {
+        #expect(Corpus.text(try Corpus.output(name)) == Corpus.text(try Corpus.output(name)))
+    }
+
+    @Test("can be public, with initializers")
+    func isPublic() throws {
+        let text = Corpus.text(try Corpus.output("chat", isPublic: true))
+        #expect(text.contains("public struct Message: ServiceModel, Identifiable, Hashable {"))
+        #expect(text.contains("        pinned: Presence<Bool> = .absent,\n"))
+        #expect(text.contains("public import Feathers"))
+    }
+}

@@ -1,0 +1,117 @@
+import FeathersJSON
+import FeathersModels
+import Testing
+
+@Suite("What schemas become")
+struct SchemaTests {
+    @Test(
+        "a property of each kind has Swift's type for it",
+        arguments: [
+            (["type": "string"], "String"), (["type": "integer"], "Int"), (["type": "integer", "format": "int64"], "Int64"),
+            (["type": "number"], "Double"), (["type": "number", "format": "float"], "Float"), (["type": "boolean"], "Bool"),
+            (["type": "string", "format": "date-time"], "Date"), (["type": "string", "format": "uuid"], "UUID"),
+            (["type": "string", "format": "uri"], "URL"), (["type": "string", "format": "byte"], "Data"), (["type": "Date"], "Date"),
+            (["type": "array", "items": ["type": "string"]], "[String]"),
+            (["type": "array", "items": ["type": "string", "nullable": true]], "[String?]"),
+            (["type": "object", "additionalProperties": ["type": "integer"]], "[String: Int]"),
+            (["type": "object", "patternProperties": ["^(.*)$": ["type": "boolean"]]], "[String: Bool]"),
+            (["type": "object"], "[String: JSONValue]"),
+            (["allOf": [["type": "string"], ["minLength": 3]]], "String"),
+            (["anyOf": [["type": "integer"], ["type": "number"]]], "Double"),
+            (["anyOf": [["type": "string", "objectid": true], ["type": "object", "properties": [:]]]], "String"),
+            (["enum": [1, 2]], "Int"), (["const": true], "Bool"), ([:], "JSONValue"), (["enum": ["a", 1]], "JSONValue"),
+        ] as [(JSONValue, String)])
+    func types(_ schema: JSONValue, _ type: String) throws {
+        let output = Corpus.files(["type": "object", "required": ["it"], "properties": ["it": schema]])
+        let text = try #require(output.files["Thing.swift"])
+        #expect(text.contains("    var it: \(type)\n"), "\(text)")
+        #expect(output.warnings.isEmpty)
+    }
+
+    @Test(
+        "each way to allow null makes a property that is sent as null if it is required",
+        arguments: [
+            ["type": "string", "nullable": true], ["type": ["string", "null"]], ["anyOf": [["type": "string"], ["type": "null"]]],
+            ["oneOf": [["type": "string"], ["const": nil]]], ["allOf": [["type": "string"]], "nullable": true],
+        ] as [JSONValue])
+    func nullable(_ schema: JSONValue) throws {
+        let output = Corpus.files(["type": "object", "required": ["it"], "properties": ["it": schema, "other": schema]])
+        let text = try #require(output.files["Thing.swift"])
+        #expect(text.contains("    @Nullable var it: String?\n    var other: String?\n"))
+        #expect(text.contains("    var it: Presence<String> = .absent\n"))
+    }
+
+    @Test("a schema that contains itself, directly or by way of another, is stored indirectly")
+    func recursion() throws {
+        let other: JSONValue = ["type": "object", "properties": ["back": ["$ref": "#/components/schemas/things"]]]
+        let output = Corpus.files(
+            ["type": "object", "properties": ["other": ["$ref": "#/components/schemas/other"]]], others: ["other": other])
+        let text = try #require(output.files["Thing.swift"])
+        #expect(text.contains("@Indirect var other: Other? = nil"))
+        #expect(text.contains("@Indirect var back: Thing? = nil"))
+    }
+
+    @Test("a reference that leads nowhere is a warning with its place, and JSON")
+    func nowhere() throws {
+        let output = Corpus.files([
+            "type": "object", "properties": ["a/b": ["type": "array", "items": ["$ref": "#/components/schemas/Gone"]]],
+        ])
+        #expect(
+            output.warnings.map(\.description) == [
+                "test.json#/components/schemas/things/properties/a~1b/items/$ref: '#/components/schemas/Gone' leads nowhere"
+            ])
+        #expect(try #require(output.files["Thing.swift"]).contains("    var aB: [JSONValue]?"))
+    }
+
+    @Test("text of a server cannot leave the comments and literals it is in")
+    func injection() throws {
+        let evil = "x\"\n}\u{2028}import Evil \\(exit(1)) */"
+        let output = Corpus.files([
+            "type": "object", "description": .string(evil),
+            "properties": .object([evil: ["enum": [.string(evil)], "description": .string(evil)]]),
+        ])
+        let text = try #require(output.files["Thing.swift"])
+        for line in text.split(whereSeparator: \.isNewline) where line.contains("Evil") {
+            let start = line.drop { $0 == " " }
+            #expect(
+                start.hasPrefix("///") || line.contains("\"x\\\"\\u{a}}\\u{2028}import Evil \\\\(exit(1)) */\"")
+                    || line.lowercased().contains("ximportevil"))
+        }
+    }
+
+    @Test("readOnly properties are the server's alone, writeOnly ones are never in a record")
+    func access() throws {
+        let output = Corpus.files([
+            "type": "object", "required": ["id", "at", "secret"],
+            "properties": [
+                "id": ["type": "integer"], "at": ["type": "string", "readOnly": true], "secret": ["type": "string", "writeOnly": true],
+            ],
+        ])
+        let text = try #require(output.files["Thing.swift"])
+        #expect(text.contains("Hashable {\n    var id: Int\n    var at: String\n\n"))
+        #expect(text.contains("struct ThingData: Codable, Hashable, Sendable {\n    var id: Int?\n    var secret: String\n}"))
+        #expect(text.contains("struct ThingPatch: Codable, Hashable, Sendable {\n    var secret: String?\n}"))
+    }
+
+    @Test("JSON Schema files are services by their paths, with the schemas of their data beside them")
+    func files() throws {
+        let record: JSONValue = [
+            "$id": "Message", "type": "object", "required": ["id"], "properties": ["id": ["type": "integer"], "user": ["$ref": "User"]],
+        ]
+        let sources = [
+            SchemaSource(name: "messages.json", json: record),
+            SchemaSource(
+                name: "messages.data.json", json: ["$id": "MessageData", "type": "object", "properties": ["text": ["type": "string"]]]),
+            SchemaSource(
+                name: "api/users.json",
+                json: ["$id": "User", "type": "object", "properties": ["email": ["type": "string"]], "required": ["email"]]),
+        ]
+        let output = ModelGenerator(origin: "schemas").generate(from: sources)
+        #expect(output.services == ["api/users", "messages"])
+        #expect(output.warnings == [])
+        let message = try #require(output.files["Message.swift"])
+        #expect(message.contains("    var user: User?"))
+        #expect(message.contains("struct MessageData: Codable, Hashable, Sendable {\n    var text: String?\n}"))
+        #expect(try #require(output.files["User.swift"]).contains("static var users: Self { Self(path: \"api/users\") }"))
+    }
+}
