@@ -1,4 +1,5 @@
 import Feathers
+import FeathersJSONAPI
 import Foundation
 
 /// One thing done many times and nothing else, for a profiler:
@@ -9,7 +10,7 @@ import Foundation
 /// The server prints its port, and serves (`http`, or `socket` for `socketio` and `events`) until its input ends; valgrind cannot start it. The
 /// difference between two runs of N and 2 N times is what N cost, without what is done once.
 enum Profile: String, CaseIterable {
-    case rest, socketio, events, hooks, live, memory, readers, atOnce, decoding, typed
+    case rest, socketio, events, hooks, live, memory, readers, atOnce, decoding, typed, jsonapi
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -54,6 +55,9 @@ enum Profile: String, CaseIterable {
         case .typed:
             let service = try ModelBenchmarks.messages()
             for _ in 0..<times { _ = try await service.find() }
+        case .jsonapi:
+            let bytes = try JSONAPIBenchmarks.sample()
+            for _ in 0..<times { _ = try JSONAPICodec().decodeList(JSONAPIBenchmarks.Article.self, parsing: bytes) }
         case .decoding:
             let text = try JSONBenchmarks.pageOfTen()
             for _ in 0..<times { _ = try CodingOptions().decode(JSONBenchmarks.Page.self, parsing: text) }

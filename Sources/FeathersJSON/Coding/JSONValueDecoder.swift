@@ -40,6 +40,14 @@ package struct JSONListDecoder {
         try decode(type, from: .tree(record))
     }
 
+    /// The container of a record's members, for decoders that look elsewhere as well.
+    package func members<Key: CodingKey>(of record: DecodingSource, keyedBy type: Key.Type) throws -> JSONKeyedDecodingContainer<Key> {
+        try DecodingNode(source: record, parent: list, step: .root).members(keyedBy: type)
+    }
+
+    /// The decoder of a record.
+    package func decoder(of record: DecodingSource) -> any Decoder { DecodingNode(source: record, parent: list, step: .root) }
+
     /// Decodes one record. A record in a text must be of the text that the decoder was made for.
     package func decode<T: Decodable>(_ type: T.Type, from record: DecodingSource) throws -> T {
         try DecodingNode(source: record, parent: list, step: .root).decodeWhole(type)
