@@ -1,4 +1,5 @@
 import Feathers
+import FeathersJSONAPI
 import Foundation
 
 /// A single operation repeated many times, for a profiler:
@@ -9,7 +10,7 @@ import Foundation
 /// The server (`http`, or `socket` for `socketio` and `events`) prints its port, and serves until its input ends. Start it separately, because
 /// valgrind cannot. To exclude fixed costs, subtract a run of N operations from a run of 2 N.
 enum Profile: String, CaseIterable {
-    case rest, socketio, events, hooks, live, memory, readers, atOnce, decoding, typed
+    case rest, socketio, events, hooks, live, memory, readers, atOnce, decoding, typed, jsonapi
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -54,6 +55,9 @@ enum Profile: String, CaseIterable {
         case .typed:
             let service = try ModelBenchmarks.messages()
             for _ in 0..<times { _ = try await service.find() }
+        case .jsonapi:
+            let bytes = try JSONAPIBenchmarks.sample()
+            for _ in 0..<times { _ = try JSONAPICodec().decodeList(JSONAPIBenchmarks.Article.self, parsing: bytes) }
         case .decoding:
             let text = try JSONBenchmarks.pageOfTen()
             for _ in 0..<times { _ = try CodingOptions().decode(JSONBenchmarks.Page.self, parsing: text) }

@@ -53,6 +53,10 @@ final class DecodingNode: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(try members(keyedBy: type))
+    }
+
+    func members<Key: CodingKey>(keyedBy type: Key.Type) throws -> JSONKeyedDecodingContainer<Key> {
         if members == nil {
             guard let members = source.members else { throw mismatch([String: Any].self, source, at: .root) }
             self.members = members
@@ -60,7 +64,7 @@ final class DecodingNode: Decoder {
         }
         // A JSONKey can be any key of a JSON object, not a model's property.
         if keys != nil, type == JSONKey.self { keys = nil }
-        return KeyedDecodingContainer(JSONKeyedDecodingContainer(node: self))
+        return JSONKeyedDecodingContainer(node: self)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

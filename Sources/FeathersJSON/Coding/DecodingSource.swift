@@ -5,7 +5,7 @@ package enum DecodingSource {
     case text(TapeCursor)
 
     @inline(__always)
-    var isNull: Bool {
+    package var isNull: Bool {
         switch self {
         case .tree(let value): value.isNull
         case .text(let cursor): cursor.kind == .null
@@ -22,7 +22,7 @@ package enum DecodingSource {
     }
 
     @inline(__always)
-    var string: String? {
+    package var string: String? {
         switch self {
         case .tree(.string(let string)): string
         case .text(let cursor): cursor.string
@@ -30,9 +30,28 @@ package enum DecodingSource {
         }
     }
 
+    /// The bytes of a string without escapes that is still in its text; nil for any other value.
+    @inline(__always)
+    package var plainBytes: UnsafeBufferPointer<UInt8>? {
+        guard case .text(let cursor) = self, cursor.kind == .string else { return nil }
+        let entry = cursor.entry.pointee
+        return UnsafeBufferPointer(start: cursor.bytes + entry.offset, count: entry.length)
+    }
+
+    /// Whether this is a string with exactly these characters, without making a string.
+    package func isExactly(_ string: String) -> Bool {
+        guard let bytes = plainBytes else { return self.string.map { $0.isExactly(string) } ?? false }
+        guard bytes.count == string.utf8.count else { return false }
+        let isEqual = string.utf8.withContiguousStorageIfAvailable { string in
+            guard let left = string.baseAddress, let right = bytes.baseAddress else { return true }
+            return haveEqualBytes(left, right, count: bytes.count)
+        }
+        return isEqual ?? bytes.elementsEqual(string.utf8)
+    }
+
     /// An integer written without a fraction.
     @inline(__always)
-    var integer: Int64? {
+    package var integer: Int64? {
         switch self {
         case .tree(.integer(let integer)): integer
         case .text(let cursor) where cursor.kind == .integer: cursor.entry.pointee.integer
@@ -89,6 +108,24 @@ package enum DecodingSource {
         case .tree(.object(let object)): .tree(object)
         case .text(let cursor) where cursor.kind == .object: .text(object: cursor)
         default: nil
+        }
+    }
+
+    /// Whether the value is a string.
+    package var isString: Bool {
+        switch self {
+        case .tree(.string): true
+        case .text(let cursor): cursor.kind == .string || cursor.kind == .escapedString
+        default: false
+        }
+    }
+
+    /// Whether the value is an array.
+    package var isArray: Bool {
+        switch self {
+        case .tree(.array): true
+        case .text(let cursor): cursor.kind == .array
+        default: false
         }
     }
 
@@ -150,6 +187,13 @@ package enum DecodingMembers {
         }
     }
 
+    package var json: JSONObject {
+        switch self {
+        case .tree(let object): object
+        case .text(let object): object.json.object ?? [:]
+        }
+    }
+
     package subscript(name: String) -> DecodingSource? { position(of: name).map(value) }
 
     @inline(__always)
@@ -160,7 +204,7 @@ package enum DecodingMembers {
         }
     }
 
-    var names: [(name: String, position: Int)] {
+    package var names: [(name: String, position: Int)] {
         switch self {
         case .tree(let object): object.entries.enumerated().map { ($1.key, $0) }
         case .text(let object): object.children.map { ($0.string ?? "", $0.entry - object.entry) }
@@ -200,6 +244,14 @@ package enum DecodingElements {
         switch self {
         case .tree: position + 1
         case .text(let array): position + array.entry[position].stride
+        }
+    }
+
+    package var all: some Sequence<DecodingSource> {
+        sequence(state: firstPosition) { position in
+            guard let element = element(at: position) else { return nil }
+            position = self.position(after: position)
+            return element
         }
     }
 

@@ -1,14 +1,14 @@
 /// The container for an object, read by a model's coding keys.
-struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// The only stored property, so that each copy the standard library makes costs one reference.
     let node: DecodingNode
 
-    var codingPath: [any CodingKey] { node.codingPath }
+    package var codingPath: [any CodingKey] { node.codingPath }
 
     /// The keys in the object's order, without those that the model does not declare.
-    var allKeys: [Key] { node.members?.names.compactMap { Key(stringValue: node.keys?.property(of: $0.name) ?? $0.name) } ?? [] }
+    package var allKeys: [Key] { node.members?.names.compactMap { Key(stringValue: node.keys?.property(of: $0.name) ?? $0.name) } ?? [] }
 
-    func contains(_ key: Key) -> Bool { node.position(of: key.stringValue) != nil }
+    package func contains(_ key: Key) -> Bool { node.position(of: key.stringValue) != nil }
 
     @inline(__always)
     func value(for key: some CodingKey) throws -> DecodingSource {
@@ -27,25 +27,29 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         return value.isNull ? nil : value
     }
 
-    func decodeNil(forKey key: Key) throws -> Bool { try value(for: key).isNull }
+    package func decodeNil(forKey key: Key) throws -> Bool { try value(for: key).isNull }
 
-    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try node.decode(type, from: value(for: key), at: .key(key)) }
+    package func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        try node.decode(type, from: value(for: key), at: .key(key))
+    }
 
-    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+    package func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         try presentValue(for: key).map { try node.decode(type, from: $0, at: .key(key)) }
     }
 
-    func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type, forKey key: Key) throws -> KeyedDecodingContainer<NestedKey> {
+    package func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type, forKey key: Key) throws -> KeyedDecodingContainer<
+        NestedKey
+    > {
         try DecodingNode(source: value(for: key), parent: node, step: .key(key)).container(keyedBy: type)
     }
 
-    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    package func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
         try DecodingNode(source: value(for: key), parent: node, step: .key(key)).unkeyedContainer()
     }
 
     /// Returns the decoder for the values that a superclass encoded. A missing value is null, as with `JSONDecoder`.
-    func superDecoder() throws -> any Decoder { superDecoder(for: JSONKey.parent) }
-    func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(for: key) }
+    package func superDecoder() throws -> any Decoder { superDecoder(for: JSONKey.parent) }
+    package func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(for: key) }
 
     private func superDecoder(for key: some CodingKey) -> DecodingNode {
         DecodingNode(source: node.value(of: key.stringValue) ?? .tree(.null), parent: node, step: .key(key))
@@ -54,47 +58,47 @@ struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
 /// The primitive types, decoded without a node of their own.
 extension JSONKeyedDecodingContainer {
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try node.bool(from: value(for: key), at: .key(key)) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try node.string(from: value(for: key), at: .key(key)) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try node.double(from: value(for: key), at: .key(key)) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try node.float(from: value(for: key), at: .key(key)) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(key) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(key) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(key) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(key) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(key) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(key) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(key) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(key) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(key) }
+    package func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try node.bool(from: value(for: key), at: .key(key)) }
+    package func decode(_ type: String.Type, forKey key: Key) throws -> String { try node.string(from: value(for: key), at: .key(key)) }
+    package func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try node.double(from: value(for: key), at: .key(key)) }
+    package func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try node.float(from: value(for: key), at: .key(key)) }
+    package func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(key) }
+    package func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(key) }
+    package func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(key) }
+    package func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(key) }
+    package func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(key) }
+    package func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(key) }
+    package func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(key) }
+    package func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(key) }
+    package func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(key) }
+    package func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(key) }
 
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+    package func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         try presentValue(for: key).map { try node.bool(from: $0, at: .key(key)) }
     }
 
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+    package func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
         try presentValue(for: key).map { try node.string(from: $0, at: .key(key)) }
     }
 
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+    package func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
         try presentValue(for: key).map { try node.double(from: $0, at: .key(key)) }
     }
 
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+    package func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
         try presentValue(for: key).map { try node.float(from: $0, at: .key(key)) }
     }
 
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try presentInteger(key) }
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try presentInteger(key) }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try presentInteger(key) }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try presentInteger(key) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try presentInteger(key) }
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try presentInteger(key) }
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try presentInteger(key) }
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try presentInteger(key) }
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try presentInteger(key) }
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try presentInteger(key) }
+    package func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try presentInteger(key) }
+    package func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try presentInteger(key) }
+    package func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try presentInteger(key) }
+    package func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try presentInteger(key) }
+    package func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try presentInteger(key) }
+    package func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try presentInteger(key) }
+    package func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try presentInteger(key) }
+    package func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try presentInteger(key) }
+    package func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try presentInteger(key) }
+    package func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try presentInteger(key) }
 
     @inline(__always)
     private func integer<T: FixedWidthInteger>(_ key: Key) throws -> T {

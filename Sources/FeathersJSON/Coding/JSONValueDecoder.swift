@@ -40,6 +40,14 @@ package struct JSONListDecoder {
         try decode(type, from: .tree(record))
     }
 
+    /// Returns the container of a record's members, for decoders that also look elsewhere.
+    package func members<Key: CodingKey>(of record: DecodingSource, keyedBy type: Key.Type) throws -> JSONKeyedDecodingContainer<Key> {
+        try DecodingNode(source: record, parent: list, step: .root).members(keyedBy: type)
+    }
+
+    /// Returns the decoder of a record.
+    package func decoder(of record: DecodingSource) -> any Decoder { DecodingNode(source: record, parent: list, step: .root) }
+
     /// Decodes one record. A record from a text must belong to the text that the decoder was created for.
     package func decode<T: Decodable>(_ type: T.Type, from record: DecodingSource) throws -> T {
         try DecodingNode(source: record, parent: list, step: .root).decodeWhole(type)

@@ -12,7 +12,7 @@ struct RecordMaker {
     private var remaining: Int
 
     init(_ document: JSONAPIDocument, codec: JSONAPICodec) {
-        pool = ResourcePool(document, codec: codec)
+        pool = ResourcePool(DocumentSource(document), codec: codec)
         remaining = 1000 + 16 * pool.resources.count
     }
 
@@ -20,14 +20,15 @@ struct RecordMaker {
     mutating func record(at position: Int, including include: IncludePaths?) -> JSONValue {
         let resource = pool.resources[position]
         let keys = pool.codec.keys
-        var record = JSONObject(minimumCapacity: resource.attributes.count + 4)
+        let attributes = resource.attributes.json.object ?? [:]
+        var record = JSONObject(minimumCapacity: attributes.count + 4)
         if let id = resource.id { record["id"] = .string(id) }
         record["type"] = .string(resource.type)
         if let lid = resource.lid { record["lid"] = .string(lid) }
-        for (name, value) in resource.attributes where !MemberName.isAtMember(name) { record[keys.propertyName(of: name)] = value }
+        for (name, value) in attributes where !MemberName.isAtMember(name) { record[keys.propertyName(of: name)] = value }
         var notes: JSONObject = [:]
         path.append(position)
-        for (name, json) in resource.relationships.json {
+        for (name, json) in resource.relationships?.json ?? [:] {
             guard !MemberName.isAtMember(name), case .object(let relationship) = json else { continue }
             let property = keys.propertyName(of: name)
             if let data = relationship["data"] { record[property] = value(of: data, including: include.map { $0.children[name] }) }
@@ -54,7 +55,7 @@ struct RecordMaker {
 
     private mutating func target(_ identifier: JSONValue, including include: IncludePaths??) -> JSONValue {
         if case .some(.none) = include { return identifier }
-        guard remaining > 0, path.count < pool.codec.maximumNesting, let position = ResourceKey(reading: identifier).flatMap(pool.position),
+        guard remaining > 0, path.count < pool.codec.maximumNesting, let position = pool.position(of: .tree(identifier)),
             !path.contains(position)
         else { return identifier }
         remaining -= 1

@@ -1,19 +1,20 @@
 import FeathersCore
+import FeathersJSON
 import Foundation
 
 /// Finds each property of a model among the resource's attributes, relationships, and own members.
 struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let node: ResourceNode
-    let attributes: KeyedDecodingContainer<WireKey>
+    let attributes: JSONKeyedDecodingContainer<WireKey>
 
-    private var resource: JSONAPIResource { node.resource }
+    private var resource: ResourceSource { node.resource }
     private var pool: ResourcePool { node.pool }
 
     var codingPath: [any CodingKey] { [] }
 
     var allKeys: [Key] {
         let names = ["type"] + (resource.id == nil ? [] : ["id"]) + (resource.lid == nil ? [] : ["lid"])
-        let fields = resource.attributes.keys + resource.relationships.names
+        let fields = (resource.attributes.members?.names ?? []).map(\.name) + (resource.relationships?.names ?? []).map(\.name)
         return names.compactMap { Key(stringValue: $0) } + fields.compactMap { Key(stringValue: pool.codec.keys.propertyName(of: $0)) }
     }
 
@@ -32,7 +33,7 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     func contains(_ key: Key) -> Bool {
         if let member = member(key) { return member != nil }
         let name = wireKey(key)
-        return resource.relationships.json[name.stringValue] != nil || attributes.contains(name)
+        return resource.relationships?[name.stringValue] != nil || attributes.contains(name)
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
@@ -43,8 +44,8 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     }
 
     private func relationship(_ key: WireKey) -> RelationshipNode? {
-        guard !resource.relationships.isEmpty, let json = resource.relationships.json[key.stringValue] else { return nil }
-        return RelationshipNode(json, key: key, of: node)
+        guard let source = resource.relationships?[key.stringValue] else { return nil }
+        return RelationshipNode(source, key: key, of: node)
     }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
@@ -76,9 +77,9 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 
     /// Decodes from a relationship; nil if it is empty or its target is not included.
     private func related<T: Decodable>(_ type: T.Type, _ relationship: RelationshipNode) throws -> T? {
-        if let whole = type as? any RelationshipReading.Type { return try whole.init(relationship) as? T }
+        if let whole = pool.relationshipReader(type) { return try whole.init(relationship) as? T }
         guard let data = relationship.data, !data.isNull else { return nil }
-        guard data.array == nil else { throw relationship.mismatch(type, "The relationship has several targets") }
+        guard !data.isArray else { throw relationship.mismatch(type, "The relationship has several targets") }
         return try relationship.related(type, data)
     }
 

@@ -1,14 +1,14 @@
 import FeathersCore
+import FeathersJSON
 
 /// The resources of one document while models are decoded: their positions, and the models decoded so far.
 ///
 /// A pool serves a single decoding, in a single task.
 final class ResourcePool {
     let codec: JSONAPICodec
-    /// The primary resources, then the included ones.
-    let resources: [JSONAPIResource]
-    private let primaryCount: Int
-    private let isList: Bool
+    private let document: DocumentSource
+    /// Decodes the attributes of resources, and remembers where those of similar ones are.
+    let attributes: JSONListDecoder
 
     /// The nesting depth of each resource that is being decoded; -1 for the others.
     private var depths: [Int]
@@ -23,36 +23,31 @@ final class ResourcePool {
     private var decodedOtherwise: [DecodedKey: Any] = [:]
     private var wireNames: [String: WireKey] = [:]
     private var types: [ObjectIdentifier: String?] = [:]
+    private var readers: [ObjectIdentifier: (any RelationshipReading.Type)?] = [:]
     /// The models that an identifier is not enough for, stored so that each is tried only once.
     private var needingMore: Set<ObjectIdentifier> = []
 
-    init(_ document: JSONAPIDocument, codec: JSONAPICodec) {
+    init(_ document: DocumentSource, codec: JSONAPICodec) {
         self.codec = codec
-        let primary = document.data?.resources ?? []
-        resources = primary + (document.included ?? [])
-        primaryCount = primary.count
-        if case .many? = document.data { isList = true } else { isList = false }
-        depths = [Int](repeating: -1, count: resources.count)
-        decoded = [Decoded?](repeating: nil, count: resources.count)
-        remaining = 1000 + 100 * resources.count
+        self.document = document
+        attributes = document.tape.map { JSONListDecoder(codec.coding, text: $0) } ?? JSONListDecoder(codec.coding)
+        depths = [Int](repeating: -1, count: document.resources.count)
+        decoded = [Decoded?](repeating: nil, count: document.resources.count)
+        remaining = 1000 + 100 * document.resources.count
     }
 
-    /// The position of each resource, computed when the first relationship is followed. If a resource is repeated, the first one counts.
-    private lazy var positions: [ResourceKey: Int] = {
-        var positions = [ResourceKey: Int](minimumCapacity: resources.count)
-        for (position, resource) in resources.enumerated() {
-            if let id = resource.id { insert(ResourceKey(type: resource.type, id: id)) }
-            if let lid = resource.lid { insert(ResourceKey(type: resource.type, id: lid, isLocal: true)) }
-            func insert(_ key: ResourceKey) { positions[key, default: position] = positions[key] ?? position }
-        }
-        return positions
-    }()
+    /// The primary resources, then the included ones.
+    var resources: [ResourceSource] { document.resources }
 
-    func position(of key: ResourceKey) -> Int? { positions[key] }
+    /// The positions by identity, computed when the first relationship is followed.
+    private lazy var index = ResourceIndex(document.resources)
+
+    /// The position of the resource with an identifier; nil if the document does not have it.
+    func position(of identifier: DecodingSource) -> Int? { index.position(of: identifier, in: document.resources) }
 
     func pointer(to position: Int) -> JSONPointer {
-        guard position < primaryCount else { return .included.appending(position - primaryCount) }
-        return isList ? .data.appending(position) : .data
+        guard position < document.primaryCount else { return .included.appending(position - document.primaryCount) }
+        return document.shape == .many ? .data.appending(position) : .data
     }
 
     func wireKey(_ property: String) -> WireKey {
@@ -69,6 +64,14 @@ final class ResourcePool {
         let type = (model as? any JSONAPIModel.Type)?.type
         types[ObjectIdentifier(model)] = .some(type)
         return type
+    }
+
+    /// The type as one that is decoded from a relationship as a whole; nil for other types. Cached, since the cast is slow.
+    func relationshipReader(_ type: any Any.Type) -> (any RelationshipReading.Type)? {
+        if let known = readers[ObjectIdentifier(type)] { return known }
+        let reader = type as? any RelationshipReading.Type
+        readers[ObjectIdentifier(type)] = .some(reader)
+        return reader
     }
 
     private struct Decoded {
@@ -139,10 +142,10 @@ final class ResourcePool {
     }
 
     /// Decodes an identifier in place of a resource; nil if the model needs more than an identifier.
-    func decodeIdentifier<Model: Decodable>(_ type: Model.Type, _ json: JSONValue) -> Model? {
-        guard !needingMore.contains(ObjectIdentifier(type)), let identifier = JSONAPIIdentifier(reading: json) else { return nil }
+    func decodeIdentifier<Model: Decodable>(_ type: Model.Type, _ source: DecodingSource) -> Model? {
+        guard !needingMore.contains(ObjectIdentifier(type)), let identifier = JSONAPIIdentifier(reading: source.json) else { return nil }
         do {
-            return try Model(from: ResourceNode(JSONAPIResource(identifier), pool: self))
+            return try Model(from: ResourceNode(ResourceSource(JSONAPIResource(identifier)), pool: self))
         } catch {
             needingMore.insert(ObjectIdentifier(type))
             return nil
@@ -170,17 +173,17 @@ final class ResourcePool {
 
 extension JSONAPIError {
     /// Creates an error from a decoding error, with its location in the document.
-    fileprivate init(_ error: DecodingError, in resource: JSONAPIResource, at pointer: JSONPointer) {
+    fileprivate init(_ error: DecodingError, in resource: ResourceSource, at pointer: JSONPointer) {
         func place(_ context: DecodingError.Context, _ missing: (any CodingKey)? = nil) -> JSONPointer {
             let path = context.codingPath + (missing.map { [$0] } ?? [])
             guard let first = path.first?.stringValue else { return pointer }
             if first == "id" || first == "lid" || first == "type" { return pointer.appending(path) }
-            return pointer.appending(resource.relationships.json[first] != nil ? "relationships" : "attributes").appending(path)
+            return pointer.appending(resource.relationships?[first] != nil ? "relationships" : "attributes").appending(path)
         }
         switch error {
         case .keyNotFound(let key, let context): self.init(place(context, key), "'\(key.stringValue)' is missing")
         case .valueNotFound(let type, let context): self.init(place(context), "Expected \(type) but found null")
-        case .typeMismatch(let type, let context): self.init(place(context), "Expected \(type)")
+        case .typeMismatch(_, let context): self.init(place(context), context.debugDescription)
         case .dataCorrupted(let context): self.init(place(context), context.debugDescription)
         @unknown default: self.init(pointer, "The resource cannot be decoded")
         }

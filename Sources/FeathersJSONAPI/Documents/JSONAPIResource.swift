@@ -137,8 +137,6 @@ struct ResourceKey: Hashable {
     private let id: ExactString
     private let isLocal: Bool
 
-    var typeName: String { type.string }
-
     init(type: String, id: String, isLocal: Bool = false) {
         self.type = ExactString(type)
         self.id = ExactString(id)

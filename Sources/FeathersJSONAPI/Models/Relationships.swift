@@ -1,4 +1,5 @@
 public import FeathersCore
+import FeathersJSON
 
 /// A to-one relationship of a model: its linkage, and its target if included.
 public struct ToOne<Value: JSONAPIRelatable>: Sendable {
@@ -184,7 +185,7 @@ extension ToOne: RelationshipReading {
         var linkage: JSONAPILinkage?
         var value: Value?
         if let data = node.data {
-            linkage = data.array == nil ? JSONAPILinkage(reading: data) : nil
+            linkage = data.isArray ? nil : JSONAPILinkage(reading: data.json)
             guard let linkage else { throw node.mismatch(Self.self, "The relationship does not have a single target") }
             if linkage != .null { value = try node.related(Value.self, data, orIdentifier: false) }
         }
@@ -197,9 +198,8 @@ extension ToMany: RelationshipReading {
         self.init(identifiers: nil, values: [], links: node.links, meta: node.meta)
         guard let elements = try node.elements(for: Self.self) else { return }
         var identifiers: [JSONAPIIdentifier] = []
-        identifiers.reserveCapacity(elements.count)
-        for element in elements {
-            guard let identifier = JSONAPIIdentifier(reading: element) else { continue }
+        for element in elements.all {
+            guard let identifier = JSONAPIIdentifier(reading: element.json) else { continue }
             identifiers.append(identifier)
             if let value = try node.related(Value.self, element, orIdentifier: false) { values.append(value) }
         }
@@ -210,7 +210,11 @@ extension ToMany: RelationshipReading {
 extension Array: RelationshipReading where Element: Decodable {
     /// Creates an array of the targets that were included, or that can be decoded from an identifier alone.
     init(_ node: RelationshipNode) throws {
-        self = try node.elements(for: Self.self)?.compactMap { try node.related(Element.self, $0) } ?? []
+        self = []
+        guard let elements = try node.elements(for: Self.self) else { return }
+        for element in elements.all {
+            if let value = try node.related(Element.self, element) { append(value) }
+        }
     }
 }
 

@@ -107,6 +107,7 @@ struct DocumentFuzzer {
         let violations = JSONAPIDocument.violations(in: json)
         for violation in violations { check(violation, json, &outcome) }
         if violations.isEmpty { outcome.valid += 1 }
+        compareTextWithTree(json, &outcome)
         do throws(JSONAPIError) {
             let document = try JSONAPIDocument(json)
             if (try? JSONAPIDocument(document.json)) != document { outcome.findings.append("not the same when read again: \(json)") }
@@ -118,6 +119,28 @@ struct DocumentFuzzer {
             if error.pointer == .root, json["data"] != nil { outcome.findings.append("no place: \(error) in \(json)") }
             if violations.isEmpty { outcome.findings.append("unreadable without a violation: \(json)") }
         }
+    }
+
+    /// Models decoded straight from a text are those of its tree, and so are the errors.
+    private func compareTextWithTree(_ json: JSONValue, _ outcome: inout Outcome) {
+        guard let bytes = try? json.serialized() else { return }
+        func compare<Model: JSONAPIRelatable>(_ type: Model.Type) {
+            let codec = JSONAPICodec()
+            let list = described { try codec.decodeList(type, parsing: bytes) }
+            let one = described { try codec.decodeIfPresent(type, parsing: bytes) }
+            if list != described({ try codec.decodeList(type, from: JSONAPIDocument(json)) })
+                || one != described({ try codec.decodeIfPresent(type, from: JSONAPIDocument(json)) })
+            {
+                outcome.findings.append("the text of \(json) is not read as its tree is: \(list), \(one)")
+            }
+        }
+        compare(Article.self)
+        compare(PlainArticle.self)
+        compare(Subject.self)
+    }
+
+    private func described(_ body: () throws -> Any?) -> String {
+        do { return "\(try body() as Any)" } catch { return "error: \(error)" }
     }
 
     /// A pointer leads to something, or to where something is missing.

@@ -19,6 +19,7 @@ struct ModelProgram {
     ]
 
     private static var products: URL { SiblingProgram.url("") }
+    private static let sources = URL(filePath: #filePath).appending(path: "../../../../Sources").standardized
 
     /// Only the layout of SwiftPM's own build is known here, not that of Xcode's.
     static var isPossible: Bool {
@@ -47,7 +48,13 @@ struct ModelProgram {
         arguments += (files.keys.sorted() + ["main.swift"]).map { folder.appending(path: $0).path }
         for module in modules {
             let objects = products.appending(path: module + ".build")
-            let names = try FileManager.default.contentsOfDirectory(atPath: objects.path).filter { $0.hasSuffix(".o") }
+            // A build keeps the objects of sources that no longer exist.
+            let sources = Set(
+                (FileManager.default.subpaths(atPath: sources.appending(path: module).path) ?? []).map {
+                    ($0 as NSString).lastPathComponent
+                })
+            let names = try FileManager.default.contentsOfDirectory(atPath: objects.path)
+                .filter { $0.hasSuffix(".o") && sources.contains(String($0.dropLast(2))) }
             arguments += names.sorted().map { objects.appending(path: $0).path }
         }
         let compiled = try run("/usr/bin/env", arguments)
