@@ -66,7 +66,7 @@ extension UntypedService {
         try await execute(request(.create, data: .array(data), query: query, params: params)).result
     }
 
-    /// Replaces a record. Properties missing from `data` are removed; use ``patch(_:with:query:params:)`` to keep them.
+    /// Replaces a record. Properties missing from `data` are removed; use `patch(_:with:query:params:)` to keep them.
     /// - Throws: ``FeathersError/Code/notFound`` if the record does not exist or does not match the query.
     @concurrent @discardableResult
     public func update(

@@ -34,7 +34,7 @@ public struct JSONAPICodec: Sendable {
 // MARK: Models
 
 extension JSONAPICodec {
-    /// Returns the resource for a model. Properties that are nil are left out; see ``Presence`` for writing null.
+    /// Returns the resource for a model. Properties that are nil are left out; see `Presence` for writing null.
     /// - Throws: ``JSONAPIError`` with the location of a property that cannot be written, or any error from the model's `encode(to:)`.
     public func resource<Model: JSONAPIModel>(of model: Model) throws -> JSONAPIResource {
         let encoded = EncodedResource(codec: self, readOnly: Model.readOnly)

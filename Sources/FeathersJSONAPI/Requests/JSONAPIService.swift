@@ -66,7 +66,7 @@ extension JSONAPIService {
         return try Paginated(json: records).data.map { try decode($0) }
     }
 
-    /// Changes a resource. Absent properties stay unchanged; see ``Presence``.
+    /// Changes a resource. Absent properties stay unchanged; see `Presence`.
     /// - Returns: The changed resource, or nil if the server doesn't send it.
     @concurrent @discardableResult
     public func patch(
