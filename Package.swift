@@ -128,8 +128,11 @@ let package = Package(
             name: "FeathersSyncTests",
             dependencies: [
                 "FeathersSupport", "Feathers", "FeathersCore", "FeathersSync", "FeathersTesting", "TestBackend", "OutboxWriter",
+                "LocalWriter",
             ],
             swiftSettings: settings),
+        // Queues writes and shows them in a live query until it is killed.
+        .executableTarget(name: "LocalWriter", dependencies: ["Feathers"], path: "Tests/LocalWriter", swiftSettings: settings),
         // Writes into an outbox and sends from it until it is killed.
         .executableTarget(name: "OutboxWriter", dependencies: ["Feathers"], path: "Tests/OutboxWriter", swiftSettings: settings),
         .testTarget(

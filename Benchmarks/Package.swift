@@ -6,9 +6,12 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "feathers-swift", path: "..")],
     targets: [
+        // A client that only counts frames: the floor of what events and calls can cost. Empty except on Linux.
+        .target(name: "CFloor"),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
+                "CFloor",
                 .product(name: "Feathers", package: "feathers-swift"), .product(name: "FeathersJSONAPI", package: "feathers-swift"),
             ],
             swiftSettings: [
@@ -18,6 +21,6 @@ let package = Package(
                 .enableUpcomingFeature("MemberImportVisibility"),
                 .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
                 .enableUpcomingFeature("InferIsolatedConformances"),
-            ])
+            ]),
     ]
 )

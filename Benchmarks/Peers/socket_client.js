@@ -52,7 +52,8 @@ const peer = {
     for (let index = 0; index < count; index++) await get();
   },
   in_flight: (count) => lanes(64, count / 64, get),
-  async events(count) {
+  bundles: (count) => peer.events(count, "bundle"),
+  async events(count, pattern = "paced") {
     let remaining = count;
     const heard = new Promise((resolve) => {
       onCreated = () => {
@@ -60,7 +61,7 @@ const peer = {
         if (remaining === 0) resolve();
       };
     });
-    await call("create", "burst", count, {});
+    await call("create", pattern, count, {});
     await heard;
   },
   async large(count) {

@@ -39,11 +39,14 @@ class Peer:
     async def in_flight(self, count):
         await lanes(64, count // 64, self.get)
 
-    async def events(self, count):
+    async def events(self, count, pattern="paced"):
         self.remaining = count
         self.heard.clear()
-        await self.call("create", "burst", count, {})
+        await self.call("create", pattern, count, {})
         await self.heard.wait()
+
+    async def bundles(self, count):
+        await self.events(count, "bundle")
 
     async def large(self, count):
         payload = "x" * 1_000_000

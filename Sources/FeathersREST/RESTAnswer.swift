@@ -13,6 +13,7 @@ enum RESTAnswer {
             answer = ServiceResponse(held.value)
             answer[NotModified.self] = true
         } else {
+            guard !response.isSuccess || !response.isEventStream else { throw .streams(request.method, of: request.path) }
             answer = try Self.response(of: response, keepsText: request.decodesResult)
         }
         answer[HTTPHead.self] = HTTPHead(response)

@@ -10,6 +10,8 @@ struct RESTRequestBuilder: Sendable {
     let timeout: Duration?
     let queryOptions: QueryStringOptions
     var maximumResponseBytes = HTTPRequest.defaultMaximumResponseBytes
+    /// Whether null is sent as `{}`: FeathersJS 6 refuses JSON without a body, and version 5 reads it as `{}`.
+    var sendsEmptyObjects = false
 
     func httpRequest(for request: ServiceRequest) throws -> HTTPRequest {
         let verb = HTTPMethod(request.method)
@@ -17,10 +19,12 @@ struct RESTRequestBuilder: Sendable {
             method: verb.rawValue,
             url: try url(for: request),
             headers: try fields(for: request, verb),
-            timeout: request.params.timeout ?? timeout,
+            timeout: request.params.timeout ?? (request.params.upload == nil ? timeout : nil),
             maximumResponseBytes: maximumResponseBytes
         )
-        if verb.carriesData, let data = request.data, !data.isNull {
+        guard verb.carriesData, request.params.upload == nil else { return httpRequest }
+        let isNull = request.data?.isNull ?? true
+        if let data = isNull && sendsEmptyObjects ? [:] : request.data, !data.isNull {
             // Null is sent as an empty body, which a Feathers server reads as {}.
             do {
                 httpRequest.body = try data.serialized()
@@ -32,16 +36,20 @@ struct RESTRequestBuilder: Sendable {
     }
 
     private func url(for request: ServiceRequest) throws -> URL {
+        try url(path: request.path, route: request.params.route, id: try id(of: request), query: request.params.query)
+    }
+
+    func url(path: String, route: [String: String] = [:], id: ServiceID? = nil, query: Query) throws -> URL {
         var text = try base.text()
-        try RESTPath.append(request.path, route: request.params.route, to: &text)
-        if let id = try id(of: request) { try RESTPath.append(id, to: &text) }
-        if !request.params.query.isEmpty {
-            let query = try request.params.query.queryString(queryOptions)
+        try RESTPath.append(path, route: route, to: &text)
+        if let id { try RESTPath.append(id, to: &text) }
+        if !query.isEmpty {
+            let query = try query.queryString(queryOptions)
             if !query.isEmpty { text += "?" + query }
         }
         // Sends exactly the text built above, never re-encoded. (A comparison is much faster than telling URL not to encode.)
         guard let url = URL(string: text), url.absoluteString == text else {
-            throw FeathersError.refused("The path '\(request.path)' does not form a valid URL")
+            throw FeathersError.refused("The path '\(path)' does not form a valid URL")
         }
         return url
     }
@@ -60,9 +68,9 @@ struct RESTRequestBuilder: Sendable {
     private func fields(for request: ServiceRequest, _ verb: HTTPMethod) throws(FeathersError) -> HTTPHeaders {
         var fields = HTTPHeaders()
         do {
-            try fields.set("Accept", to: "application/json")
+            try fields.set("Accept", to: request.streamsResult ? "text/event-stream, application/json;q=0.9" : "application/json")
             try fields.merge(headers)
-            if verb.carriesData { try fields.set("Content-Type", to: "application/json") }
+            if verb.carriesData, request.params.upload == nil { try fields.set("Content-Type", to: "application/json") }
             if request.method.isCustom { try fields.set("X-Service-Method", to: request.method.rawValue) }
             if let held = request.params.heldAnswer { try fields.set("If-None-Match", to: held.entityTag) }
             try fields.merge(request.params.headers(for: base.origin))

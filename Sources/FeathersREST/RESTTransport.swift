@@ -14,15 +14,19 @@ public struct RESTTransport: Transport {
     let httpClient: any HTTPClient
     /// Reports queries whose values lose their types; nil if the server parses the types in query strings.
     private let typedConditions: TypedConditionReporter?
+    /// The maximum size of an item of a streamed result.
+    let maximumEventBytes: Int
 
     package init(
         _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
         queryOptions: QueryStringOptions = QueryStringOptions(),
-        maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes, httpClient: (any HTTPClient)? = nil
+        maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes, maximumEventBytes: Int = TextLimit.standard,
+        sendsEmptyObjects: Bool = false, httpClient: (any HTTPClient)? = nil
     ) {
+        self.maximumEventBytes = maximumEventBytes
         builder = RESTRequestBuilder(
             base: RESTBaseURL(baseURL), headers: headers, timeout: timeout, queryOptions: queryOptions,
-            maximumResponseBytes: maximumResponseBytes)
+            maximumResponseBytes: maximumResponseBytes, sendsEmptyObjects: sendsEmptyObjects)
         self.httpClient = httpClient ?? PlatformHTTPClient.make()
         typedConditions = queryOptions.serverParsesTypes ? nil : TypedConditionReporter()
     }
@@ -30,9 +34,14 @@ public struct RESTTransport: Transport {
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         let httpRequest = try builder.httpRequest(for: request)
         typedConditions?.check(request)
+        if request.streamsResult { return try await stream(httpRequest, for: request) }
         let response: HTTPResponse
         do {
-            response = try await httpClient.execute(httpRequest)
+            if let upload = request.params.upload {
+                response = try await httpClient.transfer(upload.transfer(of: httpRequest, stallTimeout: builder.timeout))
+            } else {
+                response = try await httpClient.execute(httpRequest)
+            }
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }

@@ -4,7 +4,7 @@
 
 prints five lines once it listens:
 
-    READY http://127.0.0.1:PORT      the services, over REST and Socket.IO
+    READY http://127.0.0.1:PORT      the services, over REST and Socket.IO; below /v6 as FeathersJS 6 has them, see backend/feathers6.py
     SCRIPT 127.0.0.1:PORT            the script server, see backend/script.py, and fault proxies, see backend/faults.py
     SCRIPT_TLS localhost:PORT FILE   the same over TLS and the file of its certificate, see backend/certificate.py;
                                      - where there is no `openssl` command
@@ -34,6 +34,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from backend import certificate
 from backend.application import Application
 from backend.faults import FaultProxies
+from backend.feathers6 import Feathers6
 from backend.realtime import Realtime
 from backend.rest import REST
 from backend.script import ScriptServer
@@ -55,6 +56,7 @@ async def serve(host, port):
     site = web.Application(client_max_size=MAXIMUM_BODY)
     app.realtime = Realtime(app, site)
     await app.realtime.join_nodes()
+    site.router.add_route("*", "/v6/{path:.*}", Feathers6(app).handle)
     site.router.add_route("*", "/{path:.*}", REST(app).handle)
     services_port = await serve_site(site, host, port)
     json_api_port = await serve_site(JSONAPISite().application(), host, 0)

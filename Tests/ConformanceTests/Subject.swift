@@ -81,6 +81,21 @@ struct Subject: Sendable, CustomTestStringConvertible {
         try await mixed { $0.standard = .rest }
     }
 
+    /// The test backend as FeathersJS 6: calls over HTTP, events over server-sent events.
+    static let feathers6 = Subject(testDescription: "FeathersJS 6", keepsTimeouts: true) {
+        let app = FeathersApp(transport: .feathers6(try await TestBackend.url().appending(path: "v6")))
+        try await app.connect()
+        return app
+    }
+
+    /// The same, on URLSession.
+    static let feathers6OverURLSession = Subject(testDescription: "FeathersJS 6 over URLSession", keepsTimeouts: true) {
+        let app = FeathersApp(
+            transport: .feathers6(try await TestBackend.url().appending(path: "v6")) { $0.httpClient = URLSessionHTTPClient() })
+        try await app.connect()
+        return app
+    }
+
     /// The test backend over REST, as few requests as can be.
     static let batched = Subject(testDescription: "REST with limits, shared reads and batches", keepsTimeouts: true) {
         let app = FeathersApp(transport: .rest(try await TestBackend.url()))
@@ -114,7 +129,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
     }
 
     /// Our own backend's, since not every server has a batch service.
-    private static let ofOwnBackend = Environment.value("FEATHERS_BACKEND_URL") == nil ? [batched] : []
+    private static let ofOwnBackend = Environment.value("FEATHERS_BACKEND_URL") == nil ? [batched, feathers6, feathers6OverURLSession] : []
 
     static let all: [Subject] =
         [memory, stub, realTimeStub]

@@ -5,7 +5,7 @@ import Synchronization
 import TestBackend
 import Testing
 
-@Suite("The samples of the articles for everyday use", .timeLimit(.minutes(2)))
+@Suite("The samples of the articles for everyday use", .timeLimit(.minutes(10)))
 struct GuideTests {
     private func app(_ records: [JSONObject] = [], at path: String = "messages") async throws -> FeathersApp {
         let app = FeathersApp()

@@ -23,6 +23,14 @@ private func live(_ messages: TypedService<Message>, _ show: ([Message]) -> Void
     }
 }
 
+private func operators(_ messages: TypedService<Message>) {
+    let like = QueryOperator("$like") { value, pattern in
+        value?.string?.contains(pattern.string ?? "") ?? false
+    }
+    let found = messages.live(["text": ["$like": "hello"]], operators: [like])
+    _ = found
+}
+
 private func snapshots(_ messages: TypedService<Message>) async throws {
     func update(_ records: [Message], removing: [Int], inserting: [Int], reloading: [Int]) {}
     for try await snapshot in messages.live(.sorted(by: "text")).snapshots {

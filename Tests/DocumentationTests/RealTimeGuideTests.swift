@@ -4,7 +4,7 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("The samples of the article about real time", .timeLimit(.minutes(2)))
+@Suite("The samples of the article about real time", .timeLimit(.minutes(10)))
 struct RealTimeGuideTests {
     @Test("An app lives with its connection, which ends with it", .inTurn, .enabled(if: !TestBackend.isSkipped))
     func lives() async throws {

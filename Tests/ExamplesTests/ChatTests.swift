@@ -22,12 +22,15 @@ struct ChatTests {
     }
 
     /// Runs a body while somebody sits in a room.
-    private func sitting(in room: String, at url: URL, _ body: (Seat) async throws -> Void) async throws {
+    private func sitting(
+        in room: String, at url: URL, usesFeathers6: Bool = false, _ body: (Seat) async throws -> Void
+    ) async throws {
         let seat = Seat()
-        let app = FeathersApp(
-            transport: .socketIO(url) {
-                $0.reconnection = ReconnectionPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100))
-            })
+        let reconnection = ReconnectionPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100))
+        let app =
+            usesFeathers6
+            ? FeathersApp(transport: .feathers6(url.appending(path: "v6")) { $0.reconnection = reconnection })
+            : FeathersApp(transport: .socketIO(url) { $0.reconnection = reconnection })
         try app.use(authentication: AuthenticationOptions())
         try await withFeathersApp(app) { app in
             let chat = try await ChatRoom(room, of: app, email: "alice@example.com", password: "p4ssw0rd") { seat.show($0) }
@@ -41,10 +44,10 @@ struct ChatTests {
         }
     }
 
-    @Test("Both see what one says, and a newcomer what was said before")
-    func chats() async throws {
+    @Test("Both see what one says, and a newcomer what was said before", arguments: [false, true])
+    func chats(usesFeathers6: Bool) async throws {
         let (url, room) = (try await TestBackend.url(), UUID().uuidString)
-        try await sitting(in: room, at: url) { first in
+        try await sitting(in: room, at: url, usesFeathers6: usesFeathers6) { first in
             first.type("Hello?")
             first.type("")
             try await first.waitFor(["Alice: Hello?"])

@@ -1,4 +1,5 @@
 import Feathers
+import FeathersSupport
 import Foundation
 import TestBackend
 import Testing
@@ -10,8 +11,8 @@ struct NotebookTests {
     @Test("Notes taken without a server are there when it is back, once and in pages; what an earlier process took, too")
     func offline() async throws {
         let proxy = try await FaultProxy(to: try await TestBackend.url())
-        let file = FileManager.default.temporaryDirectory.appending(path: "feathers-notes-\(UUID())")
-        defer { for suffix in ["", ".lock", ".new"] { try? FileManager.default.removeItem(at: URL(filePath: file.path + suffix)) } }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "feathers-notes-\(UUID())", directoryHint: .isDirectory)
+        defer { try? FileManager.default.removeItem(at: folder) }
         let transport = MixedTransport.mixed(
             realTime: .socketIO(proxy.url) {
                 $0.reconnection = ReconnectionPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100))
@@ -20,20 +21,36 @@ struct NotebookTests {
         try await proxy.refuse()
         do {
             // Never connected: a process that ends too early.
-            let earlier = try await Notebook(transport, outbox: file, book: book)
+            let earlier = try await Notebook(transport, folder: folder, book: book)
             for number in 1...12 { _ = try await earlier.add("\(number)") }
-            await earlier.outbox.close()
+            await earlier.app.outbox?.close()
         }
 
-        let notebook = try await Notebook(transport, outbox: file, book: book)
+        let notebook = try await Notebook(transport, folder: folder, book: book)
+        let outbox = try #require(notebook.app.outbox)
+        // What an earlier process took is shown without a server.
+        let first = try await firstSnapshot(of: notebook)
+        #expect(first.map(\.text).sorted() == (1...12).map(String.init).sorted())
         try await withFeathersApp(notebook.app) { _ in
             let last = try await notebook.add("last")
             try await proxy.accept()
             #expect(try await last.result().text == "last")
-            for await state in notebook.outbox.stateUpdates() where state.entries.isEmpty { break }
+            for await state in outbox.stateUpdates() where state.entries.isEmpty { break }
             #expect(try await texts(notebook).sorted() == ((1...12).map(String.init) + ["last"]).sorted())
         }
         try await proxy.close()
+    }
+
+    private func firstSnapshot(of notebook: Notebook) async throws -> [Note] {
+        let task = Task {
+            let records = Locked<[Note]>([])
+            try? await notebook.watch { snapshot in
+                records.withLock { $0 = snapshot.records }
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+            return records.withLock { $0 }
+        }
+        return await task.value
     }
 
     private func texts(_ notebook: Notebook) async throws -> [String] {

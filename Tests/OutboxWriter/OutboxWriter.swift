@@ -18,6 +18,8 @@ struct OutboxWriter {
             options.isKeyed = isKeyed
             options.keyPlaces = isREST ? [.header()] : [.query("idempotencyKey")]
             options.attemptTimeout = .seconds(2)
+            // Each write counts by itself.
+            options.squashesPatches = false
             options.retry = OutboxRetry(initialDelay: .milliseconds(10), maximumDelay: .milliseconds(100))
             options.decide = { failure in
                 // Nothing is ever refused here: the parent can not read this, and fails.

@@ -7,6 +7,8 @@ struct Arguments {
         case measure(isKept: Bool)
         /// Measures only the tasks that other clients are measured with.
         case comparePeers
+        /// Measures events and calls over Socket.IO beside a client that only counts frames.
+        case compareFloor
         /// Regenerates the tables and charts of the stored result.
         case report
         /// Checks that the tables and charts match the stored result.
@@ -34,6 +36,7 @@ struct Arguments {
           --compare-with [FILE]  print the changes since a stored result (default: the one in Benchmarks/results)
           --save                 store the result in Benchmarks/results, and generate its tables and charts
           --peers                run only the comparison with other clients; `Benchmarks/compare` installs them
+          --floor                run only the comparison with a client in C that only counts frames (Linux)
           --report               regenerate the tables and charts of the stored result, without measuring
           --check                fail if the tables or charts don't match the stored result, without measuring
           --profile WHAT N [URL] run one of \(Profile.names) N times, for a profiler
@@ -54,6 +57,7 @@ struct Arguments {
                 earlier = isNamed ? words.popFirst().map { URL(filePath: $0) } : ResultFiles.result
             case "--save": try become(.measure(isKept: true), word)
             case "--peers": try become(.comparePeers, word)
+            case "--floor": try become(.compareFloor, word)
             case "--report": try become(.report, word)
             case "--check": try become(.check, word)
             case "--help", "-h": try become(.help, word)
@@ -88,6 +92,8 @@ struct Arguments {
             }
         case .comparePeers where only != nil || earlier != nil:
             throw ArgumentError("'--peers' can only be combined with '--rounds' and '--json'")
+        case .compareFloor where isJSON || only != nil || earlier != nil:
+            throw ArgumentError("'--floor' can only be combined with '--rounds'")
         default: break
         }
         if isJSON, earlier != nil { throw ArgumentError("'--json' cannot be combined with '--compare-with', which prints a table") }

@@ -36,6 +36,12 @@ struct Benchmarks {
             var results = try await measure(peers.groups, [], arguments)
             results.notes = peers.skipped.map { "Skipped: \($0)" }
             print(arguments.isJSON ? try results.json : PeerTable(results).text)
+        case .compareFloor:
+            #if os(Linux)
+                print(try await FloorBenchmarks(rounds: arguments.rounds).table())
+            #else
+                throw ArgumentError("'--floor' is available only on Linux")
+            #endif
         case .measure(let isKept):
             // Read before measuring, to report an invalid file early, and before '--save' replaces the result.
             let earlier = try arguments.earlier.map { try Results(contentsOf: $0) }

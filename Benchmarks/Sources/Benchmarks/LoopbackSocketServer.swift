@@ -1,9 +1,10 @@
+import CFloor
 import Foundation
 
 /// A minimal Socket.IO server over WebSocket.
 ///
-/// It acknowledges `["create","echo",DATA,{}]` with DATA, `["create","burst",N,{}]` with null after sending N events, and all other calls with
-/// a small record.
+/// It acknowledges `["create","echo",DATA,{}]` with DATA, `["create","PATTERN",N,{}]` with null after sending N events in an ``EventPattern``, and
+/// all other calls with a small record. The id of an event is the time at which it was written, in nanoseconds.
 struct LoopbackSocketServer {
     let port: UInt16
 
@@ -12,6 +13,29 @@ struct LoopbackSocketServer {
             var session = Session(peer: peer)
             session.run()
         }.port
+    }
+
+    /// A record as the server sends it. Events have the first three properties.
+    struct Message: Codable, Sendable {
+        var id: Int
+        var text: String
+        var author: String
+        var likes: Int?
+        var tags: [String]?
+    }
+
+    /// How the server writes events.
+    enum EventPattern: String, CaseIterable {
+        /// Each event by itself, at the pace of a FeathersJS server. Most events then wake the client.
+        case paced
+        /// Each event by itself, as fast as possible.
+        case burst
+        /// 64 events in one write.
+        case bundle
+
+        /// The time that a FeathersJS 5.0.24 server on Node takes for an event, measured with a client that only counts frames.
+        static let pace: UInt64 = 14_000
+        static let eventsPerBundle = 64
     }
 
     private struct Session {
@@ -44,13 +68,25 @@ struct LoopbackSocketServer {
             if let data = Self.data(of: arguments, to: #"["create","echo","#) {
                 return send("43\(id)[null,".utf8 + data + "]".utf8)
             }
-            if let data = Self.data(of: arguments, to: #"["create","burst","#), let count = Int(String(decoding: data, as: UTF8.self)) {
-                for number in 0..<count where !send(#"42["messages created",{"id":\#(number),"text":"Hello","author":"Ada"}]"#) {
-                    return false
-                }
-                return send("43\(id)[null,null]")
+            for pattern in EventPattern.allCases {
+                guard let data = Self.data(of: arguments, to: #"["create","\#(pattern)","#) else { continue }
+                return sendEvents(Int(String(decoding: data, as: UTF8.self)) ?? 0, pattern) && send("43\(id)[null,null]")
             }
             return send(#"43\#(id)[null,{"id":1,"text":"Hello","author":"Ada","likes":3,"tags":["a","b"]}]"#)
+        }
+
+        private func sendEvents(_ count: Int, _ pattern: EventPattern) -> Bool {
+            var (bundle, start) = ([UInt8](), cfloor_now())
+            for number in 0..<count {
+                // Waits actively, as a busy server does.
+                while pattern == .paced, cfloor_now() < start + EventPattern.pace {}
+                start = cfloor_now()
+                bundle += Self.frame(Array(#"42["messages created",{"id":\#(start),"text":"Hello","author":"Ada"}]"#.utf8))
+                if pattern == .bundle, (number + 1) % EventPattern.eventsPerBundle != 0, number + 1 < count { continue }
+                guard peer.send(bundle) else { return false }
+                bundle = []
+            }
+            return true
         }
 
         /// Returns the data argument of a call with this beginning and an empty query.
@@ -79,15 +115,17 @@ struct LoopbackSocketServer {
 
         private func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-        /// Sends one text frame.
-        private func send(_ payload: some Collection<UInt8>) -> Bool {
+        private func send(_ payload: some Collection<UInt8>) -> Bool { peer.send(Self.frame(payload)) }
+
+        /// Returns one text frame.
+        private static func frame(_ payload: some Collection<UInt8>) -> [UInt8] {
             var frame: [UInt8] = [0x81]
             switch payload.count {
             case ..<126: frame.append(UInt8(payload.count))
             case ..<65_536: frame += [126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
             default: frame += [127] + (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
             }
-            return peer.send(frame + payload)
+            return frame + payload
         }
 
         /// Returns the next frame, unmasked; nil at the end.

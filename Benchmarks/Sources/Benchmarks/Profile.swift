@@ -7,10 +7,12 @@ import Foundation
 ///     Benchmarks/.build/release/Benchmarks --serve http
 ///     valgrind --tool=callgrind Benchmarks/.build/release/Benchmarks --profile rest 1000 http://127.0.0.1:PORT
 ///
-/// The server (`http`, or `socket` for `socketio` and `events`) prints its port, and serves until its input ends. Start it separately, because
+/// The server (`http`, or `socket` for calls and events over Socket.IO) prints its port, and serves until its input ends. Start it separately, because
 /// valgrind cannot. To exclude fixed costs, subtract a run of N operations from a run of 2 N.
 enum Profile: String, CaseIterable {
-    case rest, socketio, events, hooks, live, memory, readers, atOnce, decoding, typed, jsonapi
+    case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding,
+        typed,
+        jsonapi
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -23,6 +25,25 @@ enum Profile: String, CaseIterable {
         case .socketio:
             let service = try await connected(to: server).service("messages")
             for _ in 0..<times { _ = try await service.get(1) }
+        case .socketioTyped:
+            let service = try await connected(to: server).service("messages", of: LoopbackSocketServer.Message.self)
+            for _ in 0..<times { _ = try await service.get(1) }
+        case .inFlight:
+            let service = try await connected(to: server).service("messages")
+            try await concurrently(64, each: times / 64) { _ = try await service.get(1) }
+        case .eventsTyped:
+            let app = try await connected(to: server)
+            let service = app.service("messages", of: LoopbackSocketServer.Message.self)
+            var iterator = service.events(.created, bufferingNewest: times).makeAsyncIterator()
+            _ = try await app.service("burst").create(.integer(Int64(times)))
+            for _ in 0..<times { _ = await iterator.next() }
+        case .eventsOneByOne:
+            // A call for each event, so that every event wakes its reader. Subtract the calls of `socketio`.
+            let app = try await connected(to: server)
+            let (burst, events) = (app.service("burst"), app.service("messages").events(.created))
+            async let read: Void = { for await _ in events.prefix(times) {} }()
+            for _ in 0..<times { _ = try await burst.create(1) }
+            await read
         case .events:
             let app = try await connected(to: server)
             var iterator = app.service("messages").events(.created, bufferingNewest: times).makeAsyncIterator()

@@ -32,7 +32,7 @@ final class ServerProcess: Sendable {
     }
 
     enum Kind: String {
-        case http, socket
+        case http, socket, stream
 
         /// Prints the port, and serves until standard input ends.
         func serve() throws {
@@ -40,6 +40,7 @@ final class ServerProcess: Sendable {
                 switch self {
                 case .http: try LoopbackServer(answering: #"{"id":1,"text":"Hello","author":"Ada","likes":3,"tags":["a","b"]}"#).port
                 case .socket: try LoopbackSocketServer().port
+                case .stream: try LoopbackStreamServer().port
                 }
             FileHandle.standardOutput.write(Data("\(port)\n".utf8))
             _ = try FileHandle.standardInput.readToEnd()

@@ -35,6 +35,9 @@ typedef int (*curl_resolver_start_callback)(void *_Nullable resolver, void *_Nul
 
 static const size_t CURL_READFUNC_ABORT = 0x10000000;
 
+/// Returned by a write callback that took nothing. The transfer pauses until curl_easy_pause.
+static const size_t CURL_WRITEFUNC_PAUSE = 0x10000001;
+
 /// Extra descriptors for curl_multi_poll. The events are those of CURL_WAIT_, not of poll.
 struct curl_waitfd {
     int fd;
@@ -60,6 +63,8 @@ CCURL_WEAK CURLcode curl_easy_setopt(CURL *easy, int option, ...);
 CCURL_WEAK CURLcode curl_easy_getinfo(CURL *easy, int info, ...);
 CCURL_WEAK CURLcode curl_easy_send(CURL *easy, const void *bytes, size_t count, size_t *sent);
 CCURL_WEAK CURLcode curl_easy_recv(CURL *easy, void *bytes, size_t count, size_t *received);
+/// Pass 0 to continue in both directions. May call the write callback before it returns.
+CCURL_WEAK CURLcode curl_easy_pause(CURL *easy, int mask);
 CCURL_WEAK const char *curl_easy_strerror(CURLcode code);
 
 CCURL_WEAK curl_slist *_Nullable curl_slist_append(curl_slist *_Nullable list, const char *text);

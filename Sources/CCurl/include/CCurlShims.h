@@ -9,7 +9,7 @@
 /// Whether this process has a libcurl with every entry point declared here.
 static inline bool ccurl_is_complete(void) {
     return curl_global_init && curl_version_info && curl_easy_init && curl_easy_reset && curl_easy_cleanup && curl_easy_setopt
-        && curl_easy_getinfo && curl_easy_send && curl_easy_recv && curl_easy_strerror && curl_slist_append && curl_slist_free_all
+        && curl_easy_getinfo && curl_easy_send && curl_easy_recv && curl_easy_pause && curl_easy_strerror && curl_slist_append && curl_slist_free_all
         && curl_multi_init && curl_multi_cleanup && curl_multi_setopt && curl_multi_add_handle && curl_multi_remove_handle
         && curl_multi_perform && curl_multi_info_read && curl_multi_poll && curl_multi_wakeup;
 }

@@ -6,6 +6,7 @@
     #include <sys/epoll.h>
     #include <sys/eventfd.h>
     #include <sys/prctl.h>
+    #include <sys/random.h>
 
     /// Creates an epoll instance that child programs do not inherit. Returns -1 and sets errno on failure.
     static inline int clinuxio_epoll_create(void) {
@@ -29,6 +30,11 @@
     static inline int clinuxio_unwatch(int epoll, int descriptor) {
         struct epoll_event unused = {0};
         return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &unused);
+    }
+
+    /// Fills up to 256 bytes with cryptographically random ones. The kernel never interrupts so few. Returns 0 on failure.
+    static inline int clinuxio_random(void *bytes, size_t count) {
+        return getrandom(bytes, count, 0) == (ssize_t)count;
     }
 
     /// Names the calling thread. Names have at most 15 bytes.

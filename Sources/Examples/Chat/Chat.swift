@@ -2,12 +2,18 @@ import Feathers
 import Foundation
 
 /// `Chat <url> <room> <email>` chats on a Feathers server: asks for the password, shows messages, and sends the lines that are typed.
+/// With `--transport feathers6`, the server is one of FeathersJS 6, which sends events over HTTP.
 @main
 enum Chat {
     static func main() async {
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        var usesFeathers6 = false
+        if let option = arguments.firstIndex(of: "--transport"), arguments[(option + 1)...].first == "feathers6" {
+            usesFeathers6 = true
+            arguments.removeSubrange(option...(option + 1))
+        }
         guard arguments.count == 3, let url = URL(string: arguments[0]), url.host() != nil else {
-            Terminal.write("usage: Chat <url of the Feathers server> <room> <email>\n")
+            Terminal.write("usage: Chat <url of the Feathers server> <room> <email> [--transport feathers6]\n")
             exit(64)
         }
         let lines = Lines(from: STDIN_FILENO)
@@ -15,15 +21,17 @@ enum Chat {
         async let _: Void = { for await _ in signals { lines.finish() } }()
         let password = await Terminal.secret("Password: ") { await lines.next() }
         do {
-            if let password { try await chat(on: url, in: arguments[1], as: arguments[2], password, saying: lines) }
+            if let password { try await chat(on: url, usesFeathers6, in: arguments[1], as: arguments[2], password, saying: lines) }
         } catch {
             Terminal.write("\(error)\n")
             exit(1)
         }
     }
 
-    private static func chat(on url: URL, in name: String, as email: String, _ password: String, saying lines: Lines) async throws {
-        let app = FeathersApp(transport: .socketIO(url))
+    private static func chat(
+        on url: URL, _ usesFeathers6: Bool, in name: String, as email: String, _ password: String, saying lines: Lines
+    ) async throws {
+        let app = usesFeathers6 ? FeathersApp(transport: .feathers6(url)) : FeathersApp(transport: .socketIO(url))
         try app.use(authentication: AuthenticationOptions())
         try await withFeathersApp(app) { app in
             // Fails immediately if there is no server. Later, a lost connection is restored.

@@ -55,7 +55,8 @@ extension FeathersApp {
         use(SignInGate(authenticator: authenticator))
         resolveIdentity { [weak authenticator] in await authenticator?.storedIdentity() }
         use(backgroundWork: { app in _ = await app.resolvedIdentity() })
-        (transport as? any RealTimeTransport)?.use(connectionSetup: authenticator.connectionSetup)
+        (transport as? any RealTimeTransport)?.use(
+            connectionSetup: authenticator.stream == nil ? authenticator.connectionSetup : authenticator.streamSetup)
     }
 
     /// Signs in.

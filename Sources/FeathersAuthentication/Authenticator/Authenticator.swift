@@ -48,6 +48,8 @@ final class Authenticator: Sendable {
         /// Whether the next connection is opened without the token, because the server refused a connection with it.
         var leavesOutHandshakeToken = false
         var sentHandshakeToken = false
+        /// The sign-in and the token of the last event stream, if its identity is that of its header fields.
+        var opened: StreamOpening?
     }
 
     /// The authenticator whose attempt this task performs. The task's calls must not wait for the attempt.
@@ -60,6 +62,8 @@ final class Authenticator: Sendable {
     let updates = CurrentValue(AuthenticationState.signedOut)
     /// Whether calls carry the token themselves, instead of relying on the connection.
     let callsCarryCredentials: Bool
+    /// The transport whose event stream has the identity of the header fields that opened it; nil if the app has none.
+    let stream: (any ReopeningTransport)?
     /// The app, unless it has been released. Weak, because the app retains its authenticator.
     let app: @Sendable () -> FeathersApp?
 
@@ -69,7 +73,9 @@ final class Authenticator: Sendable {
         callsCarryCredentials = app.callsCarryCredentials
         storage = StoredTokens(options.storage, key: options.storageKey)
         timebase = RelativeClock(options.clock)
-        let session = AuthenticationSession(keepsConnection: app.transport is any RealTimeTransport)
+        stream = app.transport?.component((any ReopeningTransport).self)
+        // Over an event stream, nothing is called, so its calls carry the token as those of REST do.
+        let session = AuthenticationSession(keepsConnection: stream == nil && app.transport is any RealTimeTransport)
         state = Locked(State(session: session, toldSignIn: session.signIn))
     }
 
@@ -95,6 +101,7 @@ final class Authenticator: Sendable {
         fileprivate var change: Promise<Void>?
         fileprivate var removal: Int?
         fileprivate var missesEvents = false
+        fileprivate var reopensStream = false
     }
 
     /// Records an event's actions while the lock is held.
@@ -121,6 +128,7 @@ final class Authenticator: Sendable {
         effects.change = state.change
         state.change = Promise()
         effects.missesEvents = updateIdentity(&state)
+        effects.reopensStream = takeRenewal(&state)
         return effects
     }
 
@@ -148,7 +156,7 @@ final class Authenticator: Sendable {
         }
         let isChange = isOther || identity != known
         // Events that the server pushes may still be meant for the previous user.
-        if isChange, state.session.keepsConnection { app.pausePushedEvents() }
+        if isChange, state.session.keepsConnection || stream != nil { app.pausePushedEvents() }
         if isChange { app.changeIdentity(to: identity) }
         return state.session.pushesAreOwn ? app.resumePushedEvents() : false
     }
@@ -169,6 +177,7 @@ final class Authenticator: Sendable {
         for task in effects.cancelled { task.cancel() }
         // Comes first, so that no request of the previous user is left to send when the next sign-in begins.
         app()?.identityChanged()
+        if effects.reopensStream { stream?.reopen() }
         for (id, work) in effects.begun { start(id, work) }
         if effects.missesEvents { app()?.pushedEventsMissed() }
         updates.deliver()

@@ -32,7 +32,7 @@ private struct CachingService: ServiceProtocol {
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         switch request.method {
-        case .find, .get: return try await read(request)
+        case .find, .get: return try await request.streamsResult ? next.respond(to: request) : read(request)
         case .create, .update, .patch, .remove: return try await change(request)
         case .custom where cache.options.changingMethods.contains(request.method): return try await change(request)
         case .custom: return try await next.respond(to: request)

@@ -71,6 +71,8 @@ extension FeathersApp {
     package func identityChanged() {
         identityStore.deliver()
         guard identityStore.takeGap() else { return }
+        // The events of the old connection are those of the previous user.
+        transport?.component((any ReopeningTransport).self)?.reopen()
         for transport in transport?.innermost ?? [] { (transport as? any CallQueueing)?.failUnsentCalls { !$0.isCurrent } }
         registry.emitGap(.identityChanged, for: identityStore.sender)
     }

@@ -1,5 +1,5 @@
 import FeathersSupport
-import Foundation
+import Synchronization
 
 /// The services of an app by path, in the order of registration.
 final class ServiceRegistry: Sendable {
@@ -34,17 +34,33 @@ final class ServiceRegistry: Sendable {
         }
     }
 
+    /// The services and their subscribers as the deliveries of pushed events last saw them, so that most events take one lock.
+    private struct Deliveries {
+        var version = -1
+        var services: [String: (hub: EventHub<ServiceEvent>, audience: EventHub<ServiceEvent>.Audience)] = [:]
+    }
+
+    /// What happens to pushed events.
+    private enum Pushes: UInt8, AtomicRepresentable {
+        case delivered, paused
+        /// Paused, and at least one event was dropped.
+        case dropped
+    }
+
     private let entries = Locked(Entries())
+    /// Increases whenever a service is added, replaced or removed.
+    private let version = Atomic<Int>(0)
     /// Held while an event is delivered to its subscribers, so that one user's events precede the gap that announces the next user.
-    private let handing = NSLock()
-    /// Whether pushed events are withheld from subscribers, and whether any were dropped.
-    private let pushes = Locked((arePaused: false, wereDropped: false))
+    private let handing = Locked(Deliveries())
+    /// Whether there are observers. Most apps have none, and then an event need not take the lock to find them.
+    private let hasObservers = Atomic(false)
+    private let pushes = Atomic(Pushes.delivered)
 
     /// Returns the entry of a path. It is created the first time the path is used.
     func entry(at path: String, orMake make: () -> Service) -> Entry {
         if let entry = entries.withLock({ $0.byPath[path] }) { return entry }
         let made = Entry(service: make(), mountedFrom: nil, isRegistered: false)
-        return entries.withLock { entries in
+        return change { entries in
             if let entry = entries.byPath[path] { return entry }
             entries.byPath[path] = made
             return made
@@ -53,7 +69,7 @@ final class ServiceRegistry: Sendable {
 
     /// Marks a path as registered. An existing service keeps its hooks and subscribers.
     func register(at path: String, orMake make: () -> Service) -> Service {
-        entries.withLock { entries in
+        change { entries in
             // A mounted service belongs to its own app, so it is left unchanged, and the path gets a new service.
             let own = entries.byPath[path].flatMap { $0.mountedFrom == nil ? $0.service : nil }
             let service = own ?? make()
@@ -64,15 +80,22 @@ final class ServiceRegistry: Sendable {
 
     /// Registers a sub-app's service at a path of this app.
     func mount(_ service: Service, of app: FeathersApp, at path: String) {
-        entries.withLock { $0.set(Entry(service: service, mountedFrom: app, isRegistered: true), at: path) }
+        change { $0.set(Entry(service: service, mountedFrom: app, isRegistered: true), at: path) }
     }
 
     /// Removes a service; returns nil if none was registered.
     func remove(at path: String) -> Entry? {
-        entries.withLock { entries in
+        change { entries in
             guard let entry = entries.byPath[path], entry.isRegistered else { return nil }
             entries.remove(path)
             return entry
+        }
+    }
+
+    private func change<Result: Sendable>(_ body: (inout Entries) -> Result) -> Result {
+        entries.withLock { entries in
+            defer { version.add(1, ordering: .releasing) }
+            return body(&entries)
         }
     }
 
@@ -91,56 +114,65 @@ extension ServiceRegistry {
     /// Delivers a transport's events to the services. It holds the registry weakly, because the registry's app retains the transport.
     var eventSink: EventSink {
         EventSink(
-            onEvent: { [weak self] event in self?.receive(event) },
+            delivering: { [weak self] event in self?.receive(event) ?? false },
             onGap: { [weak self] reason in self?.emitGap(reason) })
     }
 
     /// Drops pushed events until ``resumePushes()``, because the connection may still belong to another user.
-    func pausePushes() { pushes.withLock { $0.arePaused = true } }
+    func pausePushes() { _ = pushes.compareExchange(expected: .delivered, desired: .paused, ordering: .acquiringAndReleasing) }
 
     /// - Returns: whether events were dropped.
-    func resumePushes() -> Bool {
-        pushes.withLock { pushes in
-            defer { pushes = (false, false) }
-            return pushes.wereDropped
+    func resumePushes() -> Bool { pushes.exchange(.delivered, ordering: .acquiringAndReleasing) == .dropped }
+
+    /// - Returns: whether the event has readers, all of which decode it.
+    private func receive(_ event: ServiceEvent) -> Bool {
+        observe { $0.receive(event) }
+        return handing.withLock { deliveries in
+            // Read before the services, so that a change in between is seen the next time at the latest.
+            let version = version.load(ordering: .acquiring)
+            if deliveries.version != version { deliveries = Deliveries(version: version, services: hubs) }
+            guard admitsPush(), let index = deliveries.services.index(forKey: event.path) else { return false }
+            let hub = deliveries.services.values[index].hub
+            hub.emit(event, to: &deliveries.services.values[index].audience)
+            return deliveries.services.values[index].audience.decodes
         }
     }
 
-    private func receive(_ event: ServiceEvent) {
-        let (observers, entry) = entries.withLock { ($0.observers, $0.byPath[event.path]) }
-        for observer in observers { observer.receive(event) }
-        guard let entry, entry.mountedFrom == nil else { return }
-        let service = entry.service
-        handing.withLock { if admitsPush() { service.events.emit(event) } }
+    /// The hubs of the app's own services.
+    private var hubs: [String: (hub: EventHub<ServiceEvent>, audience: EventHub<ServiceEvent>.Audience)] {
+        entries.withLock { entries in
+            entries.byPath.compactMapValues { $0.mountedFrom == nil ? ($0.service.events, EventHub<ServiceEvent>.Audience()) : nil }
+        }
     }
 
     /// Delivers events of a call to their subscribers, unless the user who made the call is no longer signed in.
     func hand(_ events: [ServiceEvent], to hub: EventHub<ServiceEvent>, sentAs sender: RequestSender?) {
         guard let sender else { return events.forEach(hub.emit) }
-        handing.withLock { if sender.isCurrent { events.forEach(hub.emit) } }
+        handing.withLock { _ in if sender.isCurrent { events.forEach(hub.emit) } }
     }
 
     private func admitsPush() -> Bool {
-        pushes.withLock { pushes in
-            if pushes.arePaused { pushes.wereDropped = true }
-            return !pushes.arePaused
-        }
+        if pushes.load(ordering: .acquiring) == .delivered { return true }
+        let (_, former) = pushes.compareExchange(expected: .paused, desired: .dropped, ordering: .acquiringAndReleasing)
+        return former == .delivered
     }
 
     /// Delivers a gap to every subscriber of every service.
     func emitGap(_ reason: EventGap.Reason, for sender: RequestSender? = nil) {
         // Waits for deliveries that have already started.
-        handing.withLock {}
+        handing.withLock { _ in }
         observe { $0.receiveGap(reason) }
         for service in services { service.events.emit(EventGap(reason: reason, sender: sender)) }
     }
 
     func addObserver(_ observer: EventSink) {
         entries.withLock { $0.observers.append(observer) }
+        hasObservers.store(true, ordering: .releasing)
     }
 
     /// Notifies the observers first, so that they have processed an event before a subscriber reads it.
     func observe(_ tell: (EventSink) -> Void) {
+        guard hasObservers.load(ordering: .acquiring) else { return }
         for observer in entries.withLock({ $0.observers }) { tell(observer) }
     }
 

@@ -43,7 +43,11 @@ public struct Params: Sendable {
 
     /// A value for hooks and local services. It is never sent.
     public subscript<Key: ParamsKey>(key: Key.Type) -> Key.Value? {
-        get { storage?.contents.values[ObjectIdentifier(key)] as? Key.Value }
+        get {
+            // Casting nil would cost more than looking up.
+            guard let value = storage?.contents.values[ObjectIdentifier(key)] else { return nil }
+            return value as? Key.Value
+        }
         set { contents.values[ObjectIdentifier(key)] = newValue }
     }
 }

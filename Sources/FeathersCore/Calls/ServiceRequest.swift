@@ -21,6 +21,9 @@ public struct ServiceRequest: Sendable {
     /// Whether the caller decodes the result into a model. If so, a body can remain text until then.
     package var decodesResult = false
 
+    /// Whether the caller reads the result as a stream of items. A transport then returns a ``ResultStream`` if the server streams.
+    package var streamsResult = false
+
     /// Creates a request for one method of the service at `path`.
     public init(path: String, method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, params: Params = Params()) {
         self.path = path

@@ -12,18 +12,12 @@
 /// }
 /// ```
 public struct ServiceResponse: Sendable {
-    private enum Body: Sendable {
-        case tree(JSONValue)
-        /// Text that was validated on arrival. Models are decoded from it without building a tree.
-        case tape(JSONTape)
-    }
-
     private struct Entry: Sendable {
         let key: ObjectIdentifier
         let value: any Sendable
     }
 
-    private var body: Body
+    private var body: JSONBody
     /// A short array with linear search: most responses have no metadata, the others one or two values.
     private var metadata: [Entry]?
 
@@ -38,25 +32,17 @@ public struct ServiceResponse: Sendable {
     ///   - keepsText: whether to keep the text for a caller that decodes a model from it.
     /// - Throws: `JSONParsingError` if the bytes are not valid JSON.
     package init(parsing text: [UInt8], keepsText: Bool) throws(JSONParsingError) {
-        if keepsText, let tape = try JSONTape.marking(text) {
-            body = .tape(tape)
-        } else {
-            body = .tree(try JSONValue(parsing: text))
-        }
+        body = try text.withUnsafeBufferPointer { text throws(JSONParsingError) in try JSONBody(parsing: text, keepsText: keepsText) }
     }
 
-    package init(_ tape: JSONTape) {
-        body = .tape(tape)
+    /// Creates a response from JSON text that stays in the caller's memory.
+    package init(parsing text: UnsafeBufferPointer<UInt8>, keepsText: Bool) throws(JSONParsingError) {
+        body = try JSONBody(parsing: text, keepsText: keepsText)
     }
 
     /// The result. A text body is parsed on first access.
     public var result: JSONValue {
-        get {
-            switch body {
-            case .tree(let value): value
-            case .tape(let tape): tape.json
-            }
-        }
+        get { body.json }
         _modify {
             // Moved out, so that modifying it in place copies nothing.
             var value = result
@@ -109,12 +95,13 @@ extension ServiceResponse {
     /// Whether the body is still text, because the tree was never accessed.
     var isText: Bool { if case .tape = body { true } else { false } }
 
+    /// Whether the result is a stream. Most responses have no metadata, so this costs nothing.
+    var isStream: Bool { metadata != nil && self[ResultStream.self] != nil }
+
     /// Decodes the value at a path of root keys.
     /// - Throws: ``MissingRootKey``, and the errors of the codec.
     package func decode<Model: Decodable>(_ type: Model.Type, at rootKeys: [RootKey], _ codec: any JSONCodec) throws -> Model {
-        if rootKeys.isEmpty, case .tape(let tape) = body, let options = codec as? CodingOptions {
-            return try JSONValueDecoder(options).decode(type, from: tape)
-        }
+        if rootKeys.isEmpty { return try body.decode(type, codec) }
         return try codec.decode(type, from: result.unwrapped(by: rootKeys))
     }
 

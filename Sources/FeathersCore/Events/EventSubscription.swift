@@ -5,21 +5,35 @@ import FeathersSupport
 /// The hub holds it while the reader's sequence exists. Dropping or cancelling the reader ends it.
 final class EventSubscription<Event: BufferedEvent>: Sendable {
     typealias Item = EventBuffer<Event>.Item
-    private typealias Waiter = CheckedContinuation<Item?, Never>
+    /// Not checked: a waiter leaves ``State/waiters`` exactly once, to be resumed. The check costs an allocation for every event that is waited for.
+    private typealias Waiter = UnsafeContinuation<Signal, Never>
+
+    /// What ends the wait of a reader.
+    enum Signal: Sendable {
+        case item(Item)
+        /// The reader was woken with ``wake()``.
+        case woken
+        case ended
+    }
 
     private struct State {
         var buffer: EventBuffer<Event>
         var waiters: [Waiter] = []
+        /// Whether the reader was woken while it did not wait.
+        var isWoken = false
         var isEnded = false
         var onEnd: (@Sendable () -> Void)?
         var onSecondReader: (@Sendable () -> Void)?
     }
 
     private let names: [Event.Name]?
+    /// Whether the reader decodes events into models.
+    let decodes: Bool
     private let state: Locked<State>
 
-    init(names: [Event.Name]?, bufferingNewest limit: Int) {
+    init(names: [Event.Name]?, bufferingNewest limit: Int, decodes: Bool = false) {
         self.names = names
+        self.decodes = decodes
         state = Locked(State(buffer: EventBuffer(limit: limit)))
     }
 
@@ -58,7 +72,7 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
             state.buffer.append(item)
             return (nil, state.buffer.droppedCount - before)
         }
-        waiter?.resume(returning: item)
+        waiter?.resume(returning: .item(item))
         return dropped
     }
 
@@ -68,21 +82,45 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         return state.withLock { $0.buffer.next() }
     }
 
-    /// Returns the next item; nil once the subscription has ended and its buffer is empty.
+    /// Ends the wait of the reader without an item. If it does not wait, its next wait ends immediately.
+    func wake() {
+        let waiter: Waiter? = state.withLock { state in
+            if !state.waiters.isEmpty { return state.waiters.removeFirst() }
+            state.isWoken = true
+            return nil
+        }
+        waiter?.resume(returning: .woken)
+    }
+
+    /// Returns the next item; nil once the subscription has ended and its buffer is empty. Call ``nextWaiting()`` first.
     func next() async -> Item? {
-        if let item = nextWaiting() { return item }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { waiter in
-                let (isNow, item, warn): (Bool, Item?, (@Sendable () -> Void)?) = state.withLock { state in
-                    if let item = state.buffer.next() { return (true, item, nil) }
-                    if state.isEnded { return (true, nil, nil) }
+        while true {
+            switch await signal() {
+            case .item(let item): return item
+            case .woken: continue
+            case .ended: return nil
+            }
+        }
+    }
+
+    /// Waits for the next item, for ``wake()``, or for the end of the subscription. Call ``nextWaiting()`` first.
+    func signal() async -> Signal {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { waiter in
+                let (now, warn): (Signal?, (@Sendable () -> Void)?) = state.withLock { state in
+                    if let item = state.buffer.next() { return (.item(item), nil) }
+                    if state.isEnded { return (.ended, nil) }
+                    if state.isWoken {
+                        state.isWoken = false
+                        return (.woken, nil)
+                    }
                     state.waiters.append(waiter)
-                    guard state.waiters.count > 1 else { return (false, nil, nil) }
+                    guard state.waiters.count > 1 else { return (nil, nil) }
                     defer { state.onSecondReader = nil }
-                    return (false, nil, state.onSecondReader)
+                    return (nil, state.onSecondReader)
                 }
                 warn?()
-                if isNow { waiter.resume(returning: item) }
+                if let now { waiter.resume(returning: now) }
             }
         } onCancel: {
             end()
@@ -90,26 +128,28 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     }
 
     /// Ends the subscription. Waiting readers receive nil.
-    func end() {
+    /// - Parameter isUnread: whether no reader is left, so that the buffer can be released before the hub forgets the subscription.
+    func end(isUnread: Bool = false) {
         let (waiters, onEnd) = state.withLock { state in
+            if isUnread { state.buffer = EventBuffer(limit: 1) }
             defer { (state.isEnded, state.waiters, state.onEnd, state.onSecondReader) = (true, [], nil, nil) }
             return (state.waiters, state.onEnd)
         }
-        for waiter in waiters { waiter.resume(returning: nil) }
+        for waiter in waiters { waiter.resume(returning: .ended) }
         onEnd?()
     }
 }
 
 /// A reader's handle to its subscription. The subscription ends with the last reference to the handle.
 package final class EventReading<Event: BufferedEvent>: Sendable {
-    private let subscription: EventSubscription<Event>
+    fileprivate let subscription: EventSubscription<Event>
 
     init(_ subscription: EventSubscription<Event>) {
         self.subscription = subscription
     }
 
     deinit {
-        subscription.end()
+        subscription.end(isUnread: true)
     }
 
     func onSecondReader(_ action: @escaping @Sendable () -> Void) { subscription.onSecondReader(action) }
@@ -117,6 +157,40 @@ package final class EventReading<Event: BufferedEvent>: Sendable {
     /// Returns the next buffered event or gap. Calling this before ``next()`` saves a busy reader two asynchronous calls per event.
     func nextWaiting() -> EventBuffer<Event>.Item? { subscription.nextWaiting() }
 
-    /// Returns the next event or gap; nil once the reader's task is cancelled.
+    /// Returns the next event or gap; nil once the reader's task is cancelled. Call ``nextWaiting()`` first.
     func next() async -> EventBuffer<Event>.Item? { await subscription.next() }
+}
+
+/// What a live query waits for: an event, a gap, or a change of local data.
+package enum ServiceSignal: Sendable {
+    case event(ServiceEvent)
+    case gap(EventGap)
+    /// The reading was woken with ``EventReading/wake()``.
+    case woken
+}
+
+extension EventReading where Event == ServiceEvent {
+    /// Returns the next buffered event or gap without waiting; nil if there is none.
+    package func waitingSignal() -> ServiceSignal? { nextWaiting().map(ServiceSignal.init) }
+
+    /// Waits for the next event, gap or wake-up; nil once the reader's task is cancelled.
+    package func signal() async -> ServiceSignal? {
+        switch await subscription.signal() {
+        case .item(let item): ServiceSignal(item)
+        case .woken: .woken
+        case .ended: nil
+        }
+    }
+
+    /// Ends the wait of the reader, because local data has changed.
+    package func wake() { subscription.wake() }
+}
+
+extension ServiceSignal {
+    fileprivate init(_ item: EventBuffer<ServiceEvent>.Item) {
+        switch item {
+        case .event(let event): self = .event(event)
+        case .gap(let gap): self = .gap(gap)
+        }
+    }
 }

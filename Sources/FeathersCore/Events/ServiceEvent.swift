@@ -44,8 +44,10 @@ public struct ServiceEvent: Sendable {
     /// The name of the event.
     public let name: EventName
 
-    /// The record, or the payload of a custom event.
-    public let data: JSONValue
+    /// The record, or the payload of a custom event. Data that arrived as text is parsed on first access.
+    public var data: JSONValue { body.json }
+
+    private let body: JSONBody
 
     /// The size of the event on the wire in bytes; 0 for a local event. Ignored by equality.
     package var weight = 0
@@ -54,8 +56,22 @@ public struct ServiceEvent: Sendable {
     public init(path: String, name: EventName, data: JSONValue) {
         self.path = path
         self.name = name
-        self.data = data
+        body = .tree(data)
     }
+
+    /// Creates an event from its JSON text.
+    /// - Parameter keepsText: Whether to keep the text for readers that decode models from it.
+    /// - Throws: `JSONParsingError` if the bytes are not valid JSON.
+    package init(
+        path: String, name: EventName, parsing text: UnsafeBufferPointer<UInt8>, keepsText: Bool
+    ) throws(JSONParsingError) {
+        self.path = path
+        self.name = name
+        body = try JSONBody(parsing: text, keepsText: keepsText)
+    }
+
+    /// Decodes the data.
+    func decode<Payload: Decodable>(_ type: Payload.Type, _ codec: any JSONCodec) throws -> Payload { try body.decode(type, codec) }
 }
 
 extension ServiceEvent: BufferedEvent {}
@@ -102,18 +118,31 @@ public enum EventDelivery<Element: Sendable>: Sendable {
 ///
 /// Its methods return without waiting for readers and are thread-safe. Events are delivered in the order of the calls.
 public struct EventSink: Sendable {
-    private let onEvent: @Sendable (ServiceEvent) -> Void
+    private let onEvent: @Sendable (ServiceEvent) -> Bool
     private let onGap: @Sendable (EventGap.Reason) -> Void
 
     package init(onEvent: @escaping @Sendable (ServiceEvent) -> Void, onGap: @escaping @Sendable (EventGap.Reason) -> Void) {
+        self.init(
+            delivering: { event in
+                onEvent(event)
+                return false
+            }, onGap: onGap)
+    }
+
+    /// - Parameter onEvent: returns whether every reader decodes the event.
+    init(delivering onEvent: @escaping @Sendable (ServiceEvent) -> Bool, onGap: @escaping @Sendable (EventGap.Reason) -> Void) {
         self.onEvent = onEvent
         self.onGap = onGap
     }
 
     /// Delivers an event to the subscribers of its service.
     public func receive(_ event: ServiceEvent) {
-        onEvent(event)
+        _ = onEvent(event)
     }
+
+    /// Delivers an event to the subscribers of its service.
+    /// - Returns: whether it has readers, all of which decode events into models. If so, similar events should stay text.
+    package func deliver(_ event: ServiceEvent) -> Bool { onEvent(event) }
 
     /// Delivers a gap to every subscriber of every service.
     public func receiveGap(_ reason: EventGap.Reason) {

@@ -107,7 +107,12 @@ final class CallPlan: Sendable {
                     next = end
                 case .method where context.response == nil:
                     context.type = .around
-                    context.response = try await endpoint.respond(to: context.request)
+                    context.response =
+                        if let channel = context.channel {
+                            try await channel.run(endpoint, context.request)
+                        } else {
+                            try await endpoint.respond(to: context.request)
+                        }
                 case .method: break
                 }
                 index = next

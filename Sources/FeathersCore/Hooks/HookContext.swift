@@ -119,13 +119,19 @@ extension HookContext {
     /// The data that events carry instead of the result.
     public var dispatch: JSONValue? {
         get { rare?.dispatch }
-        set { rare = Rare(dispatch: newValue, original: rare?.original) }
+        set { rare = Rare(dispatch: newValue, original: rare?.original, channel: rare?.channel) }
     }
 
     /// In error hooks, the state of the call when it failed.
     public internal(set) var original: Failure? {
         get { rare?.original }
-        set { rare = Rare(dispatch: rare?.dispatch, original: newValue) }
+        set { rare = Rare(dispatch: rare?.dispatch, original: newValue, channel: rare?.channel) }
+    }
+
+    /// Where the items of a streamed result go; nil for other calls.
+    var channel: ResultChannel? {
+        get { rare?.channel }
+        set { rare = Rare(dispatch: rare?.dispatch, original: rare?.original, channel: newValue) }
     }
 
     /// The state of a call at the time of its failure.
@@ -139,10 +145,10 @@ extension HookContext {
     private final class Rare: Sendable {
         let dispatch: JSONValue?
         let original: Failure?
+        let channel: ResultChannel?
 
-        init(dispatch: JSONValue?, original: Failure?) {
-            self.dispatch = dispatch
-            self.original = original
+        init(dispatch: JSONValue?, original: Failure?, channel: ResultChannel?) {
+            (self.dispatch, self.original, self.channel) = (dispatch, original, channel)
         }
     }
 

@@ -155,6 +155,7 @@ extension UntypedService {
                     isInside
                     ? try await plan.endpoint.respond(to: request)
                     : try await CallGate.$entered.withValue(app.gate) { try await plan.endpoint.respond(to: request) }
+                if response.isStream { throw FeathersError.streams(method, of: path) }
                 if let event = plan.event { emit(event, of: response, response.result) }
                 return response
             }
@@ -165,11 +166,31 @@ extension UntypedService {
                 try await CallGate.$entered.withValue(app.gate) { try await plan.run(&context) }
             }
             let response = context.response ?? ServiceResponse(.null)
+            if response.isStream { throw FeathersError.streams(method, of: path) }
             if let event = context.event { emit(event, of: response, context.dispatch ?? response.result) }
             return response
         } catch let error as FeathersError where error.path == nil && !path.isEmpty {
             // Added once, here, because inner stages do not know the whole call.
             throw error.ending(method, of: path)
+        }
+    }
+
+    /// Runs a request whose result is streamed into a channel. The call lasts until the end of the stream. It emits no event, because no stage sees
+    /// the whole result.
+    /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.
+    @concurrent
+    func executeStream(_ request: ServiceRequest, into channel: ResultChannel) async throws -> ServiceResponse {
+        guard app.gate.enter() else { throw FeathersError.shuttingDown(request) }
+        defer { app.gate.leave() }
+        do {
+            var plan = actor.compiledPlan(for: request.method, in: app)
+            if plan == nil { plan = await actor.plan(for: request.method, in: app) }
+            var context = HookContext(service: self, request: request, event: nil)
+            context.channel = channel
+            try await CallGate.$entered.withValue(app.gate) { try await plan?.run(&context) }
+            return context.response ?? ServiceResponse(.null)
+        } catch let error as FeathersError where error.path == nil && !path.isEmpty {
+            throw error.ending(request.method, of: path)
         }
     }
 
@@ -274,6 +295,9 @@ extension UntypedService {
         subscribe(to: names, bufferingNewest: limit).deliveries(diagnostics) { $0 }
     }
 
+    /// Subscribes to Feathers' four events for a reader that can also be woken.
+    package func reading() -> EventReading<ServiceEvent> { subscribe(to: EventName.standard, bufferingNewest: Service.defaultEventBuffer) }
+
     /// Emits an event to the subscribers in this process, as a service does for its custom events.
     public func emit(_ event: EventName, _ data: JSONValue) {
         let event = ServiceEvent(path: path, name: event, data: data)
@@ -282,7 +306,11 @@ extension UntypedService {
     }
 
     /// Subscribes to events, and warns once per service if the server sends none.
-    func subscribe(to names: [EventName]?, bufferingNewest limit: Int) -> EventReading<ServiceEvent> {
+    /// - Parameters:
+    ///   - names: the events to deliver; nil for all of them.
+    ///   - limit: the number of events to buffer for a slow reader.
+    ///   - decodes: whether the reader decodes models, so that events can stay text.
+    func subscribe(to names: [EventName]?, bufferingNewest limit: Int, decodes: Bool = false) -> EventReading<ServiceEvent> {
         if app.transport != nil, app.realTimeTransport == nil, app.registry.registered(at: path) == nil {
             let diagnostics = app.diagnostics
             let isFirst =
@@ -298,7 +326,7 @@ extension UntypedService {
                     [.path: .string(path)])
             }
         }
-        let reading = actor.events.subscribe(to: names, bufferingNewest: limit)
+        let reading = actor.events.subscribe(to: names, bufferingNewest: limit, decodes: decodes)
         reading.onSecondReader { [app = app.weakReference, path] in
             app.app?.diagnostics.log(
                 .warning, .events,

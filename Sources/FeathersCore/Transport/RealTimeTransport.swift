@@ -27,6 +27,12 @@ public protocol RealTimeTransport: Transport {
     var load: TransportLoad { get }
 }
 
+/// A transport whose server knows the user of a connection only from the header fields that opened it.
+package protocol ReopeningTransport: RealTimeTransport {
+    /// Replaces the connection, or the attempt to open one, by one with the current header fields.
+    func reopen()
+}
+
 /// The number of calls that a transport holds.
 public struct TransportLoad: Sendable, Hashable {
     /// The number of calls that wait for a connection.

@@ -143,10 +143,14 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
     /// Consumes the opening bracket and returns the container that begins there.
     @inline(__always)
     private mutating func open(_ kind: JSONContainerKind, inside outer: OpenContainer) throws(JSONParsingError) -> OpenContainer {
-        guard openContainers.count < maximumDepth else { throw failure(.nestedTooDeeply(limit: maximumDepth), at: cursor) }
+        // The outside needs no place on the stack, so that a flat record takes no memory for it.
+        let isNested = outer.kind != .outside
+        guard openContainers.count + (isNested ? 1 : 0) < maximumDepth else {
+            throw failure(.nestedTooDeeply(limit: maximumDepth), at: cursor)
+        }
         let content = builder.open(kind, at: offset)
         cursor += 1
-        openContainers.push(outer)
+        if isNested { openContainers.push(outer) }
         return OpenContainer(kind: kind, content: content)
     }
 
@@ -154,7 +158,9 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
     @inline(__always)
     private mutating func close(_ container: inout OpenContainer) -> Builder.Value {
         let value = builder.close(container.kind, container.content, endingAt: offset)
-        container = openContainers.giveUp(from: openContainers.count - 1).move()
+        container =
+            openContainers.count > 0
+            ? openContainers.giveUp(from: openContainers.count - 1).move() : OpenContainer(kind: .outside, content: builder.outside)
         return value
     }
 

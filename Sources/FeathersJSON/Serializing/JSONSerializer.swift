@@ -14,6 +14,15 @@ extension JSONValue {
         try serializer.write(self)
         serializer.output.withBytes { bytes.append(contentsOf: $0) }
     }
+
+    /// Returns the value's JSON text after other text, in a string that is written only once.
+    package func text(after prefix: String) throws(JSONSerializationError) -> String {
+        var serializer = JSONSerializer()
+        var prefix = prefix
+        prefix.withUTF8 { serializer.output.append(contentsOf: $0) }
+        try serializer.write(self)
+        return serializer.output.withBytes { String(decoding: $0, as: UTF8.self) }
+    }
 }
 
 extension JSONValue: CustomStringConvertible {

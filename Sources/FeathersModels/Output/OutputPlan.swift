@@ -2,9 +2,9 @@
 package struct OutputPlan: Sendable {
     /// The files to write, with their text.
     package private(set) var written: [(name: String, text: String)] = []
-    /// The generated files whose service is gone.
+    /// The generated files whose services no longer exist.
     package private(set) var removed: [String] = []
-    /// Names that a file written by hand already has.
+    /// Names that files from another author already have.
     package private(set) var refused: [String] = []
     private var previous: [String: String] = [:]
 

@@ -73,7 +73,7 @@ struct Schema: Sendable {
     }
 }
 
-/// What does not stop a run: a reference that leads nowhere, a type nobody knows.
+/// A problem that does not stop a run: a reference without a target, or an unknown type.
 package struct SchemaWarning: Hashable, Sendable, CustomStringConvertible {
     package var place: SchemaPlace
     package var message: String

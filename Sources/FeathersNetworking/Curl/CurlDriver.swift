@@ -9,6 +9,7 @@ import FeathersSupport
         private enum Command: Sendable {
             case start(CurlExchange)
             case abandon(CurlExchange)
+            case resume(CurlExchange)
             case cancelAll
         }
 
@@ -54,6 +55,9 @@ import FeathersSupport
 
         /// Drops an exchange whose caller has already been resumed.
         func abandon(_ exchange: CurlExchange) { mailbox.withLock { mailbox in _ = put(.abandon(exchange), into: &mailbox) } }
+
+        /// Continues an exchange that was paused by its reader.
+        func resume(_ exchange: CurlExchange) { mailbox.withLock { mailbox in _ = put(.resume(exchange), into: &mailbox) } }
 
         /// Ends everything in flight, including redirects that have not been followed yet.
         func cancelAll() {
@@ -103,6 +107,7 @@ import FeathersSupport
                     switch command {
                     case .start(let exchange): multi.start(exchange)
                     case .abandon(let exchange): multi.abandon(exchange)
+                    case .resume(let exchange): multi.resume(exchange)
                     case .cancelAll: multi.endAll(with: HTTPClientError.allCancelled)
                     }
                 }

@@ -49,7 +49,9 @@
         ) async throws -> HTTPResponse {
             try Task.checkCancellation()
             try request.checkSendable()
-            let exchange = CurlExchange(request, deadline: deadline, streams: streams, generation: generation)
+            let exchange = CurlExchange(request, deadline: deadline, streams: streams, generation: generation) { [weak driver] exchange in
+                driver?.resume(exchange)
+            }
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
                     if exchange.begin(continuation) { driver.start(exchange) }
@@ -76,15 +78,23 @@
         /// The driver's ``CurlDriver/generation`` when the caller's request began.
         let generation: Int
         private let phase = Locked(Phase.new)
+        private let resuming: @Sendable (CurlExchange) -> Void
 
-        init(_ request: HTTPRequest, deadline: ContinuousClock.Instant?, streams: HTTPStreams?, generation: Int) {
+        init(
+            _ request: HTTPRequest, deadline: ContinuousClock.Instant?, streams: HTTPStreams?, generation: Int,
+            resuming: @escaping @Sendable (CurlExchange) -> Void = { _ in }
+        ) {
             self.generation = generation
+            self.resuming = resuming
             self.request = request
             self.deadline = deadline
             self.streams = streams
         }
 
         var host: String? { request.url.hostAndPort }
+
+        /// Continues after a pause.
+        func resume() { resuming(self) }
 
         /// Takes ownership of the continuation, which this exchange then resumes.
         /// - Returns: `false` if the caller was already canceled. In that case, the continuation has been resumed.

@@ -57,6 +57,13 @@
             giveUp(transfer, with: HTTPClientError(.other, "The request was abandoned", host: exchange.host))
         }
 
+        /// Continues an exchange that was paused because its reader was slow.
+        func resume(_ exchange: CurlExchange) {
+            guard let transfer = running[ObjectIdentifier(exchange)] else { return }
+            transfer.resume()
+            if let deadline = transfer.deadline { earliestDeadline = min(earliestDeadline ?? deadline, deadline) }
+        }
+
         /// Does the work that is ready. Returns `false` if libcurl cannot continue.
         func perform() -> Bool {
             var count: Int32 = 0
@@ -123,7 +130,10 @@
             }
         }
 
-        private func keep(_ transfer: CurlTransfer) { if idle.count < Self.idleLimit { idle.append(transfer) } }
+        private func keep(_ transfer: CurlTransfer) {
+            // libcurl may keep the state of a pause in the handle.
+            if idle.count < Self.idleLimit, !transfer.hasPaused { idle.append(transfer) }
+        }
     }
 
     extension Duration {

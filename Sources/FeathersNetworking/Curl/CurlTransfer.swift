@@ -26,6 +26,9 @@
         /// Whether libcurl calls `mayBeSent` before it sends.
         private var asksBeforeSending = false
         private(set) var isResolving = false
+        private var isPaused = false
+        /// Whether this handle was ever paused.
+        private(set) var hasPaused = false
         private var failure: HTTPClientError?
 
         /// Returns nil if libcurl cannot allocate a handle.
@@ -55,9 +58,8 @@
             ccurl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
             ccurl_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
             ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-            // Uses HTTP/2 if TLS negotiates it. A build without HTTP/2 rejects the option and stays with 1.1. (CURLOPT_PIPEWAIT would save
-            // connections, but would make a second request to an HTTP/1.1 server wait for the first response.)
-            ccurl_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+            // HTTP/2 is used if TLS negotiates it (see `begin`). A build without HTTP/2 rejects the option and stays with 1.1. (CURLOPT_PIPEWAIT
+            // would save connections, but would make a second request to an HTTP/1.1 server wait for the first response.)
             // Allows name resolution to be abandoned without waiting for the resolver (see `CurlMulti.lingers`).
             ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
             ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(settings.connectTimeout.milliseconds))
@@ -95,7 +97,17 @@
             // sending (see `mayBeSent`). Earlier versions can be kept from rereading a body (see `rewind`), but not from resending without one.
             sendings = 0
             let needsOwnConnection = !isRepeatable && progress.totalToSend == 0 && !asksBeforeSending
-            ccurl_set_long(easy, CURLOPT_FRESH_CONNECT, needsOwnConnection ? 1 : 0)
+            let keepAlive = exchange.streams?.keepAlive
+            ccurl_set_long(easy, CURLOPT_FRESH_CONNECT, needsOwnConnection || keepAlive != nil ? 1 : 0)
+            // The settings of a socket are those of its first exchange.
+            ccurl_set_long(easy, CURLOPT_FORBID_REUSE, keepAlive != nil ? 1 : 0)
+            let interval = Int((keepAlive ?? .seconds(60)).milliseconds + 999) / 1000
+            ccurl_set_long(easy, CURLOPT_TCP_KEEPIDLE, interval)
+            ccurl_set_long(easy, CURLOPT_TCP_KEEPINTVL, keepAlive == nil ? interval : max(interval / 3, 1))
+            // A paused HTTP/2 stream would buffer up to its window, which is megabytes. HTTP/1.1 leaves the bytes in the socket.
+            ccurl_set_long(
+                easy, CURLOPT_HTTP_VERSION, exchange.streams?.pipe == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
+            isPaused = false
             setHeaders(request.headers, sendsBody: sendsBody)
         }
 
@@ -112,7 +124,7 @@
 
         /// When the exchange times out, unless data moves before then.
         var deadline: ContinuousClock.Instant? {
-            guard let lastMove, let stallTimeout = exchange?.streams?.stallTimeout else { return exchange?.deadline }
+            guard let lastMove, let stallTimeout = exchange?.streams?.stallTimeout, !isPaused else { return exchange?.deadline }
             let stalled = lastMove.advanced(by: stallTimeout)
             return min(exchange?.deadline ?? stalled, stalled)
         }
@@ -169,7 +181,7 @@
             }
             ccurl_set_write_function(easy) { bytes, size, count, context in
                 let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
-                return CurlTransfer.at(context).receivedBody(piece) ? piece.count : 0
+                return CurlTransfer.at(context).receivedBody(piece)
             }
             ccurl_set_read_function(easy) { bytes, size, count, context in
                 CurlTransfer.at(context).fill(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
@@ -198,7 +210,9 @@
 
         private func receivedHeadLine(_ line: UnsafeRawBufferPointer) -> Bool {
             do {
+                let wasComplete = head.isComplete
                 try head.read(line)
+                if head.isComplete, !wasComplete { receivedHead() }
                 return true
             } catch {
                 failure = HTTPClientError(head: error, host: exchange?.host)
@@ -206,14 +220,40 @@
             }
         }
 
-        private func receivedBody(_ piece: UnsafeRawBufferPointer) -> Bool {
+        /// The pipe for the body of this response, if it has one and its status is a success.
+        private var pipe: HTTPBodyPipe? { (200..<300).contains(head.status) ? exchange?.streams?.pipe : nil }
+
+        private func receivedHead() {
+            guard let pipe, let exchange else { return }
+            if lastMove != nil { lastMove = .now }
+            let response = HTTPResponse(status: head.status, headers: HTTPHeaders(received: head.fields), url: exchange.request.url)
+            pipe.open(response) { [weak exchange] in exchange?.resume() }
+        }
+
+        /// - Returns: The number of bytes taken, or `CURL_WRITEFUNC_PAUSE`.
+        private func receivedBody(_ piece: UnsafeRawBufferPointer) -> Int {
+            if isPaused { return Int(CURL_WRITEFUNC_PAUSE) }
             received += Int64(piece.count)
             guard isInProportion else {
                 let message = "The response is more than \(DecompressionLimit.ratio) times as large as what was transmitted"
                 failure = HTTPClientError(.responseTooLarge, message, host: exchange?.host)
-                return false
+                return 0
             }
-            return exchange?.streams != nil ? streamed(piece) : collected(piece)
+            if let pipe {
+                // The piece itself is still taken: the next one pauses the transfer.
+                (isPaused, hasPaused) = pipe.write(piece) ? (true, true) : (false, hasPaused)
+                moved { $0.received += Int64(piece.count) }
+                return piece.count
+            }
+            return (exchange?.streams != nil ? streamed(piece) : collected(piece)) ? piece.count : 0
+        }
+
+        /// Continues after a pause. libcurl delivers what it has before this call returns.
+        func resume() {
+            guard isPaused else { return }
+            isPaused = false
+            if lastMove != nil { lastMove = .now }
+            curl_easy_pause(easy, 0)
         }
 
         /// Whether the bytes received so far are within the decompression limit for the bytes transmitted.

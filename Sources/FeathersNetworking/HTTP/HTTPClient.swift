@@ -20,6 +20,18 @@ extension HTTPClient {
     /// Does nothing.
     public func cancelAll() {}
 
+    /// Executes a transfer, and ends its pipe with the outcome. Returns once the whole body has been written to the pipe.
+    package func stream(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
+        do {
+            let response = try await self.transfer(transfer)
+            transfer.pipe?.end(.success(response))
+            return response
+        } catch {
+            transfer.pipe?.end(.failure(error))
+            throw error
+        }
+    }
+
     /// Executes a transfer. Streams if the client can. Otherwise, holds the bodies in memory and reports progress only at the beginning and end.
     package func transfer(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
         if let client = self as? any StreamingHTTPClient { return try await client.execute(transfer) }
@@ -28,6 +40,10 @@ extension HTTPClient {
         let count = Int64(request.body?.count ?? 0)
         transfer.progress?(TransferProgress(totalToSend: count))
         var response = try await execute(request)
+        if let pipe = transfer.pipe {
+            pipe.end(.success(response))
+            if response.isSuccess { response.body = [] }
+        }
         let received = Int64(response.body.count)
         if let destination = transfer.destination, response.isSuccess {
             let file = try DownloadFile(destination)

@@ -7,6 +7,11 @@ public struct HTTPTransfer: Sendable {
     package var body: HTTPBody?
     /// The file that receives the body of a successful response (200 to 299), replacing any existing file. The response's body is then empty.
     package var destination: URL?
+    /// The pipe that receives the body of a successful response as it arrives. The response's body is then empty.
+    package var pipe: HTTPBodyPipe?
+    /// How often the system probes a silent connection for a peer that is gone (TCP keepalive); nil for the client's default. Such an exchange
+    /// has a connection of its own. `URLSession` has no such setting.
+    package var keepAlive: Duration?
     /// How long the transfer may stall, or nil for no limit. ``HTTPRequest/timeout`` limits the whole transfer.
     package var stallTimeout: Duration?
     /// A closure that receives progress. It is called often, and on the network thread, so it must return quickly.
@@ -14,12 +19,13 @@ public struct HTTPTransfer: Sendable {
 
     /// Creates a transfer. Without a destination, the response's body stays in memory.
     package init(
-        _ request: HTTPRequest, body: HTTPBody? = nil, destination: URL? = nil, stallTimeout: Duration? = nil,
-        progress: (@Sendable (TransferProgress) -> Void)? = nil
+        _ request: HTTPRequest, body: HTTPBody? = nil, destination: URL? = nil, pipe: HTTPBodyPipe? = nil, keepAlive: Duration? = nil,
+        stallTimeout: Duration? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
         self.request = request
         self.body = body
         self.destination = destination
+        (self.pipe, self.keepAlive) = (pipe, keepAlive)
         self.stallTimeout = stallTimeout
         self.progress = progress
     }
@@ -77,6 +83,9 @@ final class HTTPStreams: Sendable {
     let body: HTTPBody?
     /// The file that receives a successful response, or nil if responses stay in memory.
     let download: DownloadFile?
+    /// The pipe that receives a successful response, or nil if responses stay in memory.
+    let pipe: HTTPBodyPipe?
+    let keepAlive: Duration?
     let stallTimeout: Duration?
     let progress: (@Sendable (TransferProgress) -> Void)?
 
@@ -84,6 +93,7 @@ final class HTTPStreams: Sendable {
     init(_ transfer: HTTPTransfer, sendsBody: Bool) throws(HTTPClientError) {
         body = sendsBody ? transfer.body : nil
         download = try transfer.destination.map { (url) throws(HTTPClientError) in try DownloadFile(url) }
+        (pipe, keepAlive) = (transfer.pipe, transfer.keepAlive)
         stallTimeout = transfer.stallTimeout
         progress = transfer.progress
     }

@@ -24,6 +24,7 @@ final class URLSessionExchange: Sendable {
         var progress = TransferProgress()
         /// Whether the task is about to end by itself, so it must no longer be canceled.
         var isEnding = false
+        var isPaused = false
     }
 
     let deadline: ContinuousClock.Instant?
@@ -67,7 +68,9 @@ final class URLSessionExchange: Sendable {
     func received(_ data: Data, of response: URLResponse?) {
         guard let streams else { return collect(data) }
         let response = response as? HTTPURLResponse
-        if let download = streams.download, let response, (200..<300).contains(response.statusCode) {
+        if let pipe = streams.pipe, let response, (200..<300).contains(response.statusCode) {
+            write(data, to: pipe)
+        } else if let download = streams.download, let response, (200..<300).contains(response.statusCode) {
             do {
                 try data.withUnsafeBytes { try download.write($0) }
             } catch {
@@ -82,6 +85,50 @@ final class URLSessionExchange: Sendable {
             $0.received += Int64(data.count)
             $0.totalToReceive = expected
         }
+    }
+
+    /// Passes on the head of a successful response that streams.
+    func receivedHead(_ response: URLResponse) {
+        guard let pipe = streams?.pipe, let response = response as? HTTPURLResponse, (200..<300).contains(response.statusCode) else {
+            return
+        }
+        pipe.open(HTTPResponse(response, body: [], requested: request.url)) { [weak self] in self?.setPaused(false) }
+    }
+
+    /// The number of unread bytes at which a task that cannot pause fails.
+    private static let unreadLimit = 16 << 20
+
+    /// Adds data to a pipe. If the pipe is full, the task waits for its reader.
+    private func write(_ data: Data, to pipe: HTTPBodyPipe) {
+        guard data.withUnsafeBytes({ pipe.write($0) }) else { return }
+        #if canImport(FoundationNetworking)
+            // Foundation on Linux cannot pause: a suspended task ends its connection and sends the request again, and a blocked delegate stops every
+            // session of the process.
+            if pipe.unreadCount > Self.unreadLimit {
+                fail(
+                    HTTPClientError(
+                        .responseTooLarge,
+                        "The reader is slower than the server: more than 16 MiB are unread. On Linux, URLSession cannot slow the server down; use CurlHTTPClient",
+                        host: request.url.host()))
+            }
+        #else
+            setPaused(true)
+            // The reader may have made room in the meantime.
+            if !pipe.isFull { setPaused(false) }
+        #endif
+    }
+
+    private func setPaused(_ isPaused: Bool) {
+        #if !canImport(FoundationNetworking)
+            let task: URLSessionDataTask? = phase.withLock { phase in
+                guard case .running(let running) = phase, running.isPaused != isPaused else { return nil }
+                var changed = running
+                changed.isPaused = isPaused
+                phase = .running(changed)
+                return running.task
+            }
+            if isPaused { task?.suspend() } else { task?.resume() }
+        #endif
     }
 
     func sent(_ count: Int64) { report { $0.sent = count } }
@@ -137,6 +184,7 @@ final class URLSessionExchange: Sendable {
     /// Ends the exchange with an error from this client, or with `CancellationError`.
     func fail(_ error: any Error) {
         guard let running = end(.endedEarly(error)) else { return }
+        streams?.pipe?.end(.failure(error))
         if !running.isEnding { URLSessionCancellations.cancel(running.task) }
         running.continuation.resume(throwing: error)
     }

@@ -1,3 +1,5 @@
+import FeathersSupport
+
 #if canImport(FoundationNetworking)
     import Foundation
     public import FoundationNetworking
@@ -15,6 +17,8 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
     private let session: URLSession
     private let exchanges: URLSessionExchanges
     let reports: URLSessionReports
+    /// The clients of streamed exchanges in flight, which need sessions of their own: on Linux, a slow reader blocks the session's thread.
+    private let streaming = Locked<[ObjectIdentifier: URLSessionHTTPClient]>([:])
 
     /// Creates a client with its own session.
     /// - Parameter configuration: The session's configuration. The default stores no responses, cookies, or credentials.
@@ -54,9 +58,15 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
     }
 
     /// Closes the client. Exchanges in flight and all later ones fail with ``HTTPClientError/Kind/closed``.
-    public func close() { exchanges.close(session) }
+    public func close() {
+        exchanges.close(session)
+        for client in streaming.withLock({ $0.values.map(\.self) }) { client.close() }
+    }
 
-    public func cancelAll() { exchanges.cancelAll() }
+    public func cancelAll() {
+        exchanges.cancelAll()
+        for client in streaming.withLock({ $0.values.map(\.self) }) { client.cancelAll() }
+    }
 
     public func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
         let generation = exchanges.generation
@@ -64,6 +74,24 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
     }
 
     public func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
+        let generation = exchanges.generation
+        if transfer.pipe != nil {
+            let client = URLSessionHTTPClient(configuration: session.configuration)
+            streaming.withLock { $0[ObjectIdentifier(client)] = client }
+            defer {
+                _ = streaming.withLock { $0.removeValue(forKey: ObjectIdentifier(client)) }
+                client.close()
+            }
+            // A cancellation before the registration did not find the client.
+            guard generation == exchanges.generation else {
+                throw HTTPClientError.allCancelled(host: transfer.request.url.hostAndPort, delivery: .neverSent)
+            }
+            return try await client.perform(transfer)
+        }
+        return try await perform(transfer)
+    }
+
+    private func perform(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
         let generation = exchanges.generation
         return try await transfer.following { try await exchange($0, deadline: $2, $1, generation) }
     }

@@ -11,6 +11,15 @@ final class URLSessionReports: NSObject, URLSessionDataDelegate {
 
     init(_ exchanges: URLSessionExchanges) { self.exchanges = exchanges }
 
+    /// Only streamed exchanges need the head before the body.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        exchanges[dataTask]?.receivedHead(response)
+        completionHandler(.allow)
+    }
+
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         exchanges[dataTask]?.received(data, of: dataTask.response)
     }

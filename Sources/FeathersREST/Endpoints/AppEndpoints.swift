@@ -112,7 +112,7 @@ extension FeathersApp {
 
 extension Endpoint {
     /// Returns the call's params, completed by the endpoint's.
-    fileprivate func params(with params: Params) -> Params {
+    func params(with params: Params) -> Params {
         var merged = params
         if params.query.isEmpty { merged.query = query }
         merged.headers = headers.merging(params.headers) { $1 }

@@ -41,6 +41,7 @@ extension SocketIOClient {
     }
 
     /// Sends arguments as a request's event, and waits for the result in the acknowledgement.
+    @inline(__always)
     func send(_ arguments: JSONValue, for request: ServiceRequest, over connection: SocketIOConnection? = nil) async throws
         -> ServiceResponse
     {
@@ -57,7 +58,7 @@ extension SocketIOClient {
             id: id, frame: frame, madeAt: now, deadline: (request.params.timeout ?? options.callTimeout).map { now + $0 },
             isVolatile: connection != nil || request.params.isVolatile, connection: connection,
             lane: request.params.concernsConnection ? .session : .ordinary)
-        guard !state.withLock({ $0.life.isRunning }) else { return try await wait(for: call, request) }
+        guard !isRunning.load(ordering: .acquiring) else { return try await wait(for: call, request) }
         return try await waitKeepingTime(for: call, request)
     }
 
@@ -102,9 +103,10 @@ extension SocketIOClient {
         call.waiter.resume(throwing: isLate ? FeathersError.unconnected(after: nil) : FeathersError.notStarted)
     }
 
+    @inline(__always)
     private func wait(for call: OutgoingCall, _ request: ServiceRequest) async throws -> ServiceResponse {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            try await withUnsafeThrowingContinuation { continuation in
                 begin(call, Waiter(continuation: continuation, request: request))
                 // A cancellation before the registration found no call to end.
                 if Task.isCancelled { cancel(call.id) }

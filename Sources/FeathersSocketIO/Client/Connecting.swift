@@ -77,7 +77,10 @@ extension SocketIOClient {
         await withTaskGroup(of: Void.self) { group in
             join(connection, opened)
             group.addTask {
-                let closure = await connection.engine.run { self.received($0, over: connection) }
+                // Weak, because the engine keeps the handler. An open connection is retained by the client and by this method.
+                let closure = await connection.engine.run { [weak connection] packet in
+                    if let connection { self.received(packet, over: connection) }
+                }
                 self.lose(connection, Disconnection(DisconnectReason(closure.reason)), unsent: closure.unsent)
             }
             let end = await stay(on: connection, onOpen)

@@ -8,7 +8,8 @@ import Synchronization
 /// frames to the connection, which preserves their order (see `drain`).
 final class SocketIOClient: Sendable {
     struct Waiter: Sendable {
-        let continuation: CheckedContinuation<ServiceResponse, any Error>
+        /// Not checked: ``CallTable`` gives every call away exactly once. The check costs an allocation, and a look-up of metadata for every copy.
+        let continuation: UnsafeContinuation<ServiceResponse, any Error>
         let request: ServiceRequest
 
         func resume(with result: Result<JSONValue, any Error>) { continuation.resume(with: result.map(ServiceResponse.init)) }
@@ -53,6 +54,7 @@ final class SocketIOClient: Sendable {
         var isDraining = false
         /// Calls whose frames the connection did not accept.
         var refused: [Int] = []
+        var events = EventNames()
     }
 
     struct Alarm: Sendable {
@@ -92,6 +94,8 @@ final class SocketIOClient: Sendable {
     let status = CurrentValue(ConnectionStatus.offline)
     let observers = EventHub<SocketIOEvent>()
     let state: Locked<State>
+    /// Whether ``State/life`` is running, so that a call learns it without the lock.
+    let isRunning = Atomic(false)
     let nextID = Atomic<Int>(0)
 
     init(opener: Result<EngineOpener, FeathersError>, options: SocketIOTransport.Options, timebase: RelativeClock) {
@@ -118,6 +122,7 @@ final class SocketIOClient: Sendable {
         state.withLock { state in
             if state.life.isRunning { return (false, state.run.outcome) }
             state.life = .running
+            isRunning.store(true, ordering: .releasing)
             state.run = Run()
             return (true, state.run.outcome)
         }
@@ -192,6 +197,7 @@ final class SocketIOClient: Sendable {
         let isOurs = end.reason == .clientDisconnect
         let (calls, run) = state.withLock { state in
             state.life = isOurs ? .idle : .closed(end.reason)
+            isRunning.store(false, ordering: .releasing)
             (state.alarm.moment, state.run.retry, state.lastFailure) = (nil, nil, nil)
             return (state.calls.takeAll(), state.run)
         }

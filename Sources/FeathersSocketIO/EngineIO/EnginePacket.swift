@@ -10,8 +10,8 @@ enum EnginePacket: Sendable, Hashable {
     case ping(String)
     /// `3`: the response to a ping, with the same text.
     case pong(String)
-    /// `4`: a text message.
-    case message(String)
+    /// `4`: a text message. It shares the memory of the frame.
+    case message(Substring)
     /// A binary message: a binary WebSocket frame, or `b` and Base64 over polling.
     case binary([UInt8])
     /// `5`: the session continues over the WebSocket that carries this packet.
@@ -23,13 +23,13 @@ enum EnginePacket: Sendable, Hashable {
     init(decoding text: String) throws(EngineCodecError) {
         guard let type = text.utf8.first else { throw EngineCodecError(reason: .empty, offset: 0) }
         // Every type is a single byte, so the rest starts at a character boundary.
-        let rest = { String(text[text.utf8.index(after: text.utf8.startIndex)...]) }
+        let rest = text[text.utf8.index(after: text.utf8.startIndex)...]
         switch type {
-        case UInt8(ascii: "0"): self = .open(rest())
+        case UInt8(ascii: "0"): self = .open(String(rest))
         case UInt8(ascii: "1"): self = .close
-        case UInt8(ascii: "2"): self = .ping(rest())
-        case UInt8(ascii: "3"): self = .pong(rest())
-        case UInt8(ascii: "4"): self = .message(rest())
+        case UInt8(ascii: "2"): self = .ping(String(rest))
+        case UInt8(ascii: "3"): self = .pong(String(rest))
+        case UInt8(ascii: "4"): self = .message(rest)
         case UInt8(ascii: "5"): self = .upgrade
         case UInt8(ascii: "6"): self = .noop
         default: throw EngineCodecError(reason: .unknownType(type), offset: 0)
@@ -39,7 +39,8 @@ enum EnginePacket: Sendable, Hashable {
     /// The size of the packet's content, in bytes.
     var size: Int {
         switch self {
-        case .open(let text), .ping(let text), .pong(let text), .message(let text): text.utf8.count
+        case .open(let text), .ping(let text), .pong(let text): text.utf8.count
+        case .message(let text): text.utf8.count
         case .binary(let bytes): bytes.count
         case .close, .upgrade, .noop: 0
         }

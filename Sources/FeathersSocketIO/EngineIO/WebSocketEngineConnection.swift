@@ -1,13 +1,14 @@
 import FeathersCore
 import FeathersNetworking
 import FeathersSupport
+import Synchronization
 
 /// An Engine.IO session over a WebSocket, with one packet per frame.
 final class WebSocketEngineConnection: EngineConnection {
     private enum Phase {
         /// The session is being opened. Packets are taken one by one with `nextPacket`.
         case opening(received: [EnginePacket], waiting: Promise<EnginePacket>?)
-        case running(@Sendable (EnginePacket) -> Void)
+        case running
         case ended
     }
 
@@ -21,6 +22,11 @@ final class WebSocketEngineConnection: EngineConnection {
 
     private let socket: any WebSocketConnection
     private let state = Locked(State())
+    /// The handler of the running session, without a lock for each packet. Safe because it is written once, with the lock held and before `isRunning`
+    /// is set (releasing), and read only after `isRunning` was seen (acquiring). It is kept until this object is released, which it must not retain.
+    nonisolated(unsafe) private var handler: (@Sendable (EnginePacket) -> Void)?
+    private let isRunning = Atomic(false)
+    private let hasEnded = Atomic(false)
     private let end = Promise<EngineClosure>()
 
     private init(_ socket: any WebSocketConnection) { self.socket = socket }
@@ -72,7 +78,11 @@ final class WebSocketEngineConnection: EngineConnection {
         while true {
             let received: [EnginePacket] = state.withLock { state in
                 guard case .opening(let received, _) = state.phase else { return [] }
-                state.phase = received.isEmpty ? .running(handler) : .opening(received: [], waiting: nil)
+                state.phase = received.isEmpty ? .running : .opening(received: [], waiting: nil)
+                if received.isEmpty {
+                    self.handler = handler
+                    isRunning.store(true, ordering: .releasing)
+                }
                 return received
             }
             if received.isEmpty { break }
@@ -84,6 +94,7 @@ final class WebSocketEngineConnection: EngineConnection {
             close()
             // Nothing more is delivered, even if packets still arrive.
             state.withLock { $0.phase = .ended }
+            hasEnded.store(true, ordering: .releasing)
             return EngineClosure(reason: .closed)
         }
     }
@@ -121,14 +132,16 @@ final class WebSocketEngineConnection: EngineConnection {
     }
 
     private func received(_ packet: EnginePacket) {
+        if isRunning.load(ordering: .acquiring) {
+            if !hasEnded.load(ordering: .acquiring) { handler?(packet) }
+            return
+        }
         enum Recipient {
-            case handler(@Sendable (EnginePacket) -> Void)
             case promise(Promise<EnginePacket>)
-            case none, overflow
+            case handler, none, overflow
         }
         let recipient: Recipient = state.withLock { state in
             switch state.phase {
-            case .running(let handler): return .handler(handler)
             case .opening(_, let promise?):
                 state.phase = .opening(received: [], waiting: nil)
                 return .promise(promise)
@@ -138,12 +151,13 @@ final class WebSocketEngineConnection: EngineConnection {
                 received.append(packet)
                 state.phase = .opening(received: received, waiting: nil)
                 return .none
+            case .running: return .handler
             case .ended: return .none
             }
         }
         switch recipient {
-        case .handler(let handler): handler(packet)
         case .promise(let promise): promise.resolve(packet)
+        case .handler: handler?(packet)
         case .none: break
         case .overflow: finish(.invalid("The server sent too much data before the session was running"))
         }
@@ -153,7 +167,10 @@ final class WebSocketEngineConnection: EngineConnection {
         let (waiting, isClosedByUs): (Promise<EnginePacket>?, Bool) = state.withLock { state in
             // Packets that arrived before the end must still be delivered.
             if case .opening(let received, nil) = state.phase, !received.isEmpty { return (nil, state.isClosedByUs) }
-            defer { state.phase = .ended }
+            defer {
+                state.phase = .ended
+                hasEnded.store(true, ordering: .releasing)
+            }
             if case .opening(_, let promise) = state.phase { return (promise, state.isClosedByUs) }
             return (nil, state.isClosedByUs)
         }

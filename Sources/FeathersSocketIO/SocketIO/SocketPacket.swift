@@ -46,14 +46,15 @@ struct SocketPacket: Sendable {
     /// attachments.
     /// - Throws: `JSONSerializationError` if a number is NaN or infinite.
     func frame(call: Int? = nil) throws(JSONSerializationError) -> EngineFrame {
-        var text: [UInt8] = [UInt8(ascii: "4"), UInt8(ascii: "0") + kind.rawValue]
+        // Appended rather than interpolated, which costs as much as the JSON of a small call.
+        var text = "4"
+        text += String(kind.rawValue)
         if namespace != Self.mainNamespace {
-            text.append(contentsOf: namespace.utf8)
-            text.append(UInt8(ascii: ","))
+            text += namespace
+            text += ","
         }
-        if let id { text.append(contentsOf: String(id).utf8) }
-        if let data { try data.serialize(into: &text) }
-        return EngineFrame(text: String(decoding: text, as: UTF8.self), call: call)
+        if let id { text += String(id) }
+        return EngineFrame(text: try data?.text(after: text) ?? text, call: call)
     }
 }
 

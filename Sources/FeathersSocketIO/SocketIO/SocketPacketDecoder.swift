@@ -23,11 +23,11 @@ struct SocketPacketDecoder: Sendable {
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// Returns whether a text of this size is allowed now.
-    func permits(textOf size: Int) -> Bool { unfinished == nil && size <= limits.bytes }
+    /// Whether attachments of a packet are missing.
+    var isUnfinished: Bool { unfinished != nil }
 
     /// - Returns: The packet, or nil while its attachments are missing.
-    mutating func received(_ text: String) throws(SocketPacketError) -> SocketPacket? {
+    mutating func received(_ text: some StringProtocol) throws(SocketPacketError) -> SocketPacket? {
         guard unfinished == nil else { throw SocketPacketError(.textInsteadOfAttachment) }
         guard text.utf8.count <= limits.bytes else { throw SocketPacketError(.tooLarge(limit: limits.bytes)) }
         var (packet, attachments) = try SocketPacketParser.parse(text, maximumAttachments: limits.attachments)
@@ -84,9 +84,10 @@ struct SocketPacketParser {
     private let maximumAttachments: Int
 
     static func parse(
-        _ text: String, maximumAttachments: Int = .max
+        _ text: some StringProtocol, maximumAttachments: Int = .max
     ) throws(SocketPacketError) -> (packet: SocketPacket, attachments: Int) {
-        var text = text
+        // A substring keeps its string's memory, so this copies nothing.
+        var text = Substring(text)
         let result = text.withUTF8 { bytes in
             var parser = SocketPacketParser(bytes: bytes, maximumAttachments: maximumAttachments)
             do throws(SocketPacketError) {

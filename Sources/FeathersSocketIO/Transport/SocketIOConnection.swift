@@ -1,6 +1,7 @@
 import FeathersCore
 import FeathersNetworking
 import FeathersSupport
+import Synchronization
 
 /// A connection of a client, from when it opens to when it ends.
 final class SocketIOConnection: Sendable {
@@ -11,6 +12,8 @@ final class SocketIOConnection: Sendable {
     let ended = Promise<Disconnection>()
     /// Used only by the connection's thread.
     let decoder: Locked<SocketPacketDecoder>
+    /// Whether ``decoder`` is waiting for attachments, so that no other packet may arrive.
+    let isUnfinished = Atomic(false)
 
     init(_ engine: any EngineConnection, setups: [ConnectionSetup], limits: SocketPacketDecoder.Limits) {
         self.engine = engine

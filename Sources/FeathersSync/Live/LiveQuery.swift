@@ -12,6 +12,9 @@ public import FeathersCore
 /// that move into or out of the query. It fetches again when events are not enough: after a reconnection, after a buffer overflow, and when a limited
 /// result has lost more records than were fetched beyond its limit.
 ///
+/// Writes that are queued in the app's ``Outbox`` show at once, in their place and within the limit. With a ``LocalStore``, the query opens with its last
+/// result from disk. ``snapshots`` say which records are pending and where they come from.
+///
 /// The sequence throws when the first fetch fails, or when a later fetch fails in a way that a retry would not fix. While the server cannot be
 /// reached, it waits and retries. When the signed-in user changes, the result is empty until the next user's records are fetched. If the service
 /// requires a sign-in, it stays empty while no one is signed in. The sequence ends when you drop the iterator or cancel the task that reads it.
@@ -31,11 +34,21 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         var reader: LiveReader<Element>
+        private var isFirst = true
+
+        init(reader: LiveReader<Element>) { self.reader = reader }
 
         /// Returns the next result that differs from the previous one. The first result arrives as soon as it is fetched.
         /// - Throws: ``FeathersError`` if the result cannot be fetched or a record cannot be decoded, or `CancellationError`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> [Element]? {
-            try await reader.next(isolation: actor)?.records
+            while let snapshot = try await reader.next(isolation: actor) {
+                // Snapshots may also differ in their states, their total or their source.
+                if isFirst || !snapshot.difference.isEmpty {
+                    isFirst = false
+                    return snapshot.records
+                }
+            }
+            return nil
         }
     }
 }
@@ -54,6 +67,8 @@ struct LiveSource<Element: Sendable>: Sendable {
     let params: Params
     /// The name of the records' id property.
     let id: String
+    var writes = LiveWrites.all
+    var operators: [QueryOperator] = []
     var clock: any Clock<Duration> = ContinuousClock()
     /// Why the query cannot be encoded. The reader throws it.
     var refusal: FeathersError?
@@ -63,32 +78,58 @@ struct LiveSource<Element: Sendable>: Sendable {
     let decode: @Sendable (JSONValue) throws -> Element?
 }
 
+/// The queued writes that a live query shows.
+public enum LiveWrites: Sendable, Hashable {
+    /// All writes in the app's outbox, before the server has executed them.
+    case all
+    /// Only writes that the server has executed.
+    case confirmedOnly
+}
+
 extension UntypedService {
-    /// Returns the current result of a query, updated by the service's events.
+    /// Returns the current result of a query, updated by the service's events and by queued writes.
     /// - Parameters:
     ///   - query: The conditions, `$sort`, `$limit`, `$skip` and `$select`, as for `find`. Records that compare equal are sorted by id.
     ///     With `$skip`, most events cause a fetch, because the skipped records are unknown.
     ///   - params: Sent with every fetch: header fields, a timeout and your own values.
-    ///   - id: The name of the records' id property, such as `_id` for MongoDB.
-    public func live(_ query: Query = Query(), params: Params = Params(), id: String = "id") -> LiveQuery<JSONValue> {
-        LiveQuery(source: LiveSource(service: self, query: query, params: params, id: id) { $0 })
+    ///   - id: The name of the records' id property, such as `_id` for MongoDB. By default, that of the service's definition, or `id`.
+    ///   - writes: The queued writes to show.
+    ///   - operators: Closures for operators in the query that are not Feathers' own, such as `$like`. For an operator at the top level, such as `$search`,
+    ///     the closure receives the record. If an operator has no closure, the result is fetched again after events of the service.
+    public func live(
+        _ query: Query = Query(), params: Params = Params(), id: String? = nil, writes: LiveWrites = .all, operators: [QueryOperator] = []
+    ) -> LiveQuery<JSONValue> {
+        LiveQuery(
+            source: LiveSource(service: self, query: query, params: params, id: id ?? idProperty, writes: writes, operators: operators) {
+                $0
+            })
     }
 }
 
 extension TypedService {
-    /// Returns the current result of a query as models, updated by the service's events; see ``UntypedService/live(_:params:id:)``.
-    public func live(_ query: Query = Query(), params: Params = Params(), id: String = "id") -> LiveQuery<Model> {
+    /// Returns the current result of a query as models, updated by the service's events; see ``UntypedService/live(_:params:id:writes:operators:)``.
+    ///
+    /// A record that a queued write creates has a provisional id: a UUID as text, or a negative number if the model's id is a number. It is left out
+    /// while it lacks properties that the model needs.
+    public func live(
+        _ query: Query = Query(), params: Params = Params(), id: String? = nil, writes: LiveWrites = .all, operators: [QueryOperator] = []
+    ) -> LiveQuery<Model> {
         LiveQuery(
-            source: LiveSource(service: untyped, query: query, params: params, id: id, read: page) { try decodeListed($0, at: nil, params) }
+            source: LiveSource(
+                service: untyped, query: query, params: params, id: id ?? untyped.idProperty, writes: writes, operators: operators,
+                read: page
+            ) { try decodeListed($0, at: nil, params) }
         )
     }
 
-    /// Returns the current result of a typed query, updated by the service's events; see ``UntypedService/live(_:params:id:)``.
+    /// Returns the current result of a typed query; see ``live(_:params:id:writes:operators:)``.
     ///
     /// If the query cannot be encoded, reading the first result throws ``FeathersError/Code/badRequest``.
-    public func live(_ query: TypedQuery<Model>, params: Params = Params(), id: String = "id") -> LiveQuery<Model> {
+    public func live(
+        _ query: TypedQuery<Model>, params: Params = Params(), id: String? = nil, writes: LiveWrites = .all, operators: [QueryOperator] = []
+    ) -> LiveQuery<Model> {
         do {
-            return live(try written(query, params), params: params, id: id)
+            return live(try written(query, params), params: params, id: id, writes: writes, operators: operators)
         } catch {
             var refused = live(params: params, id: id)
             refused.source.refusal = error

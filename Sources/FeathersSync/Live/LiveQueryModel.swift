@@ -15,6 +15,14 @@ public final class LiveQueryModel<Element: Sendable> {
     public private(set) var records: [Element] = []
     /// Whether a result has arrived since the last call to ``run()``.
     public private(set) var isLoaded = false
+    /// The states of the records, in the order of ``records``.
+    public private(set) var states: [RecordState] = []
+    /// Where the records come from; nil before the first result.
+    public private(set) var source: ResultSource?
+    /// The number of records in the whole result; nil if the server does not report it.
+    public private(set) var total: Int?
+    /// Whether ``total`` may be off.
+    public private(set) var isTotalEstimated = false
     /// The error that ended the query; nil while it runs and after a cancellation.
     public private(set) var error: (any Error)?
 
@@ -27,8 +35,9 @@ public final class LiveQueryModel<Element: Sendable> {
     public func run() async {
         (isLoaded, error) = (false, nil)
         do {
-            for try await records in query {
-                self.records = records
+            for try await snapshot in query.snapshots {
+                (records, states, source) = (snapshot.records, snapshot.states, snapshot.source)
+                (total, isTotalEstimated) = (snapshot.total, snapshot.isTotalEstimated)
                 isLoaded = true
             }
         } catch is CancellationError {

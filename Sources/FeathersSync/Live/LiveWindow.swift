@@ -1,6 +1,6 @@
 import FeathersCore
 
-/// The known part of a query's result: its first records in order, updated by events. A state machine without I/O.
+/// The known part of a query's result on the server: its first records in order, updated by events. A state machine without I/O.
 ///
 /// If the result has a limit, it holds some records beyond the limit, so that most removals need no fetch. When it cannot determine the result, for
 /// example because it needs the record after the last known one, it sets ``needsFetch``.
@@ -16,86 +16,145 @@ struct LiveWindow: Sendable {
     private(set) var needsFetch = true
     let plan: LiveQueryPlan
     /// The first records of the result, in order and without gaps.
-    private var entries: [Entry] = []
-    private var keys: Set<String> = []
+    private(set) var entries: [Entry] = []
+    private var table: [String: Entry] = [:]
     /// Whether no record follows the last entry.
-    private var isComplete = true
+    private(set) var isComplete = true
     /// The number of records to show.
-    private var limit: Int
-    private var order = LiveOrder.arrival
+    private(set) var limit: Int
+    private(set) var order = LiveOrder.arrival
     private var lastVersion = 0
+    private var fetchedTotal: Int?
+    /// Whether the total may be off, because an event concerned a record that was not known.
+    private(set) var isTotalEstimated = false
 
     init(_ plan: LiveQueryPlan) {
         self.plan = plan
         limit = plan.limit ?? .max
         needsFetch = plan.limit != 0
+        order = LiveOrder(plan.sorter, of: [])
     }
 
     /// The records to show, in order.
     var visible: ArraySlice<Entry> { entries.prefix(limit) }
 
+    /// The number of records in the whole result; nil if it is not known.
+    var total: Int? { isComplete && plan.limit != 0 ? plan.skip + entries.count : fetchedTotal }
+
+    /// Returns what the server last reported about a record; nil if it is not in the known part.
+    subscript(key: String) -> Entry? { table[key] }
+
     /// Marks the known part as possibly outdated, because events were missed.
     mutating func missedEvents() { needsFetch = plan.limit != 0 }
 
     /// Clears the result until it is fetched again.
-    mutating func clear() { (entries, keys) = ([], []) }
+    mutating func clear() {
+        (entries, table, fetchedTotal, isTotalEstimated, isComplete) = ([], [:], nil, false, true)
+        order = LiveOrder(plan.sorter, of: [])
+    }
+
+    /// Returns an entry with a new version.
+    mutating func entry(_ key: String, _ record: JSONValue) -> Entry {
+        lastVersion += 1
+        return Entry(key: key, record: record, version: lastVersion)
+    }
 
     /// Applies the server's response to the plan's request.
-    mutating func fetched(_ page: Paginated<JSONValue>) throws(FeathersError) {
-        let old = Dictionary(entries.map { ($0.key, $0) }) { first, _ in first }
+    /// - Parameter asked: The number of records that were requested; nil for the plan's own limit.
+    mutating func fetched(_ page: Paginated<JSONValue>, asked: Int? = nil) throws(FeathersError) {
         var entries: [Entry] = []
-        var keys: Set<String> = []
+        var fresh: [String: Entry] = Dictionary(minimumCapacity: page.data.count)
+        entries.reserveCapacity(page.data.count)
         for record in page.data {
             guard let key = plan.key(of: record) else {
                 throw FeathersError(
                     .generalError,
                     "A live query needs records with an id: pass the name of the property if it is not 'id', such as '_id' for MongoDB")
             }
-            guard keys.insert(key).inserted else { continue }
-            if let known = old[key], known.record == record { entries.append(known) } else { entries.append(entry(key, record)) }
+            guard fresh[key] == nil else { continue }
+            let entry = if let known = table[key], known.record == record { known } else { entry(key, record) }
+            fresh[key] = entry
+            entries.append(entry)
         }
-        (self.entries, self.keys, needsFetch) = (entries, keys, false)
+        (self.entries, table, needsFetch) = (entries, fresh, false)
         limit = min(plan.limit ?? .max, page.limit.flatMap { $0 > 0 ? $0 : nil } ?? .max)
-        let asked = plan.limit.map { $0 + plan.headroom } ?? .max
+        let asked = asked ?? plan.limit.map { $0 + plan.headroom } ?? .max
         isComplete = page.total.map { plan.skip + page.count >= $0 } ?? (page.count < asked)
         order = LiveOrder(plan.sorter, of: entries)
+        (fetchedTotal, isTotalEstimated) = (page.total, false)
     }
 
     /// Applies an event of the service.
+    /// - Parameter isRepeated: Whether the last fetch may already include the event.
     /// - Returns: Whether the visible records may have changed.
-    mutating func received(_ event: ServiceEvent) -> Bool {
+    mutating func received(_ event: ServiceEvent, isRepeated: Bool = false) -> Bool {
         guard let key = plan.key(of: event.data) else { return false }
-        let isMatch = event.name != .removed && plan.matcher.matches(event.data)
-        if plan.skip > 0 { return receivedAfterSkipped(event, key, isMatch) }
-        guard isMatch else { return keys.contains(key) && removed(key) }
-        return keys.contains(key) ? changed(key, event.data) : appeared(key, event.data, isNew: event.name == .created)
+        guard plan.canMatch else { return receivedUnjudged(event, key) }
+        let matches = plan.matches(event.data)
+        count(event.name, isKnown: table[key] != nil, matches: matches, isRepeated: isRepeated)
+        let isMatch = event.name != .removed && matches
+        if plan.skip > 0 { return receivedAfterSkipped(event, key, isMatch, matches) }
+        guard isMatch else { return table[key] != nil && removed(key) }
+        return table[key] != nil ? changed(key, event.data) : appeared(key, event.data, isNew: event.name == .created)
+    }
+
+    /// Moves a record to the end of a result without an order, because its creation follows all others.
+    /// - Returns: Whether anything changed.
+    mutating func moveToEnd(_ key: String) -> Bool {
+        guard case .arrival = order, entries.last?.key != key, let index = index(of: key) else { return false }
+        entries.append(entries.remove(at: index))
+        return true
+    }
+
+    /// Adjusts the total to an event.
+    private mutating func count(_ name: EventName, isKnown: Bool, matches: Bool, isRepeated: Bool) {
+        guard let total = fetchedTotal, !isComplete else { return }
+        switch (isKnown, name) {
+        case (true, .removed): fetchedTotal = total - 1
+        case (true, _): if !matches { fetchedTotal = total - 1 }
+        // The fetch may have counted the record already, or no longer.
+        case (false, .created), (false, .removed):
+            guard matches else { return }
+            if isRepeated { isTotalEstimated = true } else { fetchedTotal = max(total + (name == .created ? 1 : -1), 0) }
+        case (false, _): if plan.hasConditions { isTotalEstimated = true }
+        }
+    }
+
+    /// Applies an event to a query that cannot be evaluated locally: every change may matter, so the result is fetched again.
+    private mutating func receivedUnjudged(_ event: ServiceEvent, _ key: String) -> Bool {
+        if event.name == .removed, plan.skip == 0, table[key] != nil {
+            count(.removed, isKnown: true, matches: true, isRepeated: false)
+            return removed(key)
+        }
+        if table[key]?.record != event.data { needsFetch = plan.limit != 0 }
+        return false
     }
 
     /// Applies an event to a query with `$skip`. The skipped records are unknown, so only a record that keeps its index can be updated.
-    private mutating func receivedAfterSkipped(_ event: ServiceEvent, _ key: String, _ isMatch: Bool) -> Bool {
-        if isMatch, let index = index(of: key), order.keepsIndex(entries[index].record, event.data) {
-            guard entries[index].record != event.data else { return false }
-            entries[index] = entry(key, event.data)
+    private mutating func receivedAfterSkipped(_ event: ServiceEvent, _ key: String, _ isMatch: Bool, _ matches: Bool) -> Bool {
+        if isMatch, let known = table[key], order.keepsIndex(known.record, event.data), let index = index(of: key) {
+            guard known.record != event.data else { return false }
+            replace(index, with: event.data)
             return index < limit
         }
-        let wasAMatch = event.name == .created ? false : event.name != .removed || plan.matcher.matches(event.data)
-        if isMatch || wasAMatch || keys.contains(key) { needsFetch = true }
+        let wasAMatch = event.name == .created ? false : event.name != .removed || matches
+        if isMatch || wasAMatch || table[key] != nil { needsFetch = true }
         return false
     }
 
     private mutating func removed(_ key: String) -> Bool {
         guard let index = index(of: key) else { return false }
         entries.remove(at: index)
-        keys.remove(key)
+        table[key] = nil
         refillIfShort()
         return index < limit
     }
 
     private mutating func changed(_ key: String, _ record: JSONValue) -> Bool {
         // An event may repeat what a fetch has already returned.
-        guard let index = index(of: key), entries[index].record != record else { return false }
-        if order.keepsIndex(entries[index].record, record) {
-            entries[index] = entry(key, record)
+        guard let known = table[key], known.record != record, let index = index(of: key) else { return false }
+        if order.keepsIndex(known.record, record) {
+            replace(index, with: record)
             return index < limit
         }
         guard case .sorted = order else {
@@ -104,7 +163,7 @@ struct LiveWindow: Sendable {
             return false
         }
         entries.remove(at: index)
-        keys.remove(key)
+        table[key] = nil
         let newIndex = insert(key, record)
         refillIfShort()
         return min(index, newIndex ?? index) < limit
@@ -122,7 +181,8 @@ struct LiveWindow: Sendable {
         guard let index = insert(key, record) else { return false }
         let greatest = limit == .max ? Int.max : limit + 2 * max(plan.headroom, 5)
         if entries.count > greatest {
-            for entry in entries[greatest...] { keys.remove(entry.key) }
+            if isComplete { fetchedTotal = plan.skip + entries.count }
+            for entry in entries[greatest...] { table[entry.key] = nil }
             entries.removeSubrange(greatest...)
             isComplete = false
         }
@@ -133,107 +193,21 @@ struct LiveWindow: Sendable {
     private mutating func insert(_ key: String, _ record: JSONValue) -> Int? {
         let index = order.insertionIndex(for: record, in: entries)
         guard isComplete || index < entries.count else { return nil }
-        entries.insert(entry(key, record), at: index)
-        keys.insert(key)
+        let entry = entry(key, record)
+        entries.insert(entry, at: index)
+        table[key] = entry
         return index
+    }
+
+    private mutating func replace(_ index: Int, with record: JSONValue) {
+        let entry = entry(entries[index].key, record)
+        entries[index] = entry
+        table[entry.key] = entry
     }
 
     private mutating func refillIfShort() {
         if entries.count < limit, !isComplete { needsFetch = true }
     }
 
-    private mutating func entry(_ key: String, _ record: JSONValue) -> Entry {
-        lastVersion += 1
-        return Entry(key: key, record: record, version: lastVersion)
-    }
-
-    private func index(of key: String) -> Int? { keys.contains(key) ? entries.firstIndex { $0.key == key } : nil }
-}
-
-/// The prepared form of a live query: the request to send, and how to match and place the records of events.
-struct LiveQueryPlan: Sendable {
-    /// The query to send. Its limit is higher than the one shown, it selects every property that sorting needs, and it sorts by the id last, which
-    /// makes the order total.
-    let request: Query
-    /// The number of records that the query shows; nil if it has no limit.
-    let limit: Int?
-    /// The number of records fetched beyond the limit, so that few removals need a fetch.
-    let headroom: Int
-    /// The number of records before the first one shown.
-    let skip: Int
-    let matcher: QueryMatcher
-    /// Nil if the query does not sort.
-    let sorter: QuerySorter?
-    private let selection: QuerySelection?
-    private let id: String
-
-    /// - Parameter id: The name of the records' id property.
-    /// - Throws: ``FeathersError/Code/badRequest`` naming the part of the query that cannot be evaluated locally.
-    init(_ query: Query, id: String) throws(FeathersError) {
-        self.id = id
-        matcher = try QueryMatcher(query)
-        selection = try QuerySelection(query, keeping: id)
-        skip = try Self.count("$skip", in: query) ?? 0
-        limit = try Self.count("$limit", in: query)
-        headroom = limit.map { min(max($0 / 2, 1), 25, .max - $0) } ?? 0
-
-        var request = query
-        if let limit, limit > 0 { request.json["$limit"] = .integer(Int64(limit + headroom)) }
-        if case .object(let sort)? = query.json["$sort"], sort[id] == nil { request = request.sorted(by: id) }
-        sorter = try QuerySorter(request)
-        self.request = request.selectingSortedProperties()
-    }
-
-    /// Returns the text of a record's id, so that `1` and `"1"` are the same record, as on the server; nil if the record has no id.
-    func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.description }
-
-    /// Returns the properties that the query selects.
-    func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }
-
-    private static func count(_ name: String, in query: Query) throws(FeathersError) -> Int? {
-        guard let value = query.json[name] else { return nil }
-        let count = value.integer.map { Int(clamping: $0) } ?? value.string.flatMap { Int($0) }
-        guard let count, count >= 0 else {
-            throw FeathersError(.badRequest, "A live query needs a '\(name)' that is an integer, 0 or greater", execution: .neverSent)
-        }
-        return count
-    }
-}
-
-/// The order of a live result, if it is known locally.
-enum LiveOrder: Sendable {
-    /// The query sorts, and the server's response is in the same order as a local sort.
-    case sorted(QuerySorter)
-    /// The query does not sort: new records come last.
-    case arrival
-    /// The query sorts, but the server's order differs from a local sort, for example because of another collation.
-    case foreign(QuerySorter)
-
-    init(_ sorter: QuerySorter?, of entries: [LiveWindow.Entry]) {
-        guard let sorter else {
-            self = .arrival
-            return
-        }
-        let isSorted = zip(entries, entries.dropFirst()).allSatisfy { !sorter.areInIncreasingOrder($1.record, $0.record) }
-        self = isSorted ? .sorted(sorter) : .foreign(sorter)
-    }
-
-    /// Returns whether a record that changes from `old` to `new` keeps its index.
-    func keepsIndex(_ old: JSONValue, _ new: JSONValue) -> Bool {
-        switch self {
-        case .arrival: true
-        case .sorted(let sorter), .foreign(let sorter): !sorter.areInIncreasingOrder(old, new) && !sorter.areInIncreasingOrder(new, old)
-        }
-    }
-
-    /// Returns the index at which to insert a record in this order.
-    func insertionIndex(for record: JSONValue, in entries: [LiveWindow.Entry]) -> Int {
-        guard case .sorted(let sorter) = self else { return entries.count }
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if sorter.areInIncreasingOrder(record, entries[middle].record) { high = middle } else { low = middle + 1 }
-        }
-        return low
-    }
+    private func index(of key: String) -> Int? { table[key].flatMap { order.index(of: $0, in: entries) } }
 }

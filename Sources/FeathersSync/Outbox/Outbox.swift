@@ -26,6 +26,13 @@ public final class Outbox: Sendable {
         var results: [UUID: Promise<JSONValue>] = [:]
         /// Receives a value when there may be something to send; nil while no sender runs.
         var wake: AsyncStream<Void>.Continuation?
+        /// The live queries that show the writes.
+        var feeds = LiveFeeds()
+        var provisional = ProvisionalRecords()
+        var executed = ExecutedWrites()
+
+        /// Shows a change of a write in the live queries of its service.
+        mutating func publish(_ change: OutboxChange, at path: String) { feeds.publish(at: path) { $0.apply(change) } }
     }
 
     let options: OutboxOptions
@@ -58,11 +65,15 @@ public final class Outbox: Sendable {
         journal = JournalWriter(on: disk, name: name, path: path)
         var queue = OutboxQueue(limit: options.concurrentLanes, retry: options.retry)
         var results: [UUID: Promise<JSONValue>] = [:]
-        for stored in try await journal.open().inOrder {
+        let stored = try await journal.open()
+        for stored in stored.inOrder {
             queue.restore(stored, isKeyed: options.service(at: stored.write.path).recognizesRepetition(of: stored.write))
             results[stored.write.id] = Promise()
         }
-        contents = Locked(State(queue: queue, results: results))
+        var state = State(queue: queue, results: results)
+        for item in queue.inOrder { state.provisional.add(item.write) }
+        state.executed = stored.executed
+        contents = Locked(state)
     }
 
     /// Closes the file, so that another outbox can use it. Later writes are refused.
@@ -89,10 +100,28 @@ public final class Outbox: Sendable {
         return try await result.value()
     }
 
-    /// Tries the server again immediately after it could not be reached or required a sign-in.
+    /// Sends again immediately what waits for a delay: after the server could not be reached, required a sign-in, or deferred a write.
     ///
-    /// Call it if your app detects by itself that the network is back, or signs in without this package.
-    public func resume() { change { $0.queue.gate.resume() } }
+    /// Call it if your app detects by itself that the network is back, comes to the foreground, or signs in without this package.
+    public func retryNow() { change { $0.queue.retryNow() } }
+
+    /// Sends the pending writes of the signed-in user, for at most some time. Use it in background tasks.
+    ///
+    /// The app must be running. Returns early if everything is sent, if all that is left needs a decision, or if the server requires a sign-in.
+    /// - Returns: The writes that are left. They are sent later, also by a later process.
+    /// - Throws: `CancellationError` if the task is cancelled.
+    @discardableResult
+    public func flush(within limit: Duration) async throws -> [OutboxEntry] {
+        retryNow()
+        let timeout = FeathersError(.timeout, "The writes could not be sent in time", execution: .neverSent)
+        do {
+            try await timebase.run(atMost: limit, orThrow: timeout) {
+                for await _ in self.stateUpdates() where self.withState({ $0.queue.isAtRest }) { return }
+                try Task.checkCancellation()
+            }
+        } catch is FeathersError {}
+        return state.entries
+    }
 
     /// Sends writes until the task is cancelled. Returns immediately if the outbox is already sending.
     ///
@@ -105,7 +134,8 @@ public final class Outbox: Sendable {
     /// Changes the state, then notifies subscribers and the sender, outside the lock.
     @discardableResult
     func change<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        let (result, wake) = try contents.withLock { state in (try body(&state), state.wake) }
+        let (result, wake, feeds) = try contents.withLock { state in (try body(&state), state.wake, state.feeds.takeChanged()) }
+        for feed in feeds { feed.reading.wake() }
         subscribers.yield(())
         wake?.yield()
         return result
@@ -125,8 +155,12 @@ extension Outbox {
         /// The record that determines the order of the write, if it is not the one of `recordID`.
         var orderingKey: ServiceID?
 
+        /// The lane of an earlier write to the same record, if that record's id was provisional.
+        var knownLane: String?
+
         /// Returns the lane of the record, regardless of whether its id is a number or a string. A write without a record gets its own lane.
         fileprivate func lane(_ id: UUID, _ path: String, _ identity: Identity?) -> String {
+            if let knownLane { return knownLane }
             guard let record = orderingKey ?? recordID else { return "#\(id.text)" }
             // Two users' writes wait for different sign-ins, so they cannot share a lane.
             let path = identity.map { "\($0.name)@\(path)" } ?? path
@@ -143,22 +177,67 @@ extension Outbox {
         if draft.method == .create, let property = options.service(at: path).recordIDProperty, draft.data?.object != nil {
             if draft.data?[property] == nil { draft.data?[property] = .string(id.text) }
             draft.orderingKey = draft.data?[property].flatMap { ServiceID($0) }
+        } else if draft.method == .create {
+            // Later writes to the record follow, by its provisional id.
+            draft.orderingKey = .string(id.text)
+        } else if let record = draft.recordID, let known = withState({ $0.known(record, at: path) }) {
+            (draft.recordID, draft.knownLane) = (known.id, known.identity == identity ? known.lane : nil)
         }
+        let lane = draft.lane(id, path, identity)
+        if let squashed = try await squash(draft, lane, path, identity) { return squashed }
+        let base = draft.recordID.flatMap { record in withState { $0.feeds.known(record.description, at: path) } }
         let write = OutboxWrite(
             id: id, key: id, path: path, method: draft.method, recordID: draft.recordID, data: draft.data, query: draft.query,
-            route: draft.route, date: Date(), identity: identity, lane: draft.lane(id, path, identity))
+            route: draft.route, date: Date(), identity: identity, base: base, lane: lane)
         let result = Promise<JSONValue>()
         try await journal.append(.added(write)) {
             self.change { state in
                 state.results[id] = result
-                state.queue.add(write)
+                state.add(write)
             }
         }
         return QueuedWrite(write: write, outcome: result) { $0 }
     }
 }
 
+// MARK: - Squashing
+
+extension Outbox {
+    /// Adds a patch to the last write of its lane, if that is a patch of the same record that has not been sent.
+    /// - Returns: The write with both patches; nil if the patch must be queued by itself.
+    private func squash(_ draft: Draft, _ lane: String, _ path: String, _ identity: Identity?) async throws -> QueuedWrite<JSONValue>? {
+        guard options.squashesPatches, draft.method == .patch, let changes = draft.data, changes.object != nil else { return nil }
+        let taken: (write: OutboxWrite, outcome: Promise<JSONValue>)? = change { state in
+            guard let last = state.queue.lastUnsentPatch(in: lane), let outcome = state.results[last.id],
+                last.path == path, last.recordID == draft.recordID, last.query == draft.query, last.route == draft.route,
+                last.identity == identity, (try? state.queue.decisionBegan(last.id)) != nil
+            else { return nil }
+            return (last, outcome)
+        }
+        guard let (last, outcome) = taken, let data = last.data?.merging(changes, keeping: "") else { return nil }
+        do {
+            try await journal.append(.replaced(last.id, key: last.key, data: data, base: last.base, tag: last.entityTag))
+        } catch {
+            change { $0.queue.decisionFailed(last.id) }
+            throw error
+        }
+        decided(last.id, Replacement(key: last.key, data: data, base: last.base, tag: last.entityTag))
+        guard let write = withState({ $0.queue.items[last.id]?.write }) else { return nil }
+        return QueuedWrite(write: write, outcome: outcome) { $0 }
+    }
+}
+
 // MARK: - Deciding
+
+/// What is sent instead of a write.
+struct Replacement: Sendable {
+    let key: UUID
+    let data: JSONValue?
+    /// The server's record that the data was made for.
+    var base: JSONValue?
+    /// The tag of that record.
+    var tag: String?
+}
 
 extension Outbox {
     /// Decides how to proceed with a write. It may be any write that is not being sent.
@@ -170,13 +249,16 @@ extension Outbox {
             return state.queue.items[id]
         }
         guard let item else { return }
-        let key = UUID()
-        let data = replacement(decision, for: item.write)
+        let replacement: Replacement?
         do {
+            replacement = try self.replacement(decision, for: item)
             switch decision {
             case .discard: try await journal.append(.ended(id))
             case .retry: try await journal.append(.released(id))
-            case .replace: try await journal.append(.replaced(id, key: key, data: data ?? .null))
+            case .replace, .merge:
+                if let new = replacement {
+                    try await journal.append(.replaced(id, key: new.key, data: new.data ?? .null, base: new.base, tag: new.tag))
+                }
             }
         } catch {
             change { $0.queue.decisionFailed(id) }
@@ -186,29 +268,75 @@ extension Outbox {
         case .discard:
             let discarded = FeathersError(.gone, "The write was discarded before it was sent", execution: .neverSent)
             finish(id)?.fail(item.failure?.error ?? discarded)
-        case .retry: change { $0.queue.decided(id) }
-        case .replace: change { $0.queue.decided(id, key: key, data: data) }
+        case .retry: decided(id)
+        case .replace, .merge: decided(id, replacement)
         }
     }
 
-    /// Removes a write that has been executed or discarded.
-    /// - Returns: The promise of its result, for the caller to settle.
-    func finish(_ id: UUID) -> Promise<JSONValue>? {
+    private func decided(_ id: UUID, _ replacement: Replacement? = nil) {
         change { state in
+            state.queue.decided(id, replacement)
+            guard let write = state.queue.items[id]?.write else { return }
+            state.publish(.changed(write, nil, isSending: false), at: write.path)
+        }
+    }
+
+    /// Removes a write that has been executed or discarded. Live queries take its result, or take it back, in the same step.
+    /// - Parameter result: The server's result, and the user to whom it was sent; nil if the write was discarded.
+    /// - Returns: The promise of its result, for the caller to settle.
+    func finish(_ id: UUID, with result: ServerResult? = nil) -> Promise<JSONValue>? {
+        change { state in
+            guard let write = state.queue.items[id]?.write else { return nil }
+            if let executed = stored(result) { state.executed.append(ExecutedWrite(write: write, result: executed)) }
             state.queue.remove(id)
+            state.publish(result.map { .executed(id, $0) } ?? .discarded(id), at: write.path)
+            if let result, let made = state.provisional.made(by: write, result.value) { state.rename(write, to: made) }
             return state.results.removeValue(forKey: id)
         }
     }
 
+    /// Returns the record of the end of an executed write.
+    func ending(_ write: OutboxWrite, _ result: ServerResult) -> JournalRecord {
+        .ended(write.id, made: renaming(by: write, result.value), executed: stored(result))
+    }
+
+    private func stored(_ result: ServerResult?) -> ExecutedResult? {
+        guard options.storesResults, let result, let size = try? result.value.serialized().count, size <= ExecutedWrites.maximumSize else {
+            return nil
+        }
+        return ExecutedResult(result: result.value, identity: result.sender.identity, date: Date())
+    }
+
+    /// Returns the id that the server has assigned to a created record, if other writes know the record by its provisional id.
+    private func renaming(by write: OutboxWrite, _ result: JSONValue) -> ServiceID? {
+        withState { state in
+            guard let made = state.provisional.made(by: write, result), state.queue.hasWrites(to: write.provisionalKey()) else {
+                return nil
+            }
+            return made
+        }
+    }
+
     /// Returns the data to send instead. A record to be created keeps its assigned id, because later writes may refer to it.
-    private func replacement(_ decision: OutboxDecision, for write: OutboxWrite) -> JSONValue? {
-        guard case .replace(var data) = decision else { return nil }
+    private func replacement(_ decision: OutboxDecision, for item: OutboxQueue.Item) throws(FeathersError) -> Replacement? {
+        let (write, current) = (item.write, item.failure?.current)
+        var data: JSONValue
+        switch decision {
+        case .discard, .retry: return nil
+        case .replace(let new): data = new
+        case .merge:
+            guard let current, let ours = write.data else {
+                throw FeathersError(
+                    .conflict, "The write '\(write.id.text)' cannot be merged: the server's record is not known", execution: .neverSent)
+            }
+            data = ours.merged(since: write.base, with: current, isWhole: write.method == .update)
+        }
         if write.method == .create, let property = options.service(at: write.path).recordIDProperty, data.object != nil,
             data[property] == nil, let id = write.data?[property]
         {
             data[property] = id
         }
-        return data
+        return Replacement(key: UUID(), data: data, base: current ?? write.base, tag: item.failure?.entityTag)
     }
 }
 
@@ -226,7 +354,12 @@ extension FeathersApp {
             throw FeathersError(.conflict, "The app already has an outbox", execution: .neverSent)
         }
         self[InstalledOutbox.self] = outbox
-        observeIdentity { identity in outbox.change { $0.queue.identityChanged(to: identity) } }
+        observeIdentity { identity in
+            outbox.change { state in
+                state.queue.identityChanged(to: identity)
+                state.republish()
+            }
+        }
         use(backgroundWork: { app in await outbox.run(in: app) })
     }
 

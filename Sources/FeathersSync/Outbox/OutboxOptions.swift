@@ -14,6 +14,8 @@ public struct OutboxOptions: Sendable {
     public var concurrentLanes = 4
     /// The time limit of an attempt; nil for the transport's own limit.
     public var attemptTimeout: Duration? = .seconds(60)
+    /// Whether a patch is merged into the previous write if that is an unsent patch of the same record.
+    public var squashesPatches = true
     /// The delays between attempts. A transport with a connection waits for the connection to return instead.
     public var retry = OutboxRetry()
     /// Decides about a write that was refused, or that may have been executed. Return nil to decide later with ``Outbox/decide(_:for:)``.
@@ -22,6 +24,8 @@ public struct OutboxOptions: Sendable {
     /// ignored.
     public var decide: @Sendable (OutboxFailure) async -> OutboxDecision? = { _ in nil }
     package var clock: any Clock<Duration> = ContinuousClock()
+    /// Whether results of writes are stored, because results of live queries are kept beside the outbox.
+    var storesResults = false
 
     init(_ configure: (inout OutboxOptions) -> Void = { _ in }) { configure(&self) }
 
@@ -54,6 +58,7 @@ public struct OutboxServiceOptions: Sendable, Hashable {
             case .recordID: break
             }
         }
+        if let tag = write.entityTag { params.headers["If-Match"] = tag }
         return ServiceRequest(path: write.path, method: write.method, id: write.recordID, data: write.data, params: params)
     }
 

@@ -42,6 +42,8 @@ struct OutboxQueue: Sendable {
     private var sendingCount = 0
     /// The writes that need a decision for which the app's function has not been called yet.
     private var unasked: [UUID] = []
+    /// The writes for which the app's function is running.
+    private var asking: Set<UUID> = []
 
     private let limit: Int
     private let retry: OutboxRetry
@@ -72,6 +74,19 @@ struct OutboxQueue: Sendable {
         refreshLane(write.lane)
     }
 
+    /// Replaces the provisional id of a record with the one that the server has assigned.
+    /// - Returns: The changed writes.
+    mutating func rename(_ provisional: String, to id: ServiceID) -> [OutboxWrite] {
+        items.values.filter { $0.write.isFor(provisional) }.compactMap { item in
+            items[item.write.id]?.write.recordID = id
+            items[item.write.id]?.failure?.write.recordID = id
+            return items[item.write.id]?.write
+        }
+    }
+
+    /// Whether any write is for the record with a provisional id.
+    func hasWrites(to provisional: String) -> Bool { items.values.contains { $0.write.isFor(provisional) } }
+
     /// Adds a write that an earlier process queued.
     /// - Parameter isKeyed: Whether the write can be sent again even if it may have been executed.
     mutating func restore(_ stored: StoredWrite, isKeyed: Bool) {
@@ -101,6 +116,7 @@ struct OutboxQueue: Sendable {
     /// Starts to send writes and to ask for decisions.
     mutating func start() {
         gate.start()
+        asking = []
         // The tasks that waited for these delays ended with the previous run.
         for (id, item) in items {
             guard case .retrying = item.stage else { continue }
@@ -136,6 +152,7 @@ struct OutboxQueue: Sendable {
                 return nil
             }
             items[id]?.stage = .failed(isAsked: true)
+            asking.insert(id)
             return items[id]?.failure
         }
     }
@@ -152,6 +169,50 @@ struct OutboxQueue: Sendable {
             return ready.remove(lane)
         }
         ready.append(lane)
+    }
+}
+
+// MARK: - Flushing
+
+extension OutboxQueue {
+    /// Ends all delays.
+    mutating func retryNow() {
+        gate.resume()
+        for (id, item) in items {
+            guard case .retrying = item.stage else { continue }
+            items[id]?.stage = .waiting
+            refreshLane(item.write.lane)
+        }
+    }
+
+    /// Whether nothing of the signed-in user's can be sent without a decision or a sign-in.
+    var isAtRest: Bool {
+        if gate.needsSignIn { return true }
+        return asking.isEmpty
+            && lanes.values.allSatisfy { lane in
+                guard let id = lane.first, let item = items[id], item.write.belongs(to: identity) else { return true }
+                return switch item.stage {
+                case .failed(let isAsked): isAsked
+                case .waiting, .sending, .retrying, .deciding: false
+                }
+            }
+    }
+
+    /// The last write of a lane, if it is a patch for which no attempt has begun.
+    func lastUnsentPatch(in lane: String) -> OutboxWrite? {
+        guard let item = lanes[lane]?.last.flatMap({ items[$0] }), item.stage == .waiting, item.attempts == 0, !item.mayHaveExecuted,
+            item.failure == nil, item.write.method == .patch, item.write.data?.object != nil
+        else { return nil }
+        return item.write
+    }
+
+    /// Records that the app's function has returned.
+    mutating func asked(_ id: UUID) { asking.remove(id) }
+
+    /// Records what the server says of a record whose write has failed.
+    mutating func compared(_ failure: OutboxFailure) {
+        guard items[failure.write.id]?.failure != nil else { return }
+        items[failure.write.id]?.failure = failure
     }
 }
 
@@ -234,11 +295,13 @@ extension OutboxQueue {
     }
 
     /// Prepares a write to be sent again, unchanged or with another key and other data.
-    mutating func decided(_ id: UUID, key: UUID? = nil, data: JSONValue? = nil) {
+    mutating func decided(_ id: UUID, _ replacement: Replacement? = nil) {
         guard let item = items[id], case .deciding = item.stage else { return }
-        if let key {
-            items[id]?.write.key = key
-            items[id]?.write.data = data
+        if let replacement {
+            items[id]?.write.key = replacement.key
+            items[id]?.write.data = replacement.data
+            items[id]?.write.base = replacement.base
+            items[id]?.write.entityTag = replacement.tag
         }
         items[id]?.stage = .waiting
         items[id]?.failure = nil
@@ -249,6 +312,9 @@ extension OutboxQueue {
 }
 
 extension OutboxWrite {
+    /// Returns whether the write is for the record with a provisional id.
+    func isFor(_ provisional: String) -> Bool { method != .create && recordID == .string(provisional) }
+
     /// Returns whether the write can be sent for a user, and shown to that user.
     func belongs(to identity: Identity?) -> Bool { self.identity == nil || self.identity == identity }
 }

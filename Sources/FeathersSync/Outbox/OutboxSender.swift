@@ -40,7 +40,11 @@ struct OutboxSender: Sendable {
 
     private func takeOrders() -> ([OutboxFailure], [OutboxQueue.Item]) {
         let now = outbox.timebase.now
-        return outbox.withState { ($0.queue.takeUnasked(), $0.queue.takeSendable(at: now)) }
+        return outbox.withState { state in
+            let (failures, items) = (state.queue.takeUnasked(), state.queue.takeSendable(at: now))
+            for item in items { state.publish(.changed(item.write, nil, isSending: true), at: item.write.path) }
+            return (failures, items)
+        }
     }
 
     private func followConnection() async {
@@ -48,6 +52,16 @@ struct OutboxSender: Sendable {
     }
 
     private func ask(about failure: OutboxFailure) async {
+        defer { outbox.change { $0.queue.asked(failure.write.id) } }
+        var failure = failure
+        if failure.reason == .conflict, let response = await serverRecord(of: failure.write) {
+            (failure.current, failure.entityTag) = (response.result, response[EntityTag.self])
+            let compared = failure
+            outbox.change { state in
+                state.queue.compared(compared)
+                state.publish(.changed(compared.write, compared, isSending: false), at: compared.write.path)
+            }
+        }
         guard let decision = await outbox.options.decide(failure), !Task.isCancelled else { return }
         do {
             try await outbox.decide(decision, for: failure.write.id)
@@ -57,12 +71,22 @@ struct OutboxSender: Sendable {
     }
 }
 
+extension OutboxSender {
+    /// Reads the record of a write from the server; nil if it does not exist or cannot be read.
+    private func serverRecord(of write: OutboxWrite) async -> ServiceResponse? {
+        guard let id = write.recordID else { return nil }
+        var params = Params(route: write.route, timeout: outbox.options.attemptTimeout)
+        params.readsFromServer = true
+        return try? await response(to: ServiceRequest(path: write.path, method: .get, id: id, params: params), for: write)
+    }
+}
+
 // MARK: - Attempts
 
 extension OutboxSender {
     /// The outcome of an attempt.
     private enum Attempt: Sendable {
-        case succeeded(JSONValue)
+        case succeeded(ServerResult)
         case failed(FeathersError)
         /// The app shut down before the attempt ended.
         case interrupted
@@ -89,8 +113,8 @@ extension OutboxSender {
         switch await attempt(item, service) {
         case .succeeded(let result):
             // The write is complete even if that cannot be recorded: a later process sends it again with its key, or asks for a decision.
-            try? await journal.append(.ended(id), isOwed: true)
-            outbox.finish(id)?.resolve(result)
+            try? await journal.append(outbox.ending(item.write, result), isOwed: true)
+            outbox.finish(id, with: result)?.resolve(result.value)
         case .failed(let error):
             let verdict = SendVerdict(error, isKeyed: isKeyed)
             app.diagnostics.log(
@@ -107,8 +131,15 @@ extension OutboxSender {
                     write: item.write, reason: reason, error: failure.error.stored(details: 0), mayHaveExecuted: mayHaveExecuted)
                 try? await journal.append(JournalRecord(failure))
             }
-            outbox.change { $0.queue.ask(failure) }
-        case .interrupted: outbox.change { $0.queue.interrupt(id, isKeyed: isKeyed) }
+            outbox.change { state in
+                state.queue.ask(failure)
+                state.publish(.changed(item.write, failure, isSending: false), at: item.write.path)
+            }
+        case .interrupted:
+            outbox.change { state in
+                state.queue.interrupt(id, isKeyed: isKeyed)
+                state.publish(.changed(item.write, state.queue.items[id]?.failure, isSending: false), at: item.write.path)
+            }
         }
     }
 
@@ -148,7 +179,7 @@ extension OutboxSender {
     /// Returns the record that an earlier attempt at a `create` made, if a repetition is refused because its id is taken.
     private func recordMade(
         by item: OutboxQueue.Item, _ service: OutboxServiceOptions, refusedWith error: FeathersError
-    ) async -> JSONValue? {
+    ) async -> ServerResult? {
         let write = item.write
         guard item.mayHaveExecuted, write.method == .create, error.execution == .answered, [.conflict, .badRequest].contains(error.code),
             let property = service.recordIDProperty, let id = write.data?[property].flatMap({ ServiceID($0) })
@@ -157,18 +188,24 @@ extension OutboxSender {
         return try? await respond(to: ServiceRequest(path: write.path, method: .get, id: id, params: params), for: write)
     }
 
-    private func respond(to request: ServiceRequest, for write: OutboxWrite) async throws -> JSONValue {
+    private func respond(to request: ServiceRequest, for write: OutboxWrite) async throws -> ServerResult {
+        let sender = app.currentSender
+        let response = try await response(to: request, for: write)
+        return ServerResult(value: response.result, sender: response[SentAs.self] ?? sender)
+    }
+
+    private func response(to request: ServiceRequest, for write: OutboxWrite) async throws -> ServiceResponse {
         var request = request
         let sender = app.currentSender
         guard write.belongs(to: sender.identity) else { throw FeathersError.senderChanged(request) }
         // If the user changes before the request is sent, the call fails.
         if write.identity != nil { request.sender = sender }
-        return try await app.service(request.path).respond(to: request).result
+        return try await app.service(request.path).respond(to: request)
     }
 }
 
 extension ConnectionStatus {
-    fileprivate var isConnected: Bool {
+    var isConnected: Bool {
         if case .connected = self { true } else { false }
     }
 }

@@ -40,6 +40,18 @@ public struct OutboxService: Sendable {
         try await add(Outbox.Draft(method: .remove, recordID: id.serviceID, query: query, route: route))
     }
 
+    /// Not available. Only the server knows which records match when the write is executed, so there is nothing to show until then.
+    @available(*, unavailable, message: "A write to several records cannot be queued: queue a write for each record")
+    public func patchAll(query: Query, with data: JSONValue) async throws -> QueuedWrite<JSONValue> {
+        throw FeathersError(.badRequest, "A write to several records cannot be queued")
+    }
+
+    /// Not available, like ``patchAll(query:with:)``.
+    @available(*, unavailable, message: "A write to several records cannot be queued: queue a write for each record")
+    public func removeAll(query: Query) async throws -> QueuedWrite<JSONValue> {
+        throw FeathersError(.badRequest, "A write to several records cannot be queued")
+    }
+
     /// Calls a custom method after the earlier writes to `record`, whose id is not sent. If `record` is nil, the call has no particular order.
     /// - Throws: ``FeathersError/Code/badRequest`` if the method is one of Feathers' own.
     @discardableResult

@@ -12,8 +12,8 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     public let path: String
     /// The method to call.
     public let method: ServiceMethod
-    /// The record's id; nil for `create` and custom methods.
-    public let recordID: ServiceID?
+    /// The record's id; nil for `create` and custom methods. A provisional id is replaced once the server has assigned one.
+    public internal(set) var recordID: ServiceID?
     /// The data of the call.
     public internal(set) var data: JSONValue?
     /// The query of the call.
@@ -24,6 +24,10 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     public let date: Date
     /// The user who queued the write. It is sent only for this user. If it is nil and the server requires a sign-in, it is sent for the next user.
     public let identity: Identity?
+    /// The record on which the write was made, as the server last reported it; nil if no live query contained it.
+    public internal(set) var base: JSONValue?
+    /// The tag of the base, sent as `If-Match`.
+    var entityTag: String?
     /// Writes in one lane are sent one after the other, in the order they were queued.
     let lane: String
 }
@@ -60,16 +64,28 @@ public struct OutboxFailure: Sendable {
     }
 
     /// The write as it was sent.
-    public let write: OutboxWrite
+    public internal(set) var write: OutboxWrite
     /// The reason why the outbox needs a decision.
     public let reason: Reason
     /// The error of the last attempt. `errors`, `data` and `answer` are stored if they take at most 64 KiB; the message names what is omitted.
     public let error: FeathersError
     /// Whether any attempt may have been executed.
     public let mayHaveExecuted: Bool
+    /// After a conflict, the server's record now; nil if it does not exist or cannot be read.
+    public internal(set) var current: JSONValue?
+    /// The tag of the server's record.
+    var entityTag: String?
+
+    /// The record on which the write was made, as the server last reported it; nil if no live query contained it.
+    public var base: JSONValue? { write.base }
 }
 
-extension OutboxFailure {
+extension OutboxFailure: Equatable {
+    public static func == (left: OutboxFailure, right: OutboxFailure) -> Bool {
+        (left.write, left.reason, left.error.code, left.error.message, left.mayHaveExecuted)
+            == (right.write, right.reason, right.error.code, right.error.message, right.mayHaveExecuted)
+    }
+
     /// Creates the failure of a write that was being sent when the process or the app ended.
     init(interrupted write: OutboxWrite) {
         self.init(
@@ -86,4 +102,22 @@ public enum OutboxDecision: Sendable, Hashable {
     case retry
     /// Sends the write with other data and a new key, at the same position in its lane.
     case replace(JSONValue)
+    /// After a conflict, sends the properties that the write has changed, together with the server's values of the others, with a new key.
+    ///
+    /// A property is changed if its value differs from ``OutboxFailure/base``. If the server has changed it too, the write's value is used.
+    case merge
+}
+
+extension JSONValue {
+    /// Merges this data of a write, made on `base`, with the server's record, by property.
+    /// - Parameter isWhole: Whether the data replaces the record, as in `update`, so that properties of the server's that it lacks must be added.
+    func merged(since base: JSONValue?, with server: JSONValue, isWhole: Bool) -> JSONValue {
+        guard case .object(var merged) = self, let theirs = server.object else { return self }
+        let base = base?.object ?? [:]
+        for (name, value) in merged where base[name] == value { merged[name] = theirs[name] }
+        if isWhole {
+            for (name, value) in theirs where merged[name] == nil && base[name] == nil { merged[name] = value }
+        }
+        return .object(merged)
+    }
 }

@@ -80,7 +80,8 @@ final class CallBatcher: Middleware {
 
     func respond(to request: ServiceRequest, by next: any ServiceProtocol, _ site: MiddlewareSite) async throws -> ServiceResponse {
         let params = request.params
-        guard !request.method.isCustom, !params.isVolatile, !params.concernsConnection, params.heldAnswer == nil
+        guard !request.method.isCustom, !params.isVolatile, !params.concernsConnection, params.heldAnswer == nil, !request.streamsResult,
+            !params.travelsByHTTP
         else { return try await next.respond(to: request) }
         let call = try BatchedCall(request)
         let key = BatchKey(sender: site.sender(of: request), headers: params.headers, timeout: params.timeout)

@@ -56,7 +56,9 @@ struct SharedRead: Hashable, Sendable {
     /// Nil for calls that are not reads, for conditional reads, whose response is more than a value, and for reads with their own pagination.
     init?(_ request: ServiceRequest, at site: MiddlewareSite) {
         let params = request.params
-        guard request.method == .find || request.method == .get, params.heldAnswer == nil, params.pagination == nil else {
+        guard request.method == .find || request.method == .get, params.heldAnswer == nil, params.pagination == nil,
+            !request.streamsResult
+        else {
             return nil
         }
         sender = site.sender(of: request)

@@ -32,6 +32,7 @@ class Application:
         users = Users()
         authentication = Authentication(self, users)
         self.realtime = None  # Set by whoever opens the sockets.
+        self.event_streams = None  # Set by whoever serves FeathersJS 6.
         self.services = {
             "messages": Messages(
                 first_id=1, paginate={"default": 10, "max": 50}, multi=True, make_store=shared_store.maker("messages")
@@ -90,6 +91,8 @@ class Application:
         return context
 
     async def publish(self, path, event, data):
+        channel = getattr(self.services[path], "channel", "public")
+        if self.event_streams:
+            self.event_streams.publish(channel, path, event, data)
         if self.realtime:
-            channel = getattr(self.services[path], "channel", "public")
             await self.realtime.publish(channel, f"{path} {event}", data)

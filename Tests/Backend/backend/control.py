@@ -60,6 +60,20 @@ class Control(AccountOperations):
             self.app.realtime.kill(connection)
         return {"ok": True}
 
+    async def op_streams(self, data):
+        """Cuts, ends, mutes or comments on the open event streams; says how many there are, and how many results are being streamed."""
+        streams = list(self.app.event_streams.open)
+        for stream in streams:
+            if data.get("do") == "cut":
+                stream.cut()
+            elif data.get("do") == "end":
+                stream.end()
+            elif data.get("do") == "mute":
+                stream.is_mute = True
+            elif data.get("do") == "comment":
+                stream.send(b": still here\n\n")
+        return {"streams": len(streams), "results": self.app.services["streams"].running}
+
     async def op_emit(self, data):
         await self.app.publish(data["service"], data["event"], data.get("data"))
         return {"ok": True}

@@ -28,7 +28,8 @@ final class History {
         world = HistoryWorld(
             folder: try TemporaryFolder(), way: way, parts: Part.orders[Int(seed % UInt64(Part.orders.count))],
             coalesces: Bool.random(using: &random), batches: Bool.random(using: &random),
-            policy: policies.randomElement(using: &random) ?? .networkOnlyUpdateCache, keepsOnDisk: Bool.random(using: &random))
+            policy: policies.randomElement(using: &random) ?? .networkOnlyUpdateCache, keepsOnDisk: Bool.random(using: &random),
+            usesStore: Bool.random(using: &random))
         for user in ModelServer.users {
             for path in ["notes", "feed", "news"] { world.server.change(path, .create, ["text": "first"], as: user) }
         }

@@ -17,6 +17,8 @@ struct HistoryWorld: Sendable {
     let batches: Bool
     let policy: CachePolicy
     let keepsOnDisk: Bool
+    /// Whether a local store brings the outbox, and keeps results.
+    let usesStore: Bool
     let clock = ManualClock()
 }
 
@@ -39,12 +41,13 @@ final class HistoryProcess {
     init(_ world: HistoryWorld, isOnline: Bool) async throws {
         self.world = world
         let progress = Counter()
-        outbox = try await Outbox(file: world.folder.url.appending(path: "writes.outbox")) { options in
+        func configure(_ options: inout OutboxOptions) {
             options.isKeyed = true
             options.keyPlaces = [.query("key")]
             options.clock = world.clock
             options.decide = { _ in .discard }
         }
+        let own = world.usesStore ? nil : try await Outbox(file: world.folder.url.appending(path: "writes.outbox"), configure)
         let storage: any CacheStorage =
             world.keepsOnDisk ? DiskCacheStorage(directory: world.folder.url.appending(path: "cache")) : MemoryCacheStorage()
         let cache = ServiceCache(storage, policy: world.policy) { options in
@@ -55,7 +58,10 @@ final class HistoryProcess {
         if world.coalesces { traffic.append(.coalescingReads { _ in progress.add() }) }
         if world.batches { traffic.append(.batching(services: ["feed"], limit: 2, clock: world.clock)) }
         model = try world.server.app(
-            over: world.way, world.parts, storage: world.storage, cache: cache, outbox: outbox, traffic: traffic, clock: world.clock)
+            over: world.way, world.parts, storage: world.storage, cache: cache, outbox: own, traffic: traffic, clock: world.clock)
+        if world.usesStore { try await model.app.use(localStore: .directory(world.folder.url.appending(path: "store")), configure) }
+        guard let installed = model.app.outbox else { throw FeathersError(.generalError, "no outbox") }
+        outbox = installed
         self.progress = progress
         identities = IdentityLog(model.app)
         world.server.setAway(!isOnline, model)

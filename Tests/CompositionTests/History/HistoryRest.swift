@@ -45,7 +45,7 @@ extension History {
         }
         defer { pump.cancel() }
         let outbox = process.outbox
-        outbox.resume()
+        outbox.retryNow()
         let isDrained = await holds(within: .seconds(10)) {
             for await state in outbox.stateUpdates() where state.entries.isEmpty || state.activity == .waitingForSignIn { return }
         }
@@ -53,6 +53,8 @@ extension History {
             report.violate("the outbox does not come to rest: \(outbox.state.activity), \(outbox.state.entries.map(\.status))")
         }
         let user = app.identity?.name
+        // What waits for a sign-in is shown, and the server does not know it yet.
+        guard outbox.state.entries.isEmpty else { return look() }
         for probe in process.probes {
             let (path, query, server) = (probe.path, probe.query, server)
             let isProtected = ModelServer.protected.contains(path)

@@ -57,13 +57,14 @@ struct BackendAccount: Sendable {
 
 /// The transports everything is tried over.
 enum Route: String, CaseIterable, Sendable {
-    case rest, webSocket, polling
+    case rest, webSocket, polling, feathers6
 
     func transport(_ url: URL) -> any Transport {
         switch self {
         case .rest: RESTTransport(url)
         case .webSocket: socket(url, [.webSocket])
         case .polling: socket(url, [.polling])
+        case .feathers6: .feathers6(url.appending(path: "v6")) { $0.reconnection = ReconnectionPolicy(initialDelay: .milliseconds(20)) }
         }
     }
 

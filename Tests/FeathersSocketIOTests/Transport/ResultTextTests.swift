@@ -110,26 +110,46 @@ struct ResultTextTests {
     }
 }
 
-@Suite("Texts of answers")
-struct AckScannerTests {
-    private static let filler = String(repeating: "x", count: 300)
+@Suite("The usual packets")
+struct ScannedPacketTests {
+    private static func scan(_ packet: String, in namespace: String = "/") -> (scanned: ScannedPacket?, payload: String?) {
+        var packet = packet
+        return packet.withUTF8 { bytes in
+            let scanned = ScannedPacket(bytes, namespace: namespace)
+            switch scanned {
+            case .event(_, let range), .result(_, let range): return (scanned, String(decoding: bytes[range], as: UTF8.self))
+            case nil: return (nil, nil)
+            }
+        }
+    }
 
-    @Test("are found behind the id and the null")
-    func found() throws {
-        let answer = try #require(AckScanner(in: "342[null,\"\(Self.filler)\"]", namespace: "/"))
-        #expect(answer.id == 42)
-        #expect(answer.marked()?.json == .string(Self.filler))
-        #expect(AckScanner(in: "3/chat,7[null,\"\(Self.filler)\"]", namespace: "/chat")?.id == 7)
+    @Test("are results with the id before them", arguments: [("342[null,[1,2]]", "/"), ("3/chat,42[null,[1,2]]", "/chat")])
+    func results(packet: String, namespace: String) {
+        let (scanned, payload) = Self.scan(packet, in: namespace)
+        guard case .result(let id, _) = scanned else { return #expect(Bool(false), "not a result") }
+        #expect(id == 42)
+        #expect(payload == "[1,2]")
     }
 
     @Test(
-        "are not found in other packets",
+        "are events with a path before the last space",
+        arguments: [(#"2["messages created",{"a":1}]"#, "/", 11), (#"2/chat,["users/:id/my notes x",{"a":1}]"#, "/chat", 27)])
+    func events(packet: String, namespace: String, space: Int) {
+        let (scanned, payload) = Self.scan(packet, in: namespace)
+        guard case .event(let name, _) = scanned else { return #expect(Bool(false), "not an event") }
+        #expect(name.space == space)
+        #expect(payload == #"{"a":1}"#)
+    }
+
+    @Test(
+        "are nothing else",
         arguments: [
-            "2[\"messages created\",\"F\"]", "3[null,\"F\"]", "31[{\"name\":\"F\"}]", "31[0,\"F\"]", "31[null,\"F\"",
-            "3/chat,1[null,\"F\"]",
-            "399999999999999999999[null,\"F\"]", "61-1[null,\"F\"]", "31[null]F", "31[null,1]",
+            "", "2", "3", "3[null,1]", #"31[{"name":"F"}]"#, "31[0,1]", "31[null,1", "3/chat,1[null,1]", "399999999999999999999[null,1]",
+            "61-1[null,1]", "31[null]F", #"2["created",1]"#, #"2[" created",1]"#, #"2["messages ",1]"#, #"2["messages created"]"#,
+            #"21["messages created",1]"#, #"2["messages\u0020created x",1]"#, "2[\"messages\ncreated x\",1]", #"2["messages created",1"#,
+            #"2[ "messages created",1]"#, #"2["messages created" ,1]"#, #"51-["messages created",1]"#, #"0{"sid":"s"}]"#,
         ])
     func others(packet: String) {
-        #expect(AckScanner(in: packet.replacing("F", with: Self.filler), namespace: "/") == nil)
+        #expect(Self.scan(packet).scanned == nil)
     }
 }

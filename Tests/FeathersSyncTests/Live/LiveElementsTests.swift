@@ -22,33 +22,33 @@ struct LiveElementsTests {
         ])
     func showing(first: String, second: String, new: String) throws {
         var shown = LiveElements<String>()
-        _ = try shown.show(Self.entries(first)) { $0.string ?? "" }
+        _ = try shown.show(Self.entries(first)) { $0.record.string ?? "" }
         var made = ""
-        let isChanged = try shown.show(Self.entries(second)) { record in
-            made += record.string ?? ""
-            return record.string ?? ""
+        let difference = try shown.show(Self.entries(second)) { entry in
+            made += entry.record.string ?? ""
+            return entry.record.string ?? ""
         }
-        #expect(isChanged)
+        #expect(difference != nil)
         #expect(shown.elements.joined() == second)
         #expect(made == new)
-        #expect(shown.marks?.map(\.key).joined() == second)
+        #expect(shown.keys.joined() == second)
     }
 
     @Test("The first result is news, even an empty one; the same once more is none", arguments: ["", "a", "abc"])
     func same(letters: String) throws {
         var shown = LiveElements<String>()
-        #expect(try shown.show(Self.entries(letters)) { $0.string ?? "" })
-        #expect(try !shown.show(Self.entries(letters)) { $0.string ?? "" })
+        #expect(try shown.show(Self.entries(letters)) { $0.record.string ?? "" } != nil)
+        #expect(try shown.show(Self.entries(letters)) { $0.record.string ?? "" } == nil)
     }
 
     @Test("What cannot be made changes nothing")
     func failing() throws {
         var shown = LiveElements<String>()
-        _ = try shown.show(Self.entries("abc")) { $0.string ?? "" }
+        _ = try shown.show(Self.entries("abc")) { $0.record.string ?? "" }
         #expect(throws: FeathersError.self) {
             try shown.show(Self.entries("axbc")) { _ in throw FeathersError(.badRequest, "no") }
         }
         #expect(shown.elements == ["a", "b", "c"])
-        #expect(shown.marks?.count == 3)
+        #expect(shown.versions?.count == 3)
     }
 }

@@ -14,6 +14,7 @@ struct PeerBenchmarks {
         let (http, socket) = (try ServerProcess(.http), try ServerProcess(.socket))
         try addREST(http)
         try await addSocketIO(socket)
+        try addStreams(try ServerProcess(.stream))
     }
 
     static func name(_ task: String) -> String { "side by side: \(task)" }
@@ -36,7 +37,7 @@ struct PeerBenchmarks {
         let url = try server.url
         let app = FeathersApp(transport: .socketIO(url) { $0.transports = [.webSocket] })
         try await app.connect()
-        let (messages, burst, echo) = (app.service("messages"), app.service("burst"), app.service("echo"))
+        let (messages, echo) = (app.service("messages"), app.service("echo"))
         let peers = start([("python-socketio", .python, "socketio_client.py"), ("bare ws", .node, "socket_client.js")], url)
         add("Socket.IO get, one at a time", operations: 2_000, "one_at_a_time", peers) {
             for _ in 0..<2_000 { _ = try await messages.get(1) }
@@ -45,19 +46,42 @@ struct PeerBenchmarks {
         add("Socket.IO get, 64 in flight", operations: 6_400, "in_flight", peers) {
             try await concurrently(64, each: 100) { _ = try await messages.get(1) }
         }
-        add("Socket.IO events received", operations: 10_000, "events", peers) {
-            let events = messages.events(.created, bufferingNewest: 20_000)
-            async let answered: Void = { _ = try await burst.create(10_000) }()
-            var count = 0
-            for await _ in events {
-                count += 1
-                if count == 10_000 { break }
+        for (task, what, pattern) in [
+            ("Socket.IO events received, one write each", "events", LoopbackSocketServer.EventPattern.paced),
+            ("Socket.IO events received, 64 a write", "bundles", .bundle),
+        ] {
+            let source = app.service(pattern.rawValue)
+            add(task, operations: 10_000, what, peers) {
+                let events = messages.events(.created, bufferingNewest: 20_000)
+                async let answered: Void = { _ = try await source.create(10_000) }()
+                var count = 0
+                for await _ in events {
+                    count += 1
+                    if count == 10_000 { break }
+                }
+                try await answered
             }
-            try await answered
         }
         let megabyte = JSONValue.string(String(repeating: "x", count: 1_000_000))
         add("Socket.IO, 1 MB round trip", operations: 10, "large", peers) {
             for _ in 0..<10 { _ = try await echo.create(megabyte) }
+        }
+    }
+
+    private mutating func addStreams(_ server: ServerProcess) throws {
+        let url = try server.url
+        let tokens = FeathersApp(transport: .feathers6(url)).service("tokens")
+        let peers = start([("Node's fetch", .node, "stream_client.js")], url)
+        add("items of a streamed result", operations: 100_000, "streamed", peers) {
+            var count = 0
+            for try await _ in tokens.stream(.find, query: ["count": 100_000]) { count += 1 }
+            guard count == 100_000 else { throw CocoaError(.fileReadCorruptFile) }
+            withExtendedLifetime(server) {}
+        }
+        add("first item of a streamed result", operations: 200, "first_item", peers) {
+            for _ in 0..<200 {
+                for try await _ in tokens.stream(.find, query: ["count": 1]) {}
+            }
         }
     }
 

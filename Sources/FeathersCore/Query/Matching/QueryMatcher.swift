@@ -33,7 +33,7 @@ public struct QueryMatcher: Sendable {
 /// A custom operator that a service allows, as in FeathersJS' `operators` option.
 public struct QueryOperator: Sendable {
     /// The operator's name in queries, such as `$regex`.
-    let name: String
+    package let name: String
 
     enum Evaluation: Sendable {
         case test(@Sendable (_ value: JSONValue?, _ operand: JSONValue) -> Bool)
@@ -56,6 +56,11 @@ public struct QueryOperator: Sendable {
     ///     missing. For an array, the closure is called with each element, then with the array.
     public init(_ name: String, matches: @escaping @Sendable (_ value: JSONValue?, _ operand: JSONValue) -> Bool) {
         self.init(name, .test(matches))
+    }
+
+    /// Evaluates the operator for one value; nil if it groups conditions.
+    package func matches(_ value: JSONValue?, _ operand: JSONValue) -> Bool? {
+        if case .test(let matches) = evaluation { matches(value, operand) } else { nil }
     }
 
     /// `$exists`: whether the property exists. Null counts as existing.

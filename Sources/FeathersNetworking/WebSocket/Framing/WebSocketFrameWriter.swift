@@ -1,3 +1,7 @@
+#if os(Linux)
+    import CLinuxIO
+#endif
+
 /// Writes client frames, which are unfragmented and masked (RFC 6455, section 5.2).
 struct WebSocketFrameWriter {
     private var keys = WebSocketMaskKeys()
@@ -71,17 +75,25 @@ enum WebSocketMask {
 
 /// Masking keys, new for every frame and cryptographically random (RFC 6455, section 10.3). They are generated in batches.
 struct WebSocketMaskKeys {
+    private static let batch = 64
+
     private var pool: [UInt32] = []
 
     mutating func next() -> UInt32 {
         if let key = pool.popLast() { return key }
+        pool = [UInt32](repeating: 0, count: Self.batch)
+        guard !fillAtOnce() else { return pool.removeLast() }
         var source = SystemRandomNumberGenerator()
-        pool.reserveCapacity(64)
-        for _ in 0..<32 {
-            let random: UInt64 = source.next()
-            pool.append(UInt32(truncatingIfNeeded: random))
-            pool.append(UInt32(truncatingIfNeeded: random >> 32))
-        }
+        for index in pool.indices { pool[index] = source.next() }
         return pool.removeLast()
+    }
+
+    /// Fills the pool with one system call. The standard library's generator makes one for each number, which was 2% of a call.
+    private mutating func fillAtOnce() -> Bool {
+        #if os(Linux)
+            pool.withUnsafeMutableBytes { clinuxio_random($0.baseAddress, $0.count) != 0 }
+        #else
+            false
+        #endif
     }
 }

@@ -83,6 +83,20 @@ struct WebSocketFrameParser {
 }
 
 extension UnsafeRawBufferPointer {
+    /// Whether no byte has its highest bit set, eight bytes at a time.
+    fileprivate var isASCII: Bool {
+        var (bits, offset): (UInt64, Int) = (0, 0)
+        while offset &+ 8 <= count {
+            bits |= loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            offset &+= 8
+        }
+        while offset < count {
+            bits |= UInt64(self[offset])
+            offset &+= 1
+        }
+        return bits & 0x8080_8080_8080_8080 == 0
+    }
+
     mutating func removeFirst(atMost count: Int) -> UnsafeRawBufferPointer {
         let count = Swift.min(count, self.count)
         let front = UnsafeRawBufferPointer(start: baseAddress, count: count)
@@ -172,7 +186,12 @@ extension WebSocketMessage {
     /// Creates a text message.
     /// - Throws: A violation with 1007 if the bytes aren't UTF-8.
     init(text bytes: UnsafeRawBufferPointer) throws(WebSocketViolation) {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidText("A text message isn't UTF-8") }
-        self = .text(text)
+        // Most texts are ASCII, which needs no validation. The validating initializer is generic: at run time, it looks up the metadata of its types.
+        if bytes.isASCII {
+            self = .text(String(decoding: bytes, as: UTF8.self))
+        } else {
+            guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidText("A text message isn't UTF-8") }
+            self = .text(text)
+        }
     }
 }

@@ -84,6 +84,8 @@
         private var deadlines = DeadlineTable<SocketLoop.Token>()
         /// The listeners to call again. Each is called at most once per iteration, however often it requests this.
         private var again: Set<SocketLoop.Token> = []
+        /// Whether the mailbox holds commands.
+        private var hasRung = false
 
         /// The read buffer for the listener that is being called.
         let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
@@ -116,7 +118,10 @@
                 again = []
                 for index in 0..<max(count, 0) { tell(events + index) }
                 for token in agains { listeners[token]?.woken(on: self) }
-                for command in mailbox.take() { perform(command) }
+                if hasRung {
+                    hasRung = false
+                    for command in mailbox.take() { perform(command) }
+                }
                 for token in deadlines.due(at: .now) { listeners[token]?.deadlinePassed(on: self) }
             }
         }
@@ -124,7 +129,8 @@
         private func tell(_ event: UnsafePointer<epoll_event>) {
             let token = clinuxio_token(event)
             guard token != 0 else {
-                // The mailbox rang the bell. It is emptied in every iteration.
+                // Silenced before the mailbox is emptied, so that a later command rings again.
+                hasRung = true
                 var rings: UInt64 = 0
                 _ = read(bell, &rings, MemoryLayout.size(ofValue: rings))
                 return

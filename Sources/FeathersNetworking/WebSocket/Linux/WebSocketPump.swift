@@ -49,8 +49,18 @@ import FeathersSupport
 
         func changed(isReadable: Bool, isEnding: Bool, on thread: SocketLoopThread) {
             if isEnding { self.isEnding = true }
-            flush(on: thread, unblocking: true)
-            if isReadable || writingError != nil { read(on: thread) }
+            guard isReadable, mayRead, unread.isEmpty else {
+                flush(on: thread, unblocking: true)
+                if isReadable || writingError != nil { read(on: thread) }
+                return
+            }
+            // Most events are a message to read. Writing and reading then take the lock once.
+            let (progress, first) = link.outbound.withLock { outbound in
+                outbound.unblock()
+                return (outbound.flush(), outbound.stream?.read(into: thread.scratch))
+            }
+            note(progress, on: thread)
+            read(on: thread, first: first)
         }
 
         func woken(on thread: SocketLoopThread) {
@@ -100,9 +110,13 @@ import FeathersSupport
 
         // MARK: Reading
 
-        private func read(on thread: SocketLoopThread) {
-            // Reading waits for a handler, so that TCP slows down the peer.
-            guard isLingering || handler != nil || writingError != nil, !isPaused else { return }
+        /// Whether to read. Reading waits for a handler, so that TCP slows down the peer.
+        private var mayRead: Bool { (isLingering || handler != nil || writingError != nil) && !isPaused }
+
+        /// - Parameter first: The result of a read that was made already.
+        private func read(on thread: SocketLoopThread, first: ByteStreamProgress? = nil) {
+            guard mayRead else { return }
+            var first = first
             receiver.allowance = Self.framesPerTurn
             var (reads, bytes) = (0, unread.count)
             if !unread.isEmpty {
@@ -113,7 +127,9 @@ import FeathersSupport
                 if left > 0 { unread = waiting.suffix(left) }
             }
             while unread.isEmpty, !isPaused, receiver.allowance > 0, reads < Self.readsPerTurn, bytes < Self.bytesPerTurn {
-                switch link.outbound.withLock({ outbound in outbound.stream?.read(into: thread.scratch) }) {
+                let progress = first ?? link.outbound.withLock { outbound in outbound.stream?.read(into: thread.scratch) }
+                first = nil
+                switch progress {
                 case nil: return
                 case .wouldBlock:
                     if let writingError { lose(writingError, on: thread) }

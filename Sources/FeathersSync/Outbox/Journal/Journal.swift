@@ -1,4 +1,6 @@
 import FeathersCore
+import FeathersSupport
+import Foundation
 
 /// The file of an outbox. Appended records are durable.
 ///
@@ -164,6 +166,24 @@ struct Journal: Sendable {
             default: "\(error)"
             }
         return FeathersError(.generalError, "The outbox file '\(path)' \(what): \(reason)", execution: .neverSent, cause: error)
+    }
+}
+
+// MARK: - Reading beside a writer
+
+extension Journal {
+    /// Returns the pending writes of a journal that another process may be writing, in the order they were queued. Changes nothing.
+    static func peek(at file: URL) throws -> [StoredWrite] {
+        guard let directory = try SafeDirectory.open(file.deletingLastPathComponent().path),
+            let bytes = try directory.open(file.lastPathComponent)?.readAll(atMost: Int(Int32.max))
+        else { return [] }
+        var contents = JournalContents()
+        // A record at the end may be incomplete while the other process writes it.
+        for record in try JournalFormat.contents(of: bytes).records {
+            guard let step = JournalRecord(payload: record.payload) else { throw JournalFormat.Failure.damaged(offset: record.offset) }
+            contents.apply(step, size: record.size)
+        }
+        return contents.inOrder
     }
 }
 

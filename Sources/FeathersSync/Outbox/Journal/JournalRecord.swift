@@ -11,10 +11,11 @@ enum JournalRecord: Sendable {
     case released(UUID)
     /// A decision is needed.
     case failed(UUID, OutboxFailure.Reason, FeathersError, mayHaveExecuted: Bool)
-    /// The write is to be sent with other data and another key.
-    case replaced(UUID, key: UUID, data: JSONValue)
-    /// The write was executed or discarded.
-    case ended(UUID)
+    /// The write is to be sent with other data and another key, made on `base`, whose tag is `tag`.
+    case replaced(UUID, key: UUID, data: JSONValue, base: JSONValue? = nil, tag: String? = nil)
+    /// The write was executed or discarded. `made` is the id of the record it created, if later writes know that record by its provisional id. `executed`
+    /// is the server's result, if a kept result may not contain it yet.
+    case ended(UUID, made: ServiceID? = nil, executed: ExecutedResult? = nil)
 }
 
 extension JournalRecord {
@@ -36,8 +37,20 @@ extension JournalRecord {
                 "step": "failed", "id": id.json, "reason": .string(reason.rawValue), "error": error.wireForm,
                 "execution": .string(error.execution.text), "mayHaveExecuted": .bool(mayHaveExecuted),
             ]
-        case .replaced(let id, let key, let data): return ["step": "replaced", "id": id.json, "key": key.json, "data": data]
-        case .ended(let id): return ["step": "ended", "id": id.json]
+        case .replaced(let id, let key, let data, let base, let tag):
+            var json: JSONObject = ["step": "replaced", "id": id.json, "key": key.json, "data": data]
+            if let base { json["base"] = base }
+            if let tag { json["tag"] = .string(tag) }
+            return json
+        case .ended(let id, let made, let executed):
+            var json: JSONObject = ["step": "ended", "id": id.json]
+            if let made { json["made"] = made.json }
+            if let executed {
+                json["result"] = executed.result
+                if let identity = executed.identity { json["identity"] = .string(identity.name) }
+                json["date"] = .number(executed.date.timeIntervalSinceReferenceDate)
+            }
+            return json
         }
     }
 
@@ -61,8 +74,13 @@ extension JournalRecord {
             self = .failed(id, reason, error, mayHaveExecuted: mayHaveExecuted)
         case "replaced":
             guard let key = UUID(json["key"]), let data = json["data"] else { return nil }
-            self = .replaced(id, key: key, data: data)
-        case "ended": self = .ended(id)
+            self = .replaced(id, key: key, data: data, base: json["base"], tag: json["tag"]?.string)
+        case "ended":
+            let date = json["date"]?.number.map { Date(timeIntervalSinceReferenceDate: $0) }
+            let executed = date.flatMap { date in
+                json["result"].map { ExecutedResult(result: $0, identity: json["identity"]?.string.map(Identity.init), date: date) }
+            }
+            self = .ended(id, made: json["made"].flatMap { ServiceID($0) }, executed: executed)
         default: return nil
         }
     }
@@ -94,6 +112,8 @@ struct StoredWrite: Sendable {
 struct JournalContents: Sendable {
     private var writes: [UUID: StoredWrite] = [:]
     private var addedCount = 0
+    /// The writes that were executed last, so that results on disk that are a little older can be completed.
+    private(set) var executed = ExecutedWrites()
 
     /// The number of pending writes.
     var count: Int { writes.count }
@@ -122,17 +142,24 @@ struct JournalContents: Sendable {
                 stored.failure = OutboxFailure(write: stored.write, reason: reason, error: error, mayHaveExecuted: mayHaveExecuted)
                 stored.failureSize = size
             }
-        case .replaced(let id, let key, let data):
+        case .replaced(let id, let key, let data, let base, let tag):
             change(id) { stored in
                 stored.progressed(mayHaveExecuted: false)
                 stored.write.key = key
                 stored.write.data = data
+                (stored.write.base, stored.write.entityTag) = (base, tag)
                 stored.dataSize = size
             }
-        case .ended(let id):
+        case .ended(let id, let made, let result):
             guard let stored = writes.removeValue(forKey: id) else { return }
+            if let result { executed.append(ExecutedWrite(write: stored.write, result: result)) }
             dataSize -= stored.dataSize
             failureSize -= stored.failureSize
+            guard let made else { return }
+            for other in writes.values where other.write.isFor(stored.write.provisionalKey()) {
+                writes[other.write.id]?.write.recordID = made
+                writes[other.write.id]?.failure?.write.recordID = made
+            }
         }
     }
 
@@ -146,11 +173,12 @@ struct JournalContents: Sendable {
 
     /// The smallest list of records with the same effect.
     var records: [JournalRecord] {
-        inOrder.flatMap { stored -> [JournalRecord] in
-            let added = JournalRecord.added(stored.write)
-            if let failure = stored.failure { return [added, JournalRecord(failure)] }
-            return stored.mayHaveExecuted ? [added, .begun(stored.write.id)] : [added]
-        }
+        executed.recent.flatMap { [JournalRecord.added($0.write), .ended($0.write.id, executed: $0.result)] }
+            + inOrder.flatMap { stored -> [JournalRecord] in
+                let added = JournalRecord.added(stored.write)
+                if let failure = stored.failure { return [added, JournalRecord(failure)] }
+                return stored.mayHaveExecuted ? [added, .begun(stored.write.id)] : [added]
+            }
     }
 }
 
@@ -165,6 +193,8 @@ extension OutboxWrite {
         if let identity { json["identity"] = .string(identity.name) }
         if let recordID { json["record"] = recordID.json }
         if let data { json["data"] = data }
+        if let base { json["base"] = base }
+        if let entityTag { json["tag"] = .string(entityTag) }
         if !query.isEmpty { json["query"] = .object(query.json) }
         for (name, value) in route.sorted(by: { $0.key < $1.key }) { json["route", default: [:]][name] = .string(value) }
         return json
@@ -179,7 +209,8 @@ extension OutboxWrite {
             data: json["data"], query: Query(json["query"]?.object ?? [:]),
             route: Dictionary(
                 uniqueKeysWithValues: (json["route"]?.object ?? [:]).compactMap { name, value in value.string.map { (name, $0) } }),
-            date: Date(timeIntervalSinceReferenceDate: seconds), identity: json["identity"]?.string.map(Identity.init), lane: lane)
+            date: Date(timeIntervalSinceReferenceDate: seconds), identity: json["identity"]?.string.map(Identity.init), base: json["base"],
+            entityTag: json["tag"]?.string, lane: lane)
     }
 }
 

@@ -26,6 +26,7 @@ struct OutboxApp: Sendable {
         outbox = try await Outbox(file: self.folder.file) { options in
             options.clock = clock
             options.retry = OutboxRetry(jitter: 0)
+            options.squashesPatches = false
             options.attemptTimeout = nil
             configure(&options)
         }

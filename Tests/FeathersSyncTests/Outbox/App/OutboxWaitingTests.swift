@@ -44,7 +44,7 @@ struct OutboxWaitingTests {
         let queued = try await scene.messages.outbox.create(["n": 1])
         try await scene.live { _ in
             try await scene.outbox.wait { $0.activity == .waitingForSignIn }
-            scene.outbox.resume()
+            scene.outbox.retryNow()
             _ = try await queued.result()
         }
     }

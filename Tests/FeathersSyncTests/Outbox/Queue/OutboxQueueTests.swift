@@ -168,7 +168,7 @@ struct OutboxQueueTests {
 
         try queue.decisionBegan(.sample(0))
         #expect(taken(&queue) == [])
-        queue.decided(.sample(0), key: .sample(77), data: ["text": "other"])
+        queue.decided(.sample(0), Replacement(key: .sample(77), data: ["text": "other"]))
         let sent = queue.takeSendable(at: .zero)
         #expect(sent.first?.write.key == .sample(77) && sent.first?.write.data == ["text": "other"] && sent.first?.write.id == .sample(0))
 

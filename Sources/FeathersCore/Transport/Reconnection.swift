@@ -1,11 +1,3 @@
-import FeathersCore
-import FeathersNetworking
-
-#if canImport(Network)
-    import Dispatch
-    import Network
-#endif
-
 /// A policy that determines when to restore a lost connection, and how often to try.
 public struct ReconnectionPolicy: Sendable, Hashable {
     package var initialDelay: Duration
@@ -58,8 +50,8 @@ public struct ReconnectionPolicy: Sendable, Hashable {
 }
 
 /// Decides whether and when to reconnect after a connection ends or an attempt fails.
-struct Backoff: Sendable {
-    enum Decision: Sendable, Hashable {
+package struct Backoff: Sendable {
+    package enum Decision: Sendable, Hashable {
         case wait(attempt: Int, delay: Duration)
         case stop(DisconnectReason)
     }
@@ -68,18 +60,18 @@ struct Backoff: Sendable {
     private var failures = 0
     private var connectedAt: Duration?
 
-    init(policy: ReconnectionPolicy) { self.policy = policy }
+    package init(policy: ReconnectionPolicy) { self.policy = policy }
 
     /// The number of the next attempt, counted from 1 since the last stable connection.
-    var attempt: Int { failures + 1 }
+    package var attempt: Int { failures + 1 }
 
-    mutating func connected(now: Duration) { connectedAt = now }
+    package mutating func connected(now: Duration) { connectedAt = now }
 
     /// Returns whether no attempt follows such an end, regardless of the number of earlier attempts.
-    func isFinal(_ reason: DisconnectReason) -> Bool { !policy.retries(after: reason) }
+    package func isFinal(_ reason: DisconnectReason) -> Bool { !policy.retries(after: reason) }
 
     /// Records that a connection ended or an attempt failed. If overruled, an attempt follows even a final end. `random` is in the range 0..<1.
-    mutating func ended(_ reason: DisconnectReason, isOverruled: Bool = false, now: Duration, random: Double) -> Decision {
+    package mutating func ended(_ reason: DisconnectReason, isOverruled: Bool = false, now: Duration, random: Double) -> Decision {
         if let connectedAt, now - connectedAt >= policy.stablePeriod { failures = 0 }
         connectedAt = nil
         guard isOverruled || !isFinal(reason) else { return .stop(reason) }
@@ -100,21 +92,9 @@ struct Backoff: Sendable {
     }
 }
 
-#if canImport(Network)
-    /// Reports when the network is available again, so that an attempt to connect need not wait for its delay.
-    enum NetworkMonitor {
-        /// Calls `body` each time a network path becomes available again, until the task is canceled.
-        static func forEach(_ body: @Sendable () -> Void) async {
-            let (paths, continuation) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
-            let monitor = NWPathMonitor()
-            monitor.pathUpdateHandler = { continuation.yield($0.status == .satisfied) }
-            monitor.start(queue: .global())
-            defer { monitor.cancel() }
-            var wasAway = false
-            for await isThere in paths {
-                if isThere, wasAway { body() }
-                wasAway = !isThere
-            }
-        }
+extension Duration {
+    fileprivate var seconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) * 1e-18
     }
-#endif
+}

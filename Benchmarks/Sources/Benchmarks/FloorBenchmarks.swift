@@ -1,0 +1,187 @@
+#if os(Linux)
+    import CFloor
+    import Feathers
+    import Foundation
+
+    /// Events and calls over Socket.IO beside a client in C that only counts frames, on the same server and in the same run.
+    ///
+    /// The C client shows what the kernel and the server cost, which no client can avoid. Ratios to it hold on any machine.
+    struct FloorBenchmarks {
+        /// A task of one client. It returns the latencies in nanoseconds, if the client measures them.
+        private struct Subject {
+            let task: String
+            let client: String
+            let operations: Int
+            let run: @Sendable (Int) async throws -> [UInt64]
+            var costs: [Usage] = []
+            var latencies: [UInt64] = []
+        }
+
+        private static let floor = "C, frames counted only"
+        private static let events = 20_000
+        private static let callsOneByOne = 2_000
+        private static let callsInFlight = 12_800
+
+        private let rounds: Int
+        private let server: ServerProcess
+        private let app: FeathersApp
+        private var subjects: [Subject] = []
+
+        init(rounds: Int) async throws {
+            self.rounds = rounds
+            server = try ServerProcess(.socket)
+            app = FeathersApp(transport: .socketIO(try server.url) { $0.transports = [.webSocket] })
+            try await app.connect()
+            guard let opened = cfloor_connect(server.port) else { throw CocoaError(.fileReadUnknown) }
+            // Used by one task at a time.
+            nonisolated(unsafe) let bare = opened
+            for (pattern, task) in [(LoopbackSocketServer.EventPattern.paced, "event, one write each"), (.bundle, "event, 64 a write")] {
+                add(task, Self.floor, Self.events) { count in
+                    guard cfloor_events(bare, pattern.rawValue, Int32(count)) == 1 else { throw CocoaError(.fileReadUnknown) }
+                    return []
+                }
+                addEvents(task, pattern)
+            }
+            for (task, calls, inFlight) in [("call, one at a time", Self.callsOneByOne, 1), ("call, 64 in flight", Self.callsInFlight, 64)]
+            {
+                add(task, Self.floor, calls) { count in
+                    var latencies = [UInt64](repeating: 0, count: count)
+                    guard cfloor_calls(bare, Int32(count), Int32(inFlight), &latencies) == 1 else { throw CocoaError(.fileReadUnknown) }
+                    return latencies
+                }
+                addCalls(task, calls, inFlight: inFlight)
+            }
+        }
+
+        private mutating func addEvents(_ task: String, _ pattern: LoopbackSocketServer.EventPattern) {
+            let (source, untyped) = (app.service(pattern.rawValue), app.service("messages"))
+            let typed = app.service("messages", of: LoopbackSocketServer.Message.self)
+            add(task, "feathers-swift", Self.events) { count in
+                let events = untyped.events(.created, bufferingNewest: count)
+                async let answered: JSONValue = source.create(.integer(Int64(count)))
+                var latencies: [UInt64] = []
+                for await event in events {
+                    latencies.append(cfloor_now() - UInt64(event["id"]?.integer ?? 0))
+                    if latencies.count == count { break }
+                }
+                _ = try await answered
+                return latencies
+            }
+            add(task, "feathers-swift, typed", Self.events) { count in
+                let events = typed.events(.created, bufferingNewest: count)
+                async let answered: JSONValue = source.create(.integer(Int64(count)))
+                var latencies: [UInt64] = []
+                for await event in events {
+                    latencies.append(cfloor_now() - UInt64(event.id))
+                    if latencies.count == count { break }
+                }
+                _ = try await answered
+                return latencies
+            }
+        }
+
+        private mutating func addCalls(_ task: String, _ calls: Int, inFlight: Int) {
+            let (untyped, typed) = (app.service("messages"), app.service("messages", of: LoopbackSocketServer.Message.self))
+            add(task, "feathers-swift", calls) { count in
+                try await Self.latencies(count, inFlight) { _ = try await untyped.get(1) }
+            }
+            add(task, "feathers-swift, typed", calls) { count in
+                try await Self.latencies(count, inFlight) { _ = try await typed.get(1) }
+            }
+        }
+
+        private static func latencies(
+            _ count: Int, _ tasks: Int, _ call: @escaping @Sendable () async throws -> Void
+        ) async throws -> [UInt64] {
+            try await withThrowingTaskGroup(of: [UInt64].self) { group in
+                for _ in 0..<tasks {
+                    group.addTask {
+                        var latencies: [UInt64] = []
+                        for _ in 0..<count / tasks {
+                            let start = cfloor_now()
+                            try await call()
+                            latencies.append(cfloor_now() - start)
+                        }
+                        return latencies
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+        }
+
+        private mutating func add(
+            _ task: String, _ client: String, _ operations: Int, _ run: @escaping @Sendable (Int) async throws -> [UInt64]
+        ) {
+            subjects.append(Subject(task: task, client: client, operations: operations, run: run))
+        }
+
+        /// Measures in interleaved rounds, and returns the medians with their ratios to the floor.
+        func table() async throws -> String {
+            var subjects = subjects
+            for index in subjects.indices { _ = try await subjects[index].run(subjects[index].operations / 4) }
+            for _ in 0..<rounds {
+                for index in subjects.indices {
+                    let start = Usage.now
+                    let latencies = try await subjects[index].run(subjects[index].operations)
+                    subjects[index].costs.append((Usage.now - start) / Double(subjects[index].operations))
+                    subjects[index].latencies += latencies
+                }
+            }
+            var table = TextTable(
+                ("task", .left), ("client", .left), ("CPU", .right), ("wall", .right), ("switches", .right), ("p50", .right),
+                ("p99", .right), ("CPU/floor", .right), ("wall/floor", .right))
+            var floor = Usage()
+            for subject in subjects {
+                let cost = Usage.median(subject.costs)
+                if subject.client == Self.floor { floor = cost }
+                let latencies = subject.latencies.sorted()
+                let percentiles = [50, 99].map { percent in
+                    latencies.isEmpty ? "–" : Double(latencies[(latencies.count - 1) * percent / 100]).nanosecondsInWords
+                }
+                table.rows.append(
+                    [
+                        subject.client == Self.floor ? subject.task : "", subject.client, cost.cpu.nanosecondsInWords,
+                        cost.wall.nanosecondsInWords, String(format: "%.2f", cost.switches),
+                    ] + percentiles + [(cost.cpu / floor.cpu).times, (cost.wall / floor.wall).times])
+            }
+            withExtendedLifetime(server) {}
+            await app.disconnect()
+            return """
+                \(table.text)
+
+                \(Machine.described(rounds: rounds).title). Per operation, the median of \(rounds) rounds in which the clients alternate.
+                An event's latency is the time from the server's write to its reader; events of one write share the time of the write.
+                """
+        }
+    }
+
+    /// The time and the context switches that this process has used.
+    private struct Usage {
+        /// In nanoseconds.
+        var wall = 0.0
+        var cpu = 0.0
+        var switches = 0.0
+
+        static var now: Usage {
+            var usage = rusage()
+            getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+            func nanoseconds(_ time: timeval) -> Double { Double(time.tv_sec) * 1e9 + Double(time.tv_usec) * 1e3 }
+            return Usage(
+                wall: Double(cfloor_now()), cpu: nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime),
+                switches: Double(usage.ru_nvcsw + usage.ru_nivcsw))
+        }
+
+        static func - (left: Usage, right: Usage) -> Usage {
+            Usage(wall: left.wall - right.wall, cpu: left.cpu - right.cpu, switches: left.switches - right.switches)
+        }
+
+        static func / (usage: Usage, count: Double) -> Usage {
+            Usage(wall: usage.wall / count, cpu: usage.cpu / count, switches: usage.switches / count)
+        }
+
+        static func median(_ usages: [Usage]) -> Usage {
+            func median(_ value: (Usage) -> Double) -> Double { usages.map(value).sorted()[usages.count / 2] }
+            return Usage(wall: median(\.wall), cpu: median(\.cpu), switches: median(\.switches))
+        }
+    }
+#endif

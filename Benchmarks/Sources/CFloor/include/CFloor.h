@@ -1,0 +1,19 @@
+// A Socket.IO client that does nothing but count frames: what the kernel and the server cost. No client can be cheaper.
+#pragma once
+
+#include <stdint.h>
+
+typedef struct cfloor_client cfloor_client;
+
+/// Opens a WebSocket to a local server and joins the main namespace. Returns NULL on failure.
+cfloor_client *cfloor_connect(uint16_t port);
+
+/// Requests `count` events with a call (`create` of the service `pattern`), and returns when all of them and the result have arrived. Returns 0 if
+/// the connection ended.
+int cfloor_events(cfloor_client *client, const char *pattern, int count);
+
+/// Makes `count` calls with up to `inFlight` of them at a time, and stores the nanoseconds that each one took. Returns 0 if the connection ended.
+int cfloor_calls(cfloor_client *client, int count, int inFlight, uint64_t *latencies);
+
+/// The nanoseconds of the clock that the server writes into its events.
+uint64_t cfloor_now(void);

@@ -1,0 +1,104 @@
+public import FeathersCore
+import FeathersNetworking
+public import FeathersSupport
+public import Foundation
+
+/// A transport for FeathersJS 6: calls over HTTP, and events from a stream of server-sent events. Experimental, because version 6 isn't released.
+///
+/// Calls need no connection. Events arrive once the stream is open: start it with ``run()`` or ``connect()``, or with `withFeathersApp`; it then
+/// reconnects as its policy specifies. The server knows the user of a stream only from the header fields that opened it, so the stream is opened
+/// again, with a gap, after a sign-in, a token refresh, and a log-out.
+public final class Feathers6Transport: RealTimeTransport, CompositeTransport, ReopeningTransport {
+    package let rest: RESTTransport
+    let events: EventStreamClient
+    /// The task that ``connect()`` started. It retains the client, never the transport or an app.
+    private let task = Locked<Task<Void, Never>?>(nil)
+
+    package init(_ url: URL, options: Options = Options()) {
+        rest = RESTTransport(
+            url, headers: options.headers, timeout: options.callTimeout, queryOptions: options.queryOptions,
+            maximumResponseBytes: options.maximumResponseBytes, maximumEventBytes: options.maximumEventBytes, sendsEmptyObjects: true,
+            httpClient: options.httpClient)
+        // Ending all calls must not end the stream, so it has a client of its own.
+        events = EventStreamClient(
+            rest.builder, options: options, httpClient: options.httpClient ?? PlatformHTTPClient.make(),
+            timebase: RelativeClock(options.clock))
+    }
+
+    deinit { task.withLock { $0 }?.cancel() }
+
+    public var components: [any Transport] { [rest] }
+
+    /// Sends a request over HTTP, whether or not the event stream is open.
+    public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
+        if request.isSafeToRepeat { events.noteRead() }
+        return try await rest.send(request)
+    }
+
+    public func deliver(to sink: EventSink) { events.state.withLock { $0.sink = sink } }
+    public func use(connectionSetup setup: ConnectionSetup) { events.state.withLock { $0.setups.append(setup) } }
+
+    /// Opens the event stream, and reopens it as the policy specifies, until ``disconnect()``, cancellation, or a permanent end.
+    ///
+    /// If the server refuses the stream because no user is signed in, this method waits for the next sign-in.
+    /// - Throws: ``FeathersError`` with the reason why the stream is closed permanently, or ``FeathersError/Code/conflict`` if the transport is
+    ///   already running.
+    public func run() async throws {
+        guard events.start().isFirst else { throw FeathersError(.conflict, "The transport is already running", execution: .neverSent) }
+        try await events.run(stopsAtFirstFailure: false)
+    }
+
+    /// Opens the event stream as ``run()`` does, and returns when it is open. End it with ``disconnect()``.
+    ///
+    /// If the transport is already running, this method waits for its stream. Otherwise, a failed first attempt isn't repeated: if this method
+    /// throws, nothing is left running.
+    /// - Throws: ``FeathersError`` with the reason why there is no stream, or `CancellationError` if the task was canceled.
+    public func connect() async throws {
+        try Task.checkCancellation()
+        let (isFirst, outcome) = events.start()
+        if isFirst {
+            let running = Task<Void, Never> { @concurrent [events] in
+                // Callers get the error from the outcome, all others from the status.
+                try? await events.run(stopsAtFirstFailure: true)
+            }
+            task.withLock { $0 = running }
+        }
+        do {
+            try await outcome.value()
+        } catch {
+            if isFirst { await disconnect() }
+            throw error
+        }
+    }
+
+    /// Closes the event stream, and returns when it has ended. A no-op if there is none.
+    public func disconnect() async { await events.stop() }
+
+    public var status: ConnectionStatus { events.status.current }
+    public func statusUpdates() -> AsyncStream<ConnectionStatus> { events.status.updates() }
+
+    /// Ends the delay before the next attempt to open the stream. Call it if your app knows that the network is available again.
+    public func retryNow() { events.retryNow() }
+
+    package func reopen() { events.reopen() }
+}
+
+extension Feathers6Transport: SecretHiding, Summarized {
+    package var summary: String { "Feathers6Transport(\(rest.builder.base.summary))" }
+}
+
+extension Feathers6Transport.Options: SecretHiding, Summarized {
+    package var summary: String { "Feathers6Transport.Options(path: \(path.debugDescription))" }
+}
+
+extension Transport where Self == Feathers6Transport {
+    /// Creates a transport for a FeathersJS 6 server: `FeathersApp(transport: .feathers6(url))`. Experimental.
+    /// - Parameters:
+    ///   - url: The URL of the server, for example `https://api.example.com/v1`, with or without a trailing slash.
+    ///   - configure: A closure that changes the options, for example `{ $0.path = "events" }`.
+    public static func feathers6(_ url: URL, _ configure: (inout Feathers6Transport.Options) -> Void = { _ in }) -> Feathers6Transport {
+        var options = Feathers6Transport.Options()
+        configure(&options)
+        return Feathers6Transport(url, options: options)
+    }
+}

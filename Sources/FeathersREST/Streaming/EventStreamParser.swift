@@ -1,0 +1,188 @@
+import Foundation
+
+/// An event of an event stream (`text/event-stream`).
+package struct ServerSentEvent: Sendable, Hashable {
+    /// The type of the event; empty unless the stream names one. Browsers then say `message`.
+    package var name: String
+    /// The data in UTF-8, as received: several `data` lines are joined by line feeds. Malformed sequences are not replaced; see ``text``.
+    package var data: [UInt8]
+    /// The ID of the event, or of the last one before it that had an ID.
+    package var id: String
+
+    package init(name: String = "", data: [UInt8], id: String = "") { (self.name, self.data, self.id) = (name, data, id) }
+
+    /// The data as text, with U+FFFD in place of malformed UTF-8.
+    package var text: String { String(decoding: data, as: UTF8.self) }
+}
+
+/// Reads an event stream by the rules of the HTML standard (section 9.2.6), piece by piece. Without I/O.
+///
+/// Pieces may begin and end anywhere, even within a character or between CR and LF. The bytes are split at ASCII characters only, so malformed
+/// UTF-8 affects nothing but the field that contains it.
+package struct EventStreamParser: Sendable {
+    /// The limits on what a stream can make the parser buffer, in bytes.
+    package struct Limits: Sendable, Hashable {
+        package var line: Int
+        package var event: Int
+
+        package init(line: Int, event: Int) { (self.line, self.event) = (line, event) }
+    }
+
+    /// A stream exceeded a limit. It cannot be read any further.
+    package enum Overflow: Error, Hashable, CustomStringConvertible {
+        case line(limit: Int)
+        case event(limit: Int)
+
+        package var description: String {
+            switch self {
+            case .line(let limit): "A line of the event stream has more than \(limit) bytes"
+            case .event(let limit): "An event of the event stream has more than \(limit) bytes"
+            }
+        }
+    }
+
+    private enum Start { case nothing, mark(Int), over }
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// The ID that a new connection sends as `Last-Event-ID`; empty if the stream has set none.
+    package private(set) var lastEventID = ""
+    /// The delay before reconnecting that the stream has set.
+    package private(set) var retry: Duration?
+
+    private let limits: Limits
+    /// The number of bytes of the byte order mark read so far.
+    private var start = Start.nothing
+    private var skipsLineFeed = false
+    /// The beginning of a line whose end has not arrived.
+    private var partialLine: [UInt8] = []
+    private var idBuffer = ""
+    private var name = ""
+    private var data: [UInt8] = []
+    private var hasData = false
+
+    /// - Parameter lastEventID: The ID that an earlier stream has set.
+    package init(limits: Limits, lastEventID: String = "") {
+        self.limits = limits
+        (self.lastEventID, idBuffer) = (lastEventID, lastEventID)
+    }
+
+    /// Reads the next piece of the stream, and passes every event that it completes to `receive`.
+    package mutating func read(_ piece: [UInt8], _ receive: (ServerSentEvent) throws -> Void) throws {
+        try piece.withUnsafeBytes { try read($0, receive) }
+    }
+
+    package mutating func read(_ piece: UnsafeRawBufferPointer, _ receive: (ServerSentEvent) throws -> Void) throws {
+        guard let piece = withoutByteOrderMark(piece) else { return }
+        var lines = LineEnds(piece)
+        var index = 0
+        while index < piece.count {
+            if skipsLineFeed {
+                skipsLineFeed = false
+                if piece[index] == UInt8(ascii: "\n") {
+                    index += 1
+                    continue
+                }
+            }
+            let end = lines.next(from: index)
+            let line = UnsafeRawBufferPointer(rebasing: piece[index..<(end ?? piece.count)])
+            guard partialLine.count + line.count <= limits.line else { throw Overflow.line(limit: limits.line) }
+            guard let end else { return partialLine.append(contentsOf: line) }
+            skipsLineFeed = piece[end] == UInt8(ascii: "\r")
+            index = end + 1
+            if partialLine.isEmpty {
+                try readLine(line, receive)
+            } else {
+                var whole: [UInt8] = []
+                swap(&whole, &partialLine)
+                whole.append(contentsOf: line)
+                try whole.withUnsafeBytes { try readLine($0, receive) }
+            }
+        }
+    }
+
+    /// Drops a byte order mark at the start of the stream, which may arrive in several pieces.
+    /// - Returns: nil while it is unknown whether there is one.
+    private mutating func withoutByteOrderMark(_ piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        let found: Int
+        switch start {
+        case .over: return piece
+        case .nothing: found = 0
+        case .mark(let count): found = count
+        }
+        var index = 0
+        while index < piece.count, found + index < 3, piece[index] == Self.byteOrderMark[found + index] { index += 1 }
+        if found + index == 3 {
+            start = .over
+            return UnsafeRawBufferPointer(rebasing: piece[index...])
+        }
+        if index == piece.count {
+            start = .mark(found + index)
+            return nil
+        }
+        start = .over
+        // What looked like the beginning of a mark was the beginning of a line.
+        partialLine = Array(Self.byteOrderMark[..<found])
+        return piece
+    }
+
+    private mutating func readLine(_ line: UnsafeRawBufferPointer, _ receive: (ServerSentEvent) throws -> Void) throws {
+        guard let first = line.first else { return try dispatch(receive) }
+        // Comments are often sent to keep a connection alive.
+        if first == UInt8(ascii: ":") { return }
+        let colon = line.firstIndex(of: UInt8(ascii: ":"))
+        let field = UnsafeRawBufferPointer(rebasing: line[..<(colon ?? line.count)])
+        var value = UnsafeRawBufferPointer(rebasing: line[(colon.map { $0 + 1 } ?? line.count)...])
+        if value.first == UInt8(ascii: " ") { value = UnsafeRawBufferPointer(rebasing: value.dropFirst()) }
+        switch field.count {
+        case 4 where field.elementsEqual("data".utf8):
+            guard data.count + value.count < limits.event else { throw Overflow.event(limit: limits.event) }
+            if hasData { data.append(UInt8(ascii: "\n")) }
+            hasData = true
+            data.append(contentsOf: value)
+        case 5 where field.elementsEqual("event".utf8): name = String(decoding: value, as: UTF8.self)
+        case 2 where field.elementsEqual("id".utf8):
+            if !value.contains(0) { idBuffer = String(decoding: value, as: UTF8.self) }
+        case 5 where field.elementsEqual("retry".utf8):
+            guard !value.isEmpty, value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return }
+            // A number too large for any clock counts as the longest delay.
+            retry = .milliseconds(Int64(String(decoding: value, as: UTF8.self)).map { min($0, Self.longestRetry) } ?? Self.longestRetry)
+        default: return
+        }
+    }
+
+    /// A day, in milliseconds.
+    private static let longestRetry: Int64 = 24 * 3600 * 1000
+
+    private mutating func dispatch(_ receive: (ServerSentEvent) throws -> Void) throws {
+        lastEventID = idBuffer
+        defer { (name, hasData) = ("", false) }
+        guard hasData else { return }
+        // Moved out, so that the event owns the only copy.
+        var event = ServerSentEvent(name: name, data: [], id: lastEventID)
+        swap(&event.data, &data)
+        try receive(event)
+    }
+}
+
+/// Finds the ends of lines in a piece. Each kind is searched for only once per occurrence, so that the cost does not depend on their mixture.
+private struct LineEnds {
+    private let bytes: UnsafeRawBufferPointer
+    /// The next line feed and carriage return at or after the position; the size of the piece if there is none.
+    private var feed = -1
+    private var carriageReturn = -1
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    mutating func next(from index: Int) -> Int? {
+        if feed < index { feed = find(UInt8(ascii: "\n"), from: index) }
+        if carriageReturn < index { carriageReturn = find(UInt8(ascii: "\r"), from: index) }
+        let end = min(feed, carriageReturn)
+        return end < bytes.count ? end : nil
+    }
+
+    private func find(_ byte: UInt8, from index: Int) -> Int {
+        guard let base = bytes.baseAddress, let found = memchr(base + index, Int32(byte), bytes.count - index) else { return bytes.count }
+        return base.distance(to: UnsafeRawPointer(found))
+    }
+}

@@ -1,0 +1,111 @@
+import FeathersCore
+import FeathersSupport
+import Foundation
+
+/// A fetch of a live query's result, in a task of its own, so that local changes are shown meanwhile. Dropping it cancels the task.
+///
+/// The task retains the service and its app, as the query does, but neither the query nor its iterator.
+final class LiveFetch: Sendable {
+    private let task: Task<Void, Never>
+
+    /// Starts a fetch.
+    /// - Parameters:
+    ///   - source: The query.
+    ///   - feed: Receives the result.
+    ///   - delay: How long to wait first, so that several events cause one fetch.
+    init<Record: Sendable>(_ source: LiveSource<Record>, _ feed: LiveFeed, after delay: Duration?) {
+        let id = UUID()
+        let sender = source.service.app.currentSender
+        feed.withState { state in
+            state.fetch = id
+            state.sender = sender
+        }
+        task = Task { await Self.run(source, feed, id, after: delay) }
+    }
+
+    deinit { task.cancel() }
+
+    private static func run<Record: Sendable>(
+        _ source: LiveSource<Record>, _ feed: LiveFeed, _ id: UUID, after delay: Duration?
+    ) async {
+        var pause = Duration.milliseconds(500)
+        var params = source.params.withoutQuery
+        // Events are applied to the result, so it must not come from a cache.
+        params.readsFromServer = true
+        do {
+            if let delay { try await source.clock.sleep(for: delay) }
+            while true {
+                let sender = source.service.app.currentSender
+                let began: (request: Query, asked: Int, tick: Int)? = feed.withState { state in
+                    guard state.fetch == id else { return nil }
+                    state.sender = sender
+                    return state.view.fetchBegan()
+                }
+                guard let began else { return }
+                do {
+                    let page = try source.read(await source.service.find(began.request, params: params))
+                    feed.change { state in
+                        guard state.fetch == id else { return }
+                        state.fetch = nil
+                        do { try state.view.fetched(page, asked: began.asked, at: began.tick) } catch { state.failure = error }
+                    }
+                    return
+                } catch {
+                    let hasContent = feed.withState { $0.hasShown || $0.view.hasContent }
+                    switch FetchFailure(error, sender, mayRetry: hasContent || source.service.app.showsLocalData) {
+                    case .nothingToShow:
+                        return feed.change { state in
+                            guard state.fetch == id else { return }
+                            state.view.fetchEnded()
+                            (state.fetch, state.isWaitingForUser, state.view.showsWithoutBase) = (nil, true, true)
+                        }
+                    case .retry:
+                        feed.change { state in
+                            guard state.fetch == id else { return }
+                            state.view.fetchEnded()
+                            state.view.showsWithoutBase = true
+                        }
+                        try await source.clock.sleep(for: pause * Double.random(in: 0.5...1))
+                        pause = min(pause * 2, .seconds(30))
+                    case .end: throw error
+                    }
+                }
+            }
+        } catch {
+            guard !Task.isCancelled else { return }
+            feed.change { if $0.fetch == id { $0.failure = error } }
+        }
+    }
+}
+
+/// The consequence of a failed fetch.
+private enum FetchFailure {
+    case retry
+    /// There is nothing to show until the signed-in user changes.
+    case nothingToShow
+    case end
+
+    /// - Parameter mayRetry: Whether something is shown already, or could be.
+    init(_ error: any Error, _ sender: RequestSender, mayRetry: Bool) {
+        guard let error = error as? FeathersError else {
+            self = .end
+            return
+        }
+        if !sender.isCurrent, error.code == .notAuthenticated {
+            // Another user has signed in meanwhile. The gap that reports it has yet to arrive.
+            self = .nothingToShow
+        } else if mayRetry, sender.identity == nil, error.code == .notAuthenticated || error.code == .forbidden {
+            // No one is signed in, so there is nothing to show until the next sign-in.
+            self = .nothingToShow
+        } else if mayRetry, [.unavailable, .timeout, .badGateway, .tooManyRequests].contains(error.code) {
+            self = .retry
+        } else {
+            self = .end
+        }
+    }
+}
+
+extension FeathersApp {
+    /// Whether the app keeps data on this device, so that a live query can begin without a server.
+    var showsLocalData: Bool { localStore != nil }
+}

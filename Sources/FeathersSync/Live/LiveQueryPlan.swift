@@ -1,0 +1,140 @@
+import FeathersCore
+
+/// The prepared form of a live query: the request to send, and how to match and place the records of events.
+struct LiveQueryPlan: Sendable {
+    /// The query to send. Its limit is higher than the one shown, it selects every property that sorting needs, and it sorts by the id last, which
+    /// makes the order total.
+    let request: Query
+    /// The number of records that the query shows; nil if it has no limit.
+    let limit: Int?
+    /// The number of records fetched beyond the limit, so that few removals need a fetch.
+    let headroom: Int
+    /// The number of records before the first one shown.
+    let skip: Int
+    /// Nil if the query uses operators that cannot be evaluated locally.
+    private let matcher: QueryMatcher?
+    /// Operators at the top level of the query, such as `$search`, with their operands.
+    private var recordTests: [(test: QueryOperator, operand: JSONValue)] = []
+    /// Whether the query excludes any record.
+    let hasConditions: Bool
+    /// Nil if the query does not sort.
+    let sorter: QuerySorter?
+    /// The name of the records' id property.
+    let id: String
+    private let selection: QuerySelection?
+
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - id: The name of the records' id property.
+    ///   - operators: Closures for operators that are not Feathers' own.
+    /// - Throws: ``FeathersError/Code/badRequest`` naming the part of the query that is not valid.
+    init(_ query: Query, id: String, operators: [QueryOperator] = []) throws(FeathersError) {
+        self.id = id
+        var conditions = query
+        for test in operators {
+            guard let operand = query.json[test.name] else { continue }
+            conditions.json[test.name] = nil
+            recordTests.append((test, operand))
+        }
+        hasConditions = query.json.contains { !["$limit", "$skip", "$sort", "$select"].contains($0.key) }
+        matcher = try? QueryMatcher(conditions, operators: operators)
+        selection = try QuerySelection(query, keeping: id)
+        skip = try Self.count("$skip", in: query) ?? 0
+        limit = try Self.count("$limit", in: query)
+        headroom = limit.map { min(max($0 / 2, 1), 25, .max - $0) } ?? 0
+
+        var request = query
+        if let limit, limit > 0 { request.json["$limit"] = .integer(Int64(limit + headroom)) }
+        if case .object(let sort)? = query.json["$sort"], sort[id] == nil { request = request.sorted(by: id) }
+        sorter = try QuerySorter(request)
+        self.request = request.selectingSortedProperties()
+    }
+
+    /// Whether the query can be evaluated locally. If not, every event of the service may change the result.
+    var canMatch: Bool { matcher != nil }
+
+    /// Returns whether a record meets the query's conditions. False if the query cannot be evaluated locally.
+    func matches(_ record: JSONValue) -> Bool {
+        guard let matcher, matcher.matches(record) else { return false }
+        return recordTests.allSatisfy { $0.test.matches(record, $0.operand) ?? false }
+    }
+
+    /// Returns the query to send when so many records are hidden by pending writes.
+    func request(hiding count: Int) -> Query {
+        guard let limit, limit > 0, count > 0 else { return request }
+        var request = request
+        request.json["$limit"] = .integer(Int64(limit) + Int64(headroom) + Int64(count))
+        return request
+    }
+
+    /// Returns the text of a record's id, so that `1` and `"1"` are the same record, as on the server; nil if the record has no id.
+    func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.description }
+
+    /// Returns the properties that the query selects.
+    func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }
+
+    private static func count(_ name: String, in query: Query) throws(FeathersError) -> Int? {
+        guard let value = query.json[name] else { return nil }
+        let count = value.integer.map { Int(clamping: $0) } ?? value.string.flatMap { Int($0) }
+        guard let count, count >= 0 else {
+            throw FeathersError(.badRequest, "A live query needs a '\(name)' that is an integer, 0 or greater", execution: .neverSent)
+        }
+        return count
+    }
+}
+
+/// The order of a live result, if it is known locally.
+enum LiveOrder: Sendable {
+    /// The query sorts, and the server's response is in the same order as a local sort.
+    case sorted(QuerySorter)
+    /// The query does not sort: new records come last.
+    case arrival
+    /// The query sorts, but the server's order differs from a local sort, for example because of another collation.
+    case foreign(QuerySorter)
+
+    init(_ sorter: QuerySorter?, of entries: [LiveWindow.Entry]) {
+        guard let sorter else {
+            self = .arrival
+            return
+        }
+        let isSorted = zip(entries, entries.dropFirst()).allSatisfy { !sorter.areInIncreasingOrder($1.record, $0.record) }
+        self = isSorted ? .sorted(sorter) : .foreign(sorter)
+    }
+
+    /// Returns whether a record that changes from `old` to `new` keeps its index.
+    func keepsIndex(_ old: JSONValue, _ new: JSONValue) -> Bool {
+        switch self {
+        case .arrival: true
+        case .sorted(let sorter), .foreign(let sorter): !sorter.areInIncreasingOrder(old, new) && !sorter.areInIncreasingOrder(new, old)
+        }
+    }
+
+    /// Returns the index at which to insert a record in this order. In a foreign order, it is approximate.
+    func insertionIndex(for record: JSONValue, in entries: [LiveWindow.Entry]) -> Int {
+        switch self {
+        case .arrival: entries.count
+        case .sorted(let sorter), .foreign(let sorter): entries.firstIndex(after: { !sorter.areInIncreasingOrder(record, $0) })
+        }
+    }
+
+    /// Returns the index of an entry, by a search in the order if possible.
+    func index(of entry: LiveWindow.Entry, in entries: [LiveWindow.Entry]) -> Int? {
+        if case .sorted(let sorter) = self {
+            let first = entries.firstIndex(after: { sorter.areInIncreasingOrder($0, entry.record) })
+            if first < entries.count, entries[first].version == entry.version { return first }
+        }
+        return entries.firstIndex { $0.version == entry.version }
+    }
+}
+
+extension [LiveWindow.Entry] {
+    /// Returns the index of the first entry that is not before a position, by bisection.
+    fileprivate func firstIndex(after isBefore: (JSONValue) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(self[middle].record) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,354 @@
+import FeathersCore
+import Foundation
+
+/// What a live query shows: what the server last reported (the base), with the pending writes applied one by one. A state machine without I/O.
+///
+/// Pending writes are kept as writes, not as images of records, so that any of them can be taken back. A write leaves in the same step in which the base
+/// takes its result. If the base may be newer than the result, the write stays applied, already confirmed, until an event or a fetch shows it.
+struct LiveView: Sendable {
+    /// A record whose row differs from the base.
+    struct Shadow: Sendable {
+        /// The row; nil if the record is hidden, or belongs after the known part.
+        var row: LiveWindow.Entry?
+        /// The record with the pending writes; nil if they remove it from the result.
+        var record: JSONValue?
+        var state: RecordState
+    }
+
+    var base: LiveWindow
+    /// Where the base comes from.
+    private(set) var source = ResultSource.kept(since: .distantPast)
+    /// Whether the base has been fetched, or restored from disk.
+    private(set) var isKnown = false
+    /// Whether pending writes are shown although there is no base, because the server cannot be reached.
+    var showsWithoutBase = false
+    /// The states of the rows that are not confirmed, by their versions.
+    var states: [Int: RecordState] = [:]
+    /// The keys under which rows were shown before the server assigned an id.
+    private(set) var aliases: [String: String] = [:]
+
+    let confirmedOnly: Bool
+    private let route: [String: String]
+    private(set) var writes: [LiveWrite] = []
+    /// Executed writes whose events have not arrived, by record. A different event that arrives first may be older.
+    private var echoes: [String: [LiveWrite]] = [:]
+    var shadows: [String: Shadow] = [:]
+    /// The rows with the pending writes; nil if there are no shadows, so that the base is shown as it is.
+    var rows: [LiveWindow.Entry]?
+    /// When events were last missed.
+    private var missedAt = 0
+    /// Counts fetches and results, to tell which came first.
+    private var tick = 0
+    /// Events since the current fetch began; nil if none is in flight. They are applied to its result too.
+    private var log: [ServiceEvent]?
+    private var missedDuringFetch = false
+    /// Whether the last fetch tried to make up for hidden records.
+    private var hasRefilled = false
+
+    init(_ plan: LiveQueryPlan, confirmedOnly: Bool = false, route: [String: String] = [:]) {
+        (base, self.confirmedOnly, self.route) = (LiveWindow(plan), confirmedOnly, route)
+    }
+
+    var id: String { base.plan.id }
+
+    /// The rows to show, in order.
+    var visible: ArraySlice<LiveWindow.Entry> {
+        guard isKnown || showsWithoutBase else { return [] }
+        return rows?.prefix(base.limit) ?? base.visible
+    }
+
+    /// The rows that pending writes have made.
+    var written: [LiveWindow.Entry] { shadows.values.compactMap(\.row) }
+
+    /// Whether anything can be shown.
+    var hasContent: Bool { isKnown || showsWithoutBase && rows?.isEmpty == false }
+
+    /// Whether the result must be fetched. Executed writes that nothing shows yet need a fetch too.
+    var needsFetch: Bool {
+        if base.needsFetch || base.plan.limit != 0 && writes.contains(where: { $0.results != nil }) { return true }
+        guard let rows, !hasRefilled, !base.isComplete else { return false }
+        return rows.count < base.limit
+    }
+
+    /// The number of records of the base that pending writes hide.
+    var hiddenCount: Int { shadows.count { $0.value.row == nil && base[$0.key] != nil } }
+
+    /// The number of records in the whole result, pending writes included; nil if it is not known.
+    var total: Int? {
+        guard isKnown, let total = base.total else { return nil }
+        return shadows.reduce(total) { count, shadow in
+            count + (shadow.value.record != nil ? 1 : 0) - (base[shadow.key] != nil ? 1 : 0)
+        }
+    }
+
+    /// Returns the server's record with a key; nil if it is not known.
+    func known(_ key: String) -> JSONValue? { isKnown ? base[key]?.record : nil }
+}
+
+// MARK: - The base
+
+extension LiveView {
+    /// Restores a result from disk. It is shown until the server responds.
+    mutating func restored(_ page: Paginated<JSONValue>, isComplete: Bool, since date: Date) throws(FeathersError) {
+        try base.fetched(page, asked: isComplete ? .max : 0)
+        base.missedEvents()
+        (isKnown, source) = (true, .kept(since: date))
+        rebuild()
+    }
+
+    /// Adds the result of an executed write to a result from disk that may lack it.
+    mutating func restored(_ executed: ExecutedWrite) {
+        guard isKnown, let name = EventName(endOf: executed.write.method), executed.write.route == route else { return }
+        var write = LiveWrite(executed.write, number: 0, id: id)
+        for (key, record) in write.records(in: executed.result.result, id: id) ?? [:] where base[key]?.record != record {
+            _ = base.received(ServiceEvent(path: executed.write.path, name: name, data: record), isRepeated: true)
+        }
+        rebuild()
+    }
+
+    /// Records that a fetch begins.
+    /// - Returns: The request, the number of records it asks for, and the time of the fetch for ``fetched(_:asked:at:)``.
+    mutating func fetchBegan() -> (request: Query, asked: Int, tick: Int) {
+        tick += 1
+        (log, missedDuringFetch) = ([], false)
+        let hidden = hiddenCount
+        let asked = base.plan.limit.map { $0 + base.plan.headroom + hidden } ?? .max
+        return (base.plan.request(hiding: hidden), asked, tick)
+    }
+
+    /// Applies the server's response. Events that arrived meanwhile are applied again, because the response may not include them.
+    mutating func fetched(_ page: Paginated<JSONValue>, asked: Int, at begin: Int) throws(FeathersError) {
+        let old = base
+        try base.fetched(page, asked: asked)
+        for event in log ?? [] { _ = base.received(event, isRepeated: true) }
+        if missedDuringFetch { base.missedEvents() }
+        for key in echoes.keys where base[key] != nil {
+            for index in echoes[key, default: []].indices { echoes[key]?[index].isPlaced = true }
+        }
+        (log, missedDuringFetch, hasRefilled) = (nil, false, true)
+        (isKnown, source) = (true, .server)
+        // The response includes every write whose result arrived before the request was sent. Older events may still follow.
+        for write in writes where write.results != nil && write.executedAt < begin { expectEcho(of: write) }
+        writes.removeAll { $0.results != nil && $0.executedAt < begin }
+        // It may lack those that were executed while it was on its way.
+        for expected in echoes.values {
+            let first = expected.firstIndex { $0.executedAt > begin && !isShown($0) }
+            for write in expected[(first ?? expected.count)...] { restore(write) }
+        }
+        // Events before a gap never arrive.
+        for (key, expected) in echoes {
+            let rest = expected.filter { $0.executedAt > begin || $0.executedAt > missedAt }
+            echoes[key] = rest.isEmpty ? nil : rest
+        }
+        // A write that is shown stays applied if an earlier one does, which would hide it.
+        var unsettled: Set<String> = []
+        writes = writes.filter { write in
+            guard write.results != nil else { return true }
+            if isShown(write), unsettled.isDisjoint(with: write.keys) { return false }
+            unsettled.formUnion(write.keys)
+            return true
+        }
+        for index in writes.indices where writes[index].isSending { writes[index].isTouched = true }
+        if writes.contains(where: \.isSending) {
+            for entry in base.entries where old[entry.key] == nil { adopt(entry.key, entry.record) }
+        }
+        rebuild()
+    }
+
+    /// Records that a fetch failed or was given up.
+    mutating func fetchEnded() { (log, missedDuringFetch) = (nil, false) }
+
+    /// Records that events were missed.
+    mutating func missedEvents() {
+        base.missedEvents()
+        missedAt = tick
+        if log != nil { missedDuringFetch = true }
+    }
+
+    /// Clears everything that belongs to a user.
+    mutating func clear() {
+        base.clear()
+        (echoes, aliases, log, isKnown, showsWithoutBase) = ([:], [:], nil, false, false)
+        source = .kept(since: .distantPast)
+        rebuild()
+    }
+
+    /// Applies an event of the service.
+    mutating func received(_ event: ServiceEvent) {
+        guard let key = base.plan.key(of: event.data) else { return }
+        if log != nil {
+            // A fetch that is outrun by so many events is repeated.
+            if log?.count ?? 0 < 1000 { log?.append(event) } else { (log, missedDuringFetch) = ([], true) }
+        }
+        if isEcho(event, key) { return }
+        for index in writes.indices where writes[index].isSending && writes[index].keys.contains(key) {
+            writes[index].isTouched = true
+            if writes[index].seen.count < 8 { writes[index].seen.append(event.data) }
+        }
+        // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied.
+        let record = event.name == .removed ? nil : event.data
+        let expected = echoes.removeValue(forKey: key) ?? []
+        let first = expected.firstIndex { !$0.isShown(by: record, key: key, id: id) }
+        for write in expected[(first ?? expected.count)...] { restore(write) }
+        if event.name == .created, base[key] == nil { adopt(key, event.data) }
+        if base.received(event) { hasRefilled = false }
+        if let last = writes.last(where: { $0.caused(event, key: key) }) { _ = settle(before: last.number + 1, [key]) }
+        rebuildIfShadowed()
+    }
+
+    /// Returns whether an event is the one that an executed write was expected to cause.
+    private mutating func isEcho(_ event: ServiceEvent, _ key: String) -> Bool {
+        guard let expected = echoes[key], let index = expected.lastIndex(where: { $0.caused(event, key: key) })
+        else { return false }
+        let rest = Array(expected[(index + 1)...])
+        echoes[key] = rest.isEmpty ? nil : rest
+        // Without an order, records are in the order of their events, which may not be the order of the responses.
+        if event.name == .created, !expected[index].isPlaced, base.moveToEnd(key) { rebuildIfShadowed() }
+        return true
+    }
+
+    private func isShown(_ write: LiveWrite) -> Bool {
+        write.targets.allSatisfy { target in
+            if let entry = base[target.key] { return write.isShown(by: entry.record, key: target.key, id: id) }
+            guard write.write.method != .remove, let record = write.results?[target.key] else { return true }
+            // A record beyond the known part, or outside the result, is not expected in the base.
+            let isBeyond = !base.isComplete && base.order.insertionIndex(for: record, in: base.entries) == base.entries.count
+            return isBeyond || !base.plan.matches(record)
+        }
+    }
+
+    /// Ends executed writes to some records, because a later result or event includes them.
+    private mutating func settle(before number: Int, _ keys: [String]) -> [LiveWrite] {
+        let settled = writes.filter { $0.results != nil && $0.number < number && !Set(keys).isDisjoint(with: $0.keys) }
+        writes.removeAll { write in settled.contains { $0.write.id == write.write.id } }
+        return settled
+    }
+
+    /// Applies a write again whose result the base has lost.
+    private mutating func restore(_ write: LiveWrite) {
+        for (key, expected) in echoes {
+            let rest = expected.filter { $0.write.id != write.write.id }
+            echoes[key] = rest.isEmpty ? nil : rest
+        }
+        guard !writes.contains(where: { $0.write.id == write.write.id }) else { return }
+        var write = write
+        write.restorations += 1
+        writes.insert(write, at: writes.firstIndex { $0.number > write.number } ?? writes.count)
+    }
+}
+
+// MARK: - Writes
+
+extension LiveView {
+    /// Replaces the pending writes, for another user or at the beginning.
+    mutating func replaceWrites(_ items: [OutboxQueue.Item]) {
+        writes = items.filter { $0.write.route == route }.map { item in
+            var write = LiveWrite(item.write, number: item.number, id: id)
+            write.failure = item.failure
+            if case .sending = item.stage { write.isSending = true }
+            if item.mayHaveExecuted { write.isSending = true }
+            write.isTouched = write.isSending
+            return write
+        }
+        echoes = [:]
+        rebuild()
+    }
+
+    /// Applies a change of the outbox.
+    mutating func apply(_ change: OutboxChange) {
+        switch change {
+        case .queued(let write, let number):
+            guard write.route == route else { return }
+            let added = made(write, number)
+            writes.append(added)
+            hasRefilled = false
+            refresh(added.keys)
+        case .changed(let write, let failure, let isSending):
+            guard let index = index(of: write.id) else { return }
+            let old = writes[index]
+            if old.write != write { writes[index] = made(write, old.number) }
+            writes[index].failure = failure
+            // Whatever came of an attempt, events may still show it.
+            if isSending, !writes[index].isSending {
+                (writes[index].isSending, writes[index].isTouched, writes[index].seen) = (true, false, [])
+            }
+            guard old.write != write || (old.failure == nil) != (failure == nil) else { return }
+            refresh(old.keys + writes[index].keys)
+        case .discarded(let id):
+            guard let index = index(of: id) else { return }
+            let keys = writes.remove(at: index).keys
+            refresh(keys)
+        case .executed(let id, let result): executed(id, result.value)
+        }
+    }
+
+    /// Returns a write with the keys that the server has already assigned.
+    private func made(_ write: OutboxWrite, _ number: Int) -> LiveWrite {
+        var made = LiveWrite(write, number: number, id: id)
+        for (key, first) in aliases { made.rename(first, to: key) }
+        return made
+    }
+
+    private func index(of id: UUID) -> Int? { writes.firstIndex { $0.write.id == id } }
+
+    private mutating func executed(_ writeID: UUID, _ result: JSONValue) {
+        guard let index = index(of: writeID) else { return }
+        var write = writes.remove(at: index)
+        let old = write.targets
+        tick += 1
+        write.executedAt = tick
+        let records = write.records(in: result, id: id)
+        write.results = records ?? [:]
+        for (before, now) in zip(old, write.targets) where before.key != now.key {
+            rename(before.firstKey, to: now.key)
+            // Another write may have made the record that this one was taken for.
+            if let taken = base[before.key] { adopt(before.key, taken.record) }
+        }
+        if records == nil {
+            // Only a fetch can show what the write did.
+            restore(write)
+        } else if !write.isTouched {
+            for earlier in settle(before: write.number, write.keys) { expectEcho(of: earlier) }
+            for (key, record) in write.results ?? [:] {
+                if base[key]?.record != record, let name = EventName(endOf: write.write.method) {
+                    _ = base.received(ServiceEvent(path: write.write.path, name: name, data: record))
+                }
+            }
+            expectEcho(of: write)
+        } else if write.targets.allSatisfy({ target in write.results?[target.key].map(write.seen.contains) ?? false }) {
+            // Its event has arrived, so the base shows the same or something newer.
+            _ = settle(before: write.number, write.keys)
+        } else if isShown(write) {
+            for earlier in settle(before: write.number, write.keys) { expectEcho(of: earlier) }
+            expectEcho(of: write)
+        } else {
+            restore(write)
+        }
+        hasRefilled = false
+        rebuild()
+    }
+
+    /// Waits for the events of an executed write. If other events keep coming instead, the server does not send them.
+    private mutating func expectEcho(of write: LiveWrite) {
+        guard write.restorations < 8 else { return }
+        if echoes.count >= 1000 { echoes = [:] }
+        for key in write.keys { echoes[key, default: []].append(write) }
+    }
+
+    /// Takes a new record of the server's for the one that a pending write is creating.
+    private mutating func adopt(_ key: String, _ record: JSONValue) {
+        guard !writes.contains(where: { $0.keys.contains(key) }) else { return }
+        for write in writes {
+            guard let target = write.match(for: record, id: id) else { continue }
+            return rename(target.firstKey, to: key)
+        }
+    }
+
+    /// Records the key that the server has assigned to a created record. The row keeps its identity.
+    private mutating func rename(_ first: String, to key: String) {
+        for old in aliases where old.value == first { aliases[old.key] = nil }
+        aliases[key] = first
+        for index in writes.indices { writes[index].rename(first, to: key) }
+        rebuild()
+    }
+}

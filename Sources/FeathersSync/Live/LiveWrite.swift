@@ -1,0 +1,170 @@
+import FeathersCore
+import Foundation
+
+/// A queued write as a live query sees it: the records it concerns, and how far it has come.
+struct LiveWrite: Sendable {
+    /// A record that the write creates or changes.
+    struct Target: Sendable {
+        /// The key before the server has assigned one.
+        let firstKey: String
+        /// The key by which the record is known now.
+        var key: String
+        let data: JSONValue?
+        /// Whether the record has no id of its own yet.
+        var isProvisional: Bool
+    }
+
+    var write: OutboxWrite
+    /// The position in the order of all writes.
+    let number: Int
+    private(set) var targets: [Target]
+    /// Whether an attempt is in flight or may have been executed, so that events may already show the write.
+    var isSending = false
+    var failure: OutboxFailure?
+    /// The server's records by key, once the write was executed.
+    var results: [String: JSONValue]?
+    /// Events since the write was sent. If there are any, the result may be older than they are.
+    var seen: [JSONValue] = []
+    /// Whether the base may have changed since the write was sent.
+    var isTouched = false
+    /// Whether a fetch has shown the place of a created record.
+    var isPlaced = false
+    /// How often the write was applied again after its result had been taken.
+    var restorations = 0
+    /// When the result arrived, in the order of the fetches.
+    var executedAt = 0
+
+    /// - Parameters:
+    ///   - write: The queued write.
+    ///   - number: Its position in the queue.
+    ///   - id: The name of the records' id property.
+    init(_ write: OutboxWrite, number: Int, id: String) {
+        (self.write, self.number) = (write, number)
+        switch (write.method, write.recordID, write.data) {
+        case (.create, _, .array(let elements)?):
+            targets = elements.indices.map { Self.target(elements[$0], id, provisional: write.provisionalKey(at: $0)) }
+        case (.create, _, let data?): targets = [Self.target(data, id, provisional: write.provisionalKey())]
+        case (_, let record?, let data):
+            targets = [Target(firstKey: record.description, key: record.description, data: data, isProvisional: false)]
+        default: targets = []
+        }
+    }
+
+    private static func target(_ data: JSONValue, _ id: String, provisional: String) -> Target {
+        let key = data[id].flatMap { ServiceID($0) }?.description
+        return Target(firstKey: key ?? provisional, key: key ?? provisional, data: data, isProvisional: key == nil)
+    }
+
+    var keys: [String] { targets.map(\.key) }
+
+    /// Whether the write changes what is shown. A refused one no longer does, except for a record that exists nowhere else.
+    func isEffective(confirmedOnly: Bool) -> Bool {
+        if results != nil { return true }
+        guard !confirmedOnly else { return false }
+        guard let failure, failure.reason != .unknown else { return true }
+        return write.method == .create
+    }
+
+    /// Records the key that the server has assigned to a record.
+    mutating func rename(_ first: String, to key: String) {
+        for index in targets.indices where targets[index].firstKey == first {
+            targets[index].key = key
+            targets[index].isProvisional = false
+        }
+    }
+
+    /// Applies the write to a record.
+    /// - Parameter id: The name of the records' id property.
+    /// - Returns: The record after the write; nil if there is none.
+    func apply(to record: JSONValue?, key: String, id: String) -> JSONValue? {
+        guard let target = targets.first(where: { $0.key == key }) else { return record }
+        switch write.method {
+        case .create: return record ?? target.record(id)
+        case .update: return target.data.map { $0.setting(id, to: record?[id] ?? write.recordID?.json ?? .string(key)) }
+        case .patch: return record?.merging(target.data, keeping: id)
+        case .remove: return nil
+        default: return record
+        }
+    }
+
+    /// Returns whether a record shows the write, so that applying it again would change nothing.
+    func isShown(by record: JSONValue?, key: String, id: String) -> Bool {
+        switch write.method {
+        case .create: record != nil
+        case .remove: record == nil
+        default: record.map { $0.merging(targets.first { $0.key == key }?.data, keeping: id) == $0 } ?? false
+        }
+    }
+
+    /// Returns whether an event is the one that this executed write caused.
+    func caused(_ event: ServiceEvent, key: String) -> Bool {
+        guard let results, EventName(endOf: write.method) == event.name else { return false }
+        return event.name == .removed || results[key] == event.data
+    }
+
+    /// Returns the server's records from the result of the write, by key; nil if the result does not contain them.
+    mutating func records(in result: JSONValue, id: String) -> [String: JSONValue]? {
+        // A selection is not the record.
+        let records = write.query.json["$select"] == nil ? (result.array ?? [result]) : []
+        var found: [String: JSONValue] = [:]
+        for (index, target) in targets.enumerated() {
+            if write.method == .remove {
+                found[target.key] = [id: write.recordID?.json ?? .null]
+            } else {
+                guard index < records.count, records[index].object != nil,
+                    let key = records[index][id].flatMap({ ServiceID($0) })?.description, key == target.key || write.method == .create
+                else { return nil }
+                targets[index].key = key
+                targets[index].isProvisional = false
+                found[key] = records[index]
+            }
+        }
+        return found
+    }
+
+    /// Returns the record without an id that a new record of the server's probably is.
+    func match(for record: JSONValue, id: String) -> Target? {
+        guard write.method == .create, isSending, results == nil else { return nil }
+        return targets.first { target in
+            guard target.isProvisional, let object = target.data?.object else { return false }
+            return object.allSatisfy { name, value in name == id || record[name] == value }
+        }
+    }
+}
+
+extension LiveWrite.Target {
+    /// The record to show until the server has responded.
+    fileprivate func record(_ id: String) -> JSONValue? {
+        guard let data, data.object != nil else { return nil }
+        return data[id].flatMap { ServiceID($0) } == nil ? data.setting(id, to: .string(key)) : data
+    }
+}
+
+extension OutboxWrite {
+    /// Returns the id by which a created record is known until the server has assigned one.
+    /// - Parameter index: The index of the record in the data, if that is an array.
+    func provisionalKey(at index: Int? = nil) -> String { index.map { "\(id.text)-\($0)" } ?? id.text }
+}
+
+extension JSONValue {
+    /// The provisional id `text` as a negative integer, for models whose id is a number.
+    static func provisionalNumber(for text: String) -> JSONValue {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        // 52 bits, which JavaScript represents exactly, and so that the number fits in every kind of `Int`.
+        return .integer(-Int64(hash >> 12) - 1)
+    }
+
+    fileprivate func setting(_ name: String, to value: JSONValue) -> JSONValue {
+        guard case .object(var object) = self else { return self }
+        object[name] = value
+        return .object(object)
+    }
+
+    /// Returns the object with the properties of another one, as `patch` merges them.
+    func merging(_ changes: JSONValue?, keeping id: String) -> JSONValue {
+        guard case .object(var object) = self, let changes = changes?.object else { return self }
+        for (name, value) in changes where name != id { object[name] = value }
+        return .object(object)
+    }
+}

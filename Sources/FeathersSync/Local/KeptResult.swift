@@ -1,0 +1,104 @@
+import FeathersCore
+import FeathersSupport
+import Foundation
+
+/// What a kept result belongs to: a user, a service and a query.
+struct KeptResultKey: Sendable, Hashable {
+    let identity: Identity?
+    let path: String
+    /// Everything else that the result depends on.
+    let text: String
+
+    /// The name of the file. It reveals neither the user nor the query.
+    var fileName: String { "\(identity.map(Self.prefix) ?? "none-")\(Self.digest("\(path)\n\(text)").prefix(40))" }
+
+    static func prefix(of identity: Identity) -> String { "\(digest(identity.name).prefix(24))-" }
+
+    private static func digest(_ text: String) -> String { SHA256.hex(Array(text.utf8)) }
+}
+
+/// The last result of a live query as the server reported it, without queued writes.
+struct KeptResult: Sendable {
+    let page: Paginated<JSONValue>
+    /// Whether no record follows the last one.
+    let isComplete: Bool
+    /// When the server's data was last up to date.
+    let date: Date
+
+    /// Takes the result of a view; nil if it was not fetched for the key's user, or if that user has left.
+    init?(_ state: LiveFeed.State, for key: KeptResultKey) {
+        guard state.isCurrent, state.sender?.identity == key.identity, state.view.isKnown, state.view.source == .server else { return nil }
+        let base = state.view.base
+        page = Paginated(
+            data: base.entries.map(\.record), total: base.total, limit: base.limit == .max ? nil : base.limit, skip: base.plan.skip)
+        (isComplete, date) = (base.isComplete, Date())
+    }
+}
+
+// MARK: - The file
+
+extension KeptResult {
+    /// Why a file cannot be used.
+    enum Failure: Error, CustomStringConvertible {
+        case damaged
+        case otherVersion
+        case otherQuery
+
+        var description: String {
+            switch self {
+            case .damaged: "it is damaged"
+            case .otherVersion: "it was written by another version"
+            case .otherQuery: "it belongs to another query"
+            }
+        }
+    }
+
+    private static let magic = Array("FKEPT1".utf8)
+    private static let headerLength = 10
+
+    /// Returns the contents of the file: a marker, a checksum, and JSON.
+    func bytes(of key: KeptResultKey) throws -> [UInt8] {
+        var json: JSONObject = [
+            "path": .string(key.path), "text": .string(key.text), "date": .number(date.timeIntervalSinceReferenceDate),
+            "isComplete": .bool(isComplete), "data": .array(page.data),
+        ]
+        if let identity = key.identity { json["identity"] = .string(identity.name) }
+        if let total = page.total { json["total"] = .integer(Int64(total)) }
+        if let limit = page.limit { json["limit"] = .integer(Int64(limit)) }
+        let payload = try JSONValue.object(json).serialized()
+        let checksum = CRC32.checksum(of: payload)
+        return Self.magic + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: checksum >> $0) } + payload
+    }
+
+    init(_ bytes: [UInt8], of key: KeptResultKey) throws {
+        guard bytes.count >= Self.headerLength else { throw Failure.damaged }
+        guard bytes.starts(with: Self.magic) else {
+            throw bytes.starts(with: Self.magic.dropLast()) ? Failure.otherVersion : Failure.damaged
+        }
+        let payload = bytes[Self.headerLength...]
+        let checksum = bytes[Self.magic.count..<Self.headerLength].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        guard CRC32.checksum(of: payload) == checksum else { throw Failure.damaged }
+        let json = try JSONValue(parsing: payload, maximumDepth: 2048)
+        guard json["path"]?.string == key.path, json["text"]?.string == key.text, json["identity"]?.string == key.identity?.name else {
+            throw Failure.otherQuery
+        }
+        guard let seconds = json["date"]?.number, let data = json["data"]?.array else { throw Failure.damaged }
+        func count(_ name: String) -> Int? { json[name]?.integer.flatMap { Int(exactly: $0) } }
+        page = Paginated(data: data, total: count("total"), limit: count("limit"))
+        (isComplete, date) = (json["isComplete"]?.bool ?? false, Date(timeIntervalSinceReferenceDate: seconds))
+    }
+}
+
+extension LiveSource {
+    /// Returns the key under which the query's result is kept for a user.
+    func keptKey(for identity: Identity?) -> KeptResultKey {
+        let query = params.query.joined(with: query)
+        let values: JSONObject = [
+            "query": .object(query.json), "id": .string(id),
+            "route": .object(JSONObject(params.route.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })),
+            "headers": .object(JSONObject(params.headers.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })),
+        ]
+        let text = (try? JSONValue.object(values).serialized()).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return KeptResultKey(identity: identity, path: service.path, text: text)
+    }
+}

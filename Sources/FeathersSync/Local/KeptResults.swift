@@ -1,0 +1,196 @@
+import FeathersCore
+import FeathersSupport
+import Foundation
+
+/// The last results of live queries, a file each, read and written on a dedicated thread.
+actor KeptResults {
+    /// A changed result that must be written.
+    private enum Change: Sendable {
+        /// Retained until it is written, so that a query that has just ended is kept too.
+        case feed(LiveFeed)
+        /// Taken while the app is not running, so that the query is not retained.
+        case result(KeptResult)
+    }
+
+    private struct Waiting: Sendable {
+        var changes: [KeptResultKey: Change] = [:]
+        var wake: AsyncStream<Void>.Continuation?
+        /// The users whose results must be removed.
+        var leavers: Set<Identity> = []
+        var user: Identity?
+    }
+
+    private static let suffix = ".result"
+    /// The size above which a result is not kept.
+    private static let maximumResult = 32 * 1024 * 1024
+
+    private let store: LocalStore
+    private let outboxFile: URL
+    private let path: String
+    private nonisolated let clock: RelativeClock
+    private nonisolated let waiting = Locked(Waiting())
+    private let executor = DiskExecutor(label: "feathers.local-store")
+    private var directory: SafeDirectory?
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ store: LocalStore, outboxFile: URL) {
+        (self.store, self.outboxFile) = (store, outboxFile)
+        path = store.folder.appending(path: "results", directoryHint: .isDirectory).path
+        clock = RelativeClock(store.clock)
+    }
+
+    // MARK: Reading
+
+    /// Puts the last result of a query into its view, and in a store of another process the queued writes too.
+    func restore(_ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics) {
+        if store.isReadOnly { showWrites(key, in: feed, diagnostics) }
+        let name = key.fileName + Self.suffix
+        do {
+            guard let bytes = try openDirectory()?.open(name)?.readAll(atMost: Self.maximumResult) else { return }
+            let result = try KeptResult(bytes, of: key)
+            feed.withState { state in
+                // A fetch or a change of user may have been faster.
+                guard sender.isCurrent, state.sender == nil else { return }
+                state.sender = sender
+                do { try state.view.restored(result.page, isComplete: result.isComplete, since: result.date) } catch { state.view.clear() }
+            }
+        } catch {
+            diagnostics.log(
+                .warning, .localStore, "The kept result of service '\(key.path)' cannot be used and is ignored: \(error)",
+                [.path: .string(key.path)], error: error)
+        }
+    }
+
+    private func showWrites(_ key: KeptResultKey, in feed: LiveFeed, _ diagnostics: Diagnostics) {
+        do {
+            var queue = OutboxQueue(limit: 1, retry: OutboxRetry())
+            queue.identityChanged(to: key.identity)
+            for stored in try Journal.peek(at: outboxFile) where stored.write.path == key.path {
+                // Whatever its outcome, another process deals with it.
+                queue.restore(stored, isKeyed: true)
+            }
+            let items = queue.own
+            feed.withState { $0.view.replaceWrites(items) }
+        } catch {
+            diagnostics.log(
+                .warning, .localStore, "The queued writes of '\(outboxFile.path)' cannot be read and are not shown: \(error)", error: error)
+        }
+    }
+
+    private func openDirectory() throws -> SafeDirectory? {
+        if let directory { return directory }
+        directory = try store.isReadOnly ? SafeDirectory.open(path) : SafeDirectory.make(path)
+        return directory
+    }
+
+    // MARK: Writing
+
+    /// Records that a result has changed. It is written after a delay.
+    nonisolated func changed(_ feed: LiveFeed, _ key: KeptResultKey) {
+        guard !store.isReadOnly else { return }
+        let (isRunning, wake) = waiting.withLock { waiting -> (Bool, AsyncStream<Void>.Continuation?) in
+            guard let wake = waiting.wake else { return (false, nil) }
+            defer { waiting.changes[key] = .feed(feed) }
+            return (true, waiting.changes.isEmpty ? wake : nil)
+        }
+        wake?.yield()
+        guard !isRunning, let result = feed.withState({ KeptResult($0, for: key) }) else { return }
+        let late = waiting.withLock { waiting -> AsyncStream<Void>.Continuation? in
+            // Before the app runs, a few results are enough.
+            if waiting.changes.count < 64 || waiting.changes[key] != nil { waiting.changes[key] = .result(result) }
+            return waiting.wake
+        }
+        late?.yield()
+    }
+
+    /// Records a sign-in or a log-out, so that the results of a user who has left are removed.
+    nonisolated func userChanged(to identity: Identity?) {
+        let wake = waiting.withLock { waiting -> AsyncStream<Void>.Continuation? in
+            defer { waiting.user = identity }
+            guard let user = waiting.user, user != identity else { return nil }
+            waiting.leavers.insert(user)
+            return waiting.wake
+        }
+        wake?.yield()
+    }
+
+    /// Writes changed results until the task is cancelled, and then the last ones.
+    nonisolated func run(reportingTo diagnostics: Diagnostics) async {
+        let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        waiting.withLock { $0.wake = wake }
+        wake.yield()
+        for await _ in wakes {
+            await removeLeavers(diagnostics)
+            try? await clock.sleep(for: store.writeDelay)
+            await write(diagnostics)
+        }
+        waiting.withLock { $0.wake = nil }
+        await removeLeavers(diagnostics)
+        await write(diagnostics)
+    }
+
+    /// Writes the changed results.
+    func write(_ diagnostics: Diagnostics) {
+        let changes = waiting.withLock { waiting in
+            defer { waiting.changes = [:] }
+            return waiting.changes
+        }
+        guard !changes.isEmpty else { return }
+        for (key, change) in changes {
+            do {
+                let current: KeptResult? =
+                    switch change {
+                    case .feed(let feed): feed.withState { KeptResult($0, for: key) }
+                    case .result(let result): result
+                    }
+                guard let result = current else { continue }
+                let bytes = try result.bytes(of: key)
+                guard bytes.count <= Self.maximumResult else {
+                    diagnostics.log(
+                        .notice, .localStore,
+                        "A result of service '\(key.path)' is not kept, because it is larger than \(Self.maximumResult) bytes",
+                        [.path: .string(key.path)])
+                    continue
+                }
+                let name = key.fileName + Self.suffix
+                try openDirectory()?.replace(name, with: bytes, draft: "\(name).new")
+            } catch {
+                diagnostics.log(
+                    .warning, .localStore, "A result of service '\(key.path)' cannot be kept: \(error)",
+                    [.path: .string(key.path)], error: error)
+            }
+        }
+        do { try makeRoom() } catch { diagnostics.log(.warning, .localStore, "Old results cannot be removed: \(error)", error: error) }
+    }
+
+    private func makeRoom() throws {
+        guard let directory = try openDirectory() else { return }
+        var files = try directory.files(withSuffix: Self.suffix)
+        var size = files.reduce(0) { $0 + $1.size }
+        guard size > store.maximumSize else { return }
+        files.sort { $0.lastChange < $1.lastChange }
+        for file in files where size > store.maximumSize {
+            try directory.remove(file.name)
+            size -= file.size
+        }
+    }
+
+    // MARK: Removing
+
+    /// Removes the results of a user; of all users if it is nil.
+    func remove(of identity: Identity?) {
+        waiting.withLock { $0.changes = $0.changes.filter { identity != nil && $0.key.identity != identity } }
+        let prefix = identity.map(KeptResultKey.prefix) ?? ""
+        guard let directory = try? openDirectory(), let files = try? directory.files(withSuffix: Self.suffix) else { return }
+        for file in files where file.name.hasPrefix(prefix) { _ = try? directory.remove(file.name) }
+    }
+
+    private func removeLeavers(_ diagnostics: Diagnostics) {
+        let leavers = waiting.withLock { waiting in
+            defer { waiting.leavers = [] }
+            return waiting.leavers
+        }
+        for identity in leavers { remove(of: identity) }
+    }
+}

@@ -1,0 +1,84 @@
+public import FeathersCore
+import FeathersSupport
+public import Foundation
+
+/// What an app keeps on this device: queued writes, and the last results of live queries.
+///
+/// ```swift
+/// try await app.use(localStore: .directory(folder))
+/// ```
+///
+/// Everything is kept separately for each user. The files are unencrypted and readable only by their owner.
+public struct LocalStore: Sendable {
+    let folder: URL
+    let isReadOnly: Bool
+    /// Whether a user's results are removed when that user logs out. Queued writes stay, and are sent after the next sign-in.
+    public var removesResultsAtLogOut = false
+    /// The size in bytes above which the results that were written first are removed.
+    public var maximumSize = 128 * 1024 * 1024
+    /// How long changes of a result are collected before it is written.
+    public var writeDelay: Duration = .milliseconds(500)
+    package var clock: any Clock<Duration> = ContinuousClock()
+
+    /// A store in a directory, which is created if needed. Only one app may use it at a time.
+    public static func directory(_ folder: URL) -> LocalStore { LocalStore(folder: folder, isReadOnly: false) }
+
+    /// A store that another process writes, for extensions and widgets.
+    ///
+    /// Live queries open with the results and the queued writes that the directory contains at that moment. Nothing is written, so the app has no outbox.
+    public static func readOnly(_ folder: URL) -> LocalStore { LocalStore(folder: folder, isReadOnly: true) }
+
+    private init(folder: URL, isReadOnly: Bool) { (self.folder, self.isReadOnly) = (folder, isReadOnly) }
+
+    fileprivate var outboxFile: URL { folder.appending(path: "writes.outbox", directoryHint: .notDirectory) }
+}
+
+extension FeathersApp {
+    /// Keeps writes and results on this device: installs an outbox, and lets live queries open with their last results.
+    ///
+    /// Results are written, and writes are sent, while the app is running: during ``FeathersApp/run()`` and ``withFeathersApp(_:_:)``.
+    /// - Parameters:
+    ///   - store: The place for the data.
+    ///   - configure: Changes the options of the outbox.
+    /// - Throws: ``FeathersError/Code/conflict`` if the app already has a store or an outbox, and a ``FeathersError`` naming the file if another app or
+    ///   process writes to the same directory, or if it cannot be used.
+    public func use(localStore store: LocalStore, _ configure: (inout OutboxOptions) -> Void = { _ in }) async throws {
+        guard localStore == nil else {
+            throw FeathersError(.conflict, "The app already has a local store", execution: .neverSent)
+        }
+        guard store.folder.isFileURL else {
+            throw FeathersError(.badRequest, "A local store needs the URL of a directory, not '\(store.folder)'", execution: .neverSent)
+        }
+        let results = KeptResults(store, outboxFile: store.outboxFile)
+        if !store.isReadOnly {
+            let outbox = try await Outbox(file: store.outboxFile) { options in
+                configure(&options)
+                options.storesResults = true
+            }
+            do {
+                try use(outbox: outbox)
+            } catch {
+                await outbox.close()
+                throw error
+            }
+            if store.removesResultsAtLogOut {
+                observeIdentity { identity in results.userChanged(to: identity) }
+            }
+            use(backgroundWork: { app in await results.run(reportingTo: app.diagnostics) })
+        }
+        self[InstalledLocalStore.self] = results
+    }
+
+    /// Removes the kept results of a user from this device, or those of all users if `identity` is nil. Queued writes stay.
+    public func removeKeptResults(of identity: Identity? = nil) async { await localStore?.remove(of: identity) }
+
+    /// The app's kept results, if any.
+    var localStore: KeptResults? { self[InstalledLocalStore.self] }
+
+    private enum InstalledLocalStore: AppSetting { typealias Value = KeptResults }
+}
+
+extension DiagnosticDomain {
+    /// Messages about the local store.
+    public static let localStore = DiagnosticDomain(rawValue: "localStore")
+}

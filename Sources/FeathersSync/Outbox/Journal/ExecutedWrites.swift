@@ -1,0 +1,49 @@
+import FeathersCore
+import Foundation
+
+/// The server's result of a write, and the sign-in to which it was sent.
+struct ServerResult: Sendable {
+    let value: JSONValue
+    let sender: RequestSender
+}
+
+/// The server's result of a write as it is stored: to whom it was sent, and when it arrived.
+struct ExecutedResult: Sendable {
+    let result: JSONValue
+    let identity: Identity?
+    let date: Date
+}
+
+/// A write that the server has executed.
+struct ExecutedWrite: Sendable {
+    let write: OutboxWrite
+    let result: ExecutedResult
+}
+
+/// The writes that were executed last. Results of live queries reach the disk a little later than the outbox' records: after a crash, these complete them.
+struct ExecutedWrites: Sendable {
+    private static let limit = 256
+    /// How long a result may take to reach the disk.
+    private static let period: TimeInterval = 30
+    /// The size above which the result of a write is not stored.
+    static let maximumSize = 64 * 1024
+
+    private var writes: [ExecutedWrite] = []
+
+    mutating func append(_ write: ExecutedWrite) {
+        if writes.count >= Self.limit { writes.removeFirst(Self.limit / 2) }
+        writes.append(write)
+    }
+
+    /// The writes that results on disk may lack.
+    var recent: [ExecutedWrite] {
+        guard let last = writes.last?.result.date else { return [] }
+        return writes.filter { last.timeIntervalSince($0.result.date) < Self.period }
+    }
+
+    /// Returns the executed writes that a user's result of a service may lack, if it was taken at a moment.
+    func missing(at path: String, _ identity: Identity?, since date: Date) -> [ExecutedWrite] {
+        // The result is taken a moment after its date, and clocks are not exact.
+        recent.filter { $0.write.path == path && $0.result.identity == identity && $0.result.date > date.addingTimeInterval(-1) }
+    }
+}

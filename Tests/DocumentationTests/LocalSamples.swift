@@ -1,0 +1,57 @@
+import Feathers
+import Foundation
+
+// The samples of the article about local data, each one as it stands there: `ReadmeTests` compares them.
+
+private enum LocalSamples {
+    struct Note: Codable, Sendable {
+        var id: Int?
+        var text: String
+    }
+
+    static func setUp(_ app: FeathersApp, _ folder: URL) async throws {
+        try await app.use(localStore: .directory(folder)) { options in
+            options.isKeyed = true
+        }
+    }
+
+    static func shows(
+        _ notes: TypedService<Note>, display: ([Note], [RecordState]) -> Void, showAge: (Date) -> Void
+    ) async throws {
+        func show(_ records: [Note], badges: [RecordState]) { display(records, badges) }
+        try await notes.outbox.create(Note(text: "In a tunnel"))
+        for try await snapshot in notes.live(.sorted(by: "createdAt").limit(50)).snapshots {
+            show(snapshot.records, badges: snapshot.states)
+            if case .kept(let date) = snapshot.source { showAge(date) }
+        }
+    }
+
+    static func confirmed(_ notes: TypedService<Note>) {
+        let confirmed = notes.live(.sorted(by: "createdAt"), writes: .confirmedOnly)
+        _ = confirmed
+    }
+
+    static func widget(_ app: FeathersApp, _ folder: URL) async throws {
+        try await app.use(localStore: .readOnly(folder))
+    }
+
+    static func conflicts(_ options: inout OutboxOptions) {
+        options.decide = { failure in
+            guard failure.reason == .conflict, failure.current != nil else { return .discard }
+            return failure.base == nil ? .replace(failure.write.data ?? .null) : .merge
+        }
+    }
+}
+
+private func scheduleBackgroundTask() {}
+
+func leaveForeground(_ app: FeathersApp) async throws {
+    try await withFeathersApp(app) { app in
+        let left = try await app.outbox?.flush(within: .seconds(20)) ?? []
+        if !left.isEmpty { scheduleBackgroundTask() }
+    }
+}
+
+func enterForeground(_ app: FeathersApp) {
+    app.outbox?.retryNow()
+}

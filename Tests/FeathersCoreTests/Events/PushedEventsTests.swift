@@ -1,0 +1,80 @@
+import FeathersSupport
+import FeathersTesting
+import Testing
+
+@testable import FeathersCore
+
+@Suite("Pushed events")
+struct PushedEventsTests {
+    private static func event(_ id: Int64) -> ServiceEvent { ServiceEvent(path: "messages", name: .created, data: .integer(id)) }
+
+    @Test("reach every subscriber from its subscription on, and none after its end")
+    func subscribers() async {
+        let app = FeathersApp()
+        let sink = app.registry.eventSink
+        let messages = app.service("messages")
+        var first = messages.events(.created).makeAsyncIterator()
+        sink.receive(Self.event(1))
+        var second: AsyncStream<JSONValue>? = messages.events(.created)
+        sink.receive(Self.event(2))
+        var reader = second?.makeAsyncIterator()
+        #expect(await reader?.next() == 2)
+        (second, reader) = (nil, nil)
+        sink.receive(Self.event(3))
+        for id in 1...3 { #expect(await first.next() == .integer(Int64(id))) }
+        #expect(messages.actor.events.load.subscribers == 1)
+    }
+
+    @Test("find services that were used after the first event")
+    func laterService() async {
+        let app = FeathersApp()
+        let sink = app.registry.eventSink
+        sink.receive(Self.event(1))
+        var events = app.service("messages").events(.created).makeAsyncIterator()
+        sink.receive(Self.event(2))
+        #expect(await events.next() == 2)
+    }
+
+    @Test("should stay text while every reader decodes models")
+    func textReaders() {
+        let app = FeathersApp()
+        let sink = app.registry.eventSink
+        let messages = app.service("messages")
+        #expect(!sink.deliver(Self.event(1)))
+        let typed = app.service("messages", of: Int.self).events(.created)
+        #expect(sink.deliver(Self.event(2)))
+        var untyped: AsyncStream<JSONValue>? = messages.events(.created)
+        #expect(!sink.deliver(Self.event(3)))
+        withExtendedLifetime(untyped) {}
+        untyped = nil
+        #expect(sink.deliver(Self.event(4)))
+        withExtendedLifetime(typed) {}
+    }
+
+    @Test("are dropped while paused, and the end of the pause says so")
+    func paused() async {
+        let app = FeathersApp()
+        let (registry, sink) = (app.registry, app.registry.eventSink)
+        var events = app.service("messages").events(.created).makeAsyncIterator()
+        registry.pausePushes()
+        #expect(!registry.resumePushes())
+        registry.pausePushes()
+        sink.receive(Self.event(1))
+        registry.pausePushes()
+        #expect(registry.resumePushes())
+        #expect(!registry.resumePushes())
+        sink.receive(Self.event(2))
+        #expect(await events.next() == 2)
+    }
+
+    @Test("are read from their text only once")
+    func text() throws {
+        var json = #"{"id":1,"text":"a"}"#
+        let event = try json.withUTF8 { text in
+            try ServiceEvent(path: "messages", name: .created, parsing: text, keepsText: true)
+        }
+        #expect(event.data == ["id": 1, "text": "a"])
+        #expect(event == ServiceEvent(path: "messages", name: .created, data: ["id": 1, "text": "a"]))
+        #expect(try event.decode([String: JSONValue].self, CodingOptions()) == ["id": 1, "text": "a"])
+    }
+}

@@ -1,0 +1,88 @@
+import FeathersCore
+import FeathersNetworking
+import FeathersSupport
+import FeathersTesting
+import Foundation
+import Testing
+
+@testable import FeathersREST
+
+private struct Note: Codable, Sendable, Equatable { var text: String }
+
+@Suite("Event sources of any server", .timeLimit(.minutes(5)))
+struct EventSourceTests {
+    private let streams = SampleStreams()
+
+    private func app() -> FeathersApp {
+        FeathersApp(transport: .rest(URL(string: "http://sample.test/api")!, headers: ["X-App": "1"], httpClient: streams))
+    }
+
+    @Test("are read as models, and opened again with the last id and the server's delay")
+    func reading() async throws {
+        let notes = Locked<[Note]>([])
+        let stream = app().eventSource("notifications", as: Note.self, query: ["since": 1], headers: ["X-Own": "2"], lastEventID: "0")
+        let reader = Task {
+            for try await note in stream { notes.withLock { $0.append(note) } }
+        }
+        let first = try await streams.opening(1)
+        #expect(first.request.url.absoluteString == "http://sample.test/api/notifications?since=1")
+        #expect(first.request.headers["Accept"] == "text/event-stream")
+        #expect(first.request.headers["X-App"] == "1" && first.request.headers["X-Own"] == "2")
+        #expect(first.request.headers["Last-Event-ID"] == "0")
+        first.accept(type: "text/event-stream; charset=utf-8")
+        first.send("retry: 1\nid: 7\ndata: {\"text\":\ndata: \"a\"}\n\n")
+        first.fail(HTTPClientError(.connectionLost, "The connection was lost"))
+        let second = try await streams.opening(2)
+        #expect(second.request.headers["Last-Event-ID"] == "7")
+        second.accept()
+        second.send("data: {\"text\":\"b\"}\n\n")
+        second.end()
+        let third = try await streams.opening(3)
+        #expect(third.request.headers["Last-Event-ID"] == "7")
+        third.pipe.end(.success(HTTPResponse(status: 204, url: third.request.url)))
+        try await reader.value
+        #expect(notes.withLock { $0 } == [Note(text: "a"), Note(text: "b")])
+        #expect(streams.count == 3)
+    }
+
+    @Test("may be texts, chosen by their names")
+    func texts() async throws {
+        let stream = app().eventSource("log", as: String.self, named: "line")
+        async let texts = stream.prefix(2).reduce(into: [String]()) { $0.append($1) }
+        let opening = try await streams.opening(1)
+        opening.accept()
+        opening.send("data: no\n\nevent: line\ndata: a\ndata: b\n\nevent: other\ndata: no\n\nevent: line\ndata: c\n\n")
+        #expect(try await texts == ["a\nb", "c"])
+    }
+
+    @Test("that are refused, or are something else, throw what the server says")
+    func refusals() async throws {
+        func failure(_ respond: (SampleStreams.Opening) -> Void) async throws -> String {
+            let number = streams.count + 1
+            let reader = Task { [app = app()] in
+                for try await _ in app.eventSource("notifications", as: Note.self) {}
+            }
+            respond(try await streams.opening(number))
+            guard case .failure(let error) = await reader.result else { return "" }
+            return "\(error)"
+        }
+        #expect(try await failure { $0.refuse(401, #"{"name":"NotAuthenticated","message":"Who?","code":401}"#) }.contains("Who?"))
+        #expect(try await failure { $0.accept(type: "text/html") }.contains("'text/html' instead of an event stream"))
+        #expect(
+            try await failure {
+                $0.accept()
+                $0.send("data: {}\n\n")
+            }.contains("An event of notifications cannot be decoded as Note"))
+    }
+
+    @Test("run the app's hooks for each connection")
+    func hooks() async throws {
+        let app = app()
+        app.use(hooks: Hooks(before: [{ $0.params.headers["X-Hook"] = "yes" }]))
+        let reader = Task { for try await _ in app.eventSource("notifications", as: Note.self) {} }
+        #expect(try await streams.opening(1).request.headers["X-Hook"] == "yes")
+        reader.cancel()
+        _ = await reader.result
+        try await streams.waitForEnds(1)
+    }
+}

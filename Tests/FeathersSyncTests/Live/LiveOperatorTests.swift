@@ -1,0 +1,79 @@
+import FeathersCore
+import FeathersSupport
+import FeathersSync
+import FeathersTesting
+import Testing
+
+@Suite("A live query with operators of the server's, and its total", .timeLimit(.minutes(2)))
+struct LiveOperatorTests {
+    private static let like = QueryOperator("$like") { value, pattern in value?.string?.contains(pattern.string ?? "") ?? false }
+
+    /// A service that knows an operator, and how often it has been asked for a list.
+    private func service(_ texts: String..., pagination: Pagination? = nil) async throws -> (UntypedService, Locked<Int>) {
+        let finds = Locked(0)
+        let records = texts.enumerated().map { ["id": .integer(Int64($0 + 1)), "text": .string($1)] as JSONObject }
+        let memory = MemoryService(startID: 10, multi: .all, pagination: pagination, operators: [Self.like], records: records)
+        let app = FeathersApp()
+        let service = try await app.use(memory, at: "messages")
+        await service.use(hooks: Hooks(before: ["find": [{ _ in finds.withLock { $0 += 1 } }]]))
+        return (service, finds)
+    }
+
+    @Test("judges events with the caller's closure, and does not fetch again")
+    func closure() async throws {
+        let (messages, finds) = try await service("abc", "xyz")
+        var live = messages.live(["text": ["$like": "b"]], operators: [Self.like]).makeAsyncIterator()
+        #expect(try await live.next()?.map { $0["text"] } == ["abc"])
+        try await messages.create(["text": "bbb"])
+        #expect(try await live.next()?.map { $0["text"] } == ["abc", "bbb"])
+        try await messages.patch(1, with: ["text": "ccc"])
+        #expect(try await live.next()?.map { $0["text"] } == ["bbb"])
+        #expect(finds.withLock { $0 } == 1)
+    }
+
+    @Test("passes the record to a closure for an operator at the top level")
+    func search() async throws {
+        let transport = StubTransport { _ in [["id": 1, "text": "abc"]] }
+        let messages = FeathersApp(transport: transport).service("messages")
+        let search = QueryOperator("$search") { record, words in
+            record?["text"]?.string?.contains(words.string ?? "") ?? false
+        }
+        var live = messages.live(["$search": "b"], operators: [search]).makeAsyncIterator()
+        #expect(try await live.next()?.count == 1)
+        messages.emit(.created, ["id": 2, "text": "bcd"])
+        messages.emit(.created, ["id": 3, "text": "xyz"])
+        #expect(try await live.next()?.map { $0["id"] } == [1, 2])
+    }
+
+    @Test("fetches once for several events without a closure, after a while")
+    func debounced() async throws {
+        let (messages, finds) = try await service("abc", "xyz")
+        let clock = ManualClock()
+        var live = messages.live(["text": ["$like": "b"]]).measured(by: clock).makeAsyncIterator()
+        #expect(try await live.next()?.count == 1)
+        for text in ["b1", "b2", "c"] { try await messages.create(["text": .string(text)]) }
+        async let advanced: Void = {
+            try await clock.waitForSleepers(1)
+            clock.advance(by: .milliseconds(250))
+        }()
+        #expect(try await live.next()?.map { $0["text"] } == ["abc", "b1", "b2"])
+        try await advanced
+        #expect(finds.withLock { $0 } == 2)
+    }
+
+    @Test("counts the whole result, and says when it cannot know")
+    func total() async throws {
+        let (messages, _) = try await service("a", "b", "c", "d", "e", "f", "g", "h", pagination: Pagination(default: 10, max: 50))
+        var live = messages.live(.where("text", .isNot("x")).sorted(by: "id").limit(2)).snapshots.makeAsyncIterator()
+        let first = try #require(await live.next())
+        #expect(first.records.count == 2 && first.total == 8 && !first.isTotalEstimated)
+        try await messages.create(["text": "i"])
+        #expect(try await live.next()?.total == 9)
+        try await messages.remove(8)
+        let fewer = try #require(await live.next())
+        #expect(fewer.total == 8 && !fewer.isTotalEstimated && fewer.changes.updates.isEmpty)
+        // Whether the record was in the result before, the event does not say.
+        try await messages.patch(7, with: ["text": "x"])
+        #expect(try await live.next()?.isTotalEstimated == true)
+    }
+}

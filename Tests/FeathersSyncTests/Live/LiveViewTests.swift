@@ -1,0 +1,157 @@
+import FeathersCore
+import FeathersTesting
+import Foundation
+import Testing
+
+@testable import FeathersSync
+
+/// `FEATHERS_LIVE_STEPS` is the number of steps of the random histories, 20,000 by default.
+@Suite("The view of a live query", .timeLimit(.minutes(10)))
+struct LiveViewTests {
+    static let queries: [Query] = [
+        Query(), .where("kind", "a"), .sorted(by: "rank"), .where("rank", .greaterThan(2)).sorted(by: "rank", .descending),
+        .sorted(by: "rank").limit(3), .limit(4), .where("kind", "b").sorted(by: "mark").limit(2),
+    ]
+    static let steps = ProcessInfo.processInfo.environment["FEATHERS_LIVE_STEPS"].flatMap(Int.init) ?? 20_000
+
+    @Test("is the base with the pending writes at every step, never goes back, and is what find gives at rest", arguments: queries.indices)
+    func histories(_ index: Int) async throws {
+        let share = max(Self.steps / Self.queries.count / 60, 1)
+        for seed in 0..<share {
+            await Task.yield()
+            var history = try LiveViewHistory(Self.queries[index], seed: UInt64(seed) &* 7919 &+ UInt64(index))
+            try history.play(steps: 60)
+            for violation in history.violations.prefix(1) { Issue.record("\(Self.queries[index]), seed \(seed): \(violation)") }
+            if !history.violations.isEmpty { return }
+        }
+    }
+
+    // MARK: Examples
+
+    private static func write(
+        _ method: ServiceMethod, _ id: ServiceID? = nil, _ data: JSONValue? = nil, path: String = "records"
+    ) -> OutboxWrite {
+        let uuid = UUID()
+        return OutboxWrite(
+            id: uuid, key: uuid, path: path, method: method, recordID: id, data: data, query: Query(), route: [:], date: Date(),
+            identity: nil, lane: "")
+    }
+
+    private static func view(_ query: Query, _ records: JSONValue...) throws -> LiveView {
+        var view = LiveView(try LiveQueryPlan(query, id: "id"))
+        let began = view.fetchBegan()
+        try view.fetched(Paginated(data: records), asked: began.asked, at: began.tick)
+        return view
+    }
+
+    private static func result(_ record: JSONValue) -> ServerResult { ServerResult(value: record, sender: RequestSender(nil)) }
+
+    private static func ids(_ view: LiveView) -> [String] { view.visible.map(\.key) }
+
+    @Test("shows a created record in its place, and keeps its row when the server assigns an id")
+    func created() throws {
+        var view = try Self.view(.sorted(by: "rank"), ["id": 1, "rank": 1], ["id": 2, "rank": 3])
+        let write = Self.write(.create, nil, ["rank": 2])
+        view.apply(.queued(write, number: 1))
+        #expect(Self.ids(view) == ["1", write.provisionalKey(), "2"])
+        #expect(view.states.values.map { $0 } == [.pending])
+        view.apply(.changed(write, nil, isSending: true))
+        view.apply(.executed(write.id, Self.result(["id": 3, "rank": 2])))
+        #expect(Self.ids(view) == ["1", "3", "2"] && view.states.isEmpty)
+        #expect(view.aliases["3"] == write.provisionalKey())
+        #expect(!view.needsFetch)
+    }
+
+    @Test("shows a created record once, also when its event comes before the answer")
+    func eventFirst() throws {
+        var view = try Self.view(.sorted(by: "rank"), ["id": 1, "rank": 1])
+        let write = Self.write(.create, nil, ["rank": 2])
+        view.apply(.queued(write, number: 1))
+        view.apply(.changed(write, nil, isSending: true))
+        view.received(ServiceEvent(path: "records", name: .created, data: ["id": 2, "rank": 2]))
+        #expect(Self.ids(view) == ["1", "2"])
+        #expect(view.states.values.map { $0 } == [.pending])
+        view.apply(.executed(write.id, Self.result(["id": 2, "rank": 2])))
+        #expect(Self.ids(view) == ["1", "2"] && view.states.isEmpty && !view.needsFetch)
+    }
+
+    @Test("takes back a refused write and no other")
+    func refused() throws {
+        var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a", "rank": 1])
+        let (first, second) = (Self.write(.patch, 1, ["text": "b"]), Self.write(.patch, 1, ["rank": 2]))
+        view.apply(.queued(first, number: 1))
+        view.apply(.queued(second, number: 2))
+        #expect(view.visible.map(\.record) == [["id": 1, "text": "b", "rank": 2]])
+        let failure = OutboxFailure(
+            write: first, reason: .rejected, error: FeathersError(.forbidden, "No"), mayHaveExecuted: false)
+        view.apply(.changed(first, failure, isSending: false))
+        #expect(view.visible.map(\.record) == [["id": 1, "text": "a", "rank": 2]])
+        view.apply(.discarded(first.id))
+        #expect(view.visible.map(\.record) == [["id": 1, "text": "a", "rank": 2]])
+        #expect(view.states.values.map { $0 } == [.pending])
+    }
+
+    @Test("hides a removed record, fetches to fill up, and shows it again if the removal is refused")
+    func removed() throws {
+        var view = LiveView(try LiveQueryPlan(.sorted(by: "rank").limit(2), id: "id"))
+        let began = view.fetchBegan()
+        #expect(began.asked == 3)
+        try view.fetched(
+            Paginated(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2], ["id": 3, "rank": 3]], total: 9), asked: 3, at: began.tick)
+        let (first, second) = (Self.write(.remove, 1), Self.write(.remove, 2))
+        view.apply(.queued(first, number: 1))
+        #expect(Self.ids(view) == ["2", "3"] && !view.needsFetch && view.total == 8)
+        view.apply(.queued(second, number: 2))
+        #expect(Self.ids(view) == ["3"] && view.needsFetch)
+        #expect(view.fetchBegan().request.json["$limit"] == 5)
+        view.fetchEnded()
+        view.apply(.discarded(second.id))
+        #expect(Self.ids(view) == ["2", "3"] && !view.needsFetch)
+    }
+
+    @Test("keeps a confirmed write when an older event arrives, and asks the server")
+    func staleEvent() throws {
+        var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"])
+        let write = Self.write(.patch, 1, ["text": "mine"])
+        view.apply(.queued(write, number: 1))
+        view.apply(.changed(write, nil, isSending: true))
+        view.apply(.executed(write.id, Self.result(["id": 1, "text": "mine", "n": 1])))
+        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": "theirs", "n": 1]))
+        #expect(view.visible.map(\.record["text"]) == ["mine"])
+        #expect(view.needsFetch && view.states.isEmpty)
+        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": "mine", "n": 1]))
+        #expect(view.visible.map(\.record["text"]) == ["mine"])
+        #expect(!view.needsFetch)
+    }
+
+    @Test("does not let a response that was on its way take back a write")
+    func fetchInFlight() throws {
+        var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"])
+        let write = Self.write(.patch, 1, ["text": "mine"])
+        view.apply(.queued(write, number: 1))
+        view.missedEvents()
+        let began = view.fetchBegan()
+        view.apply(.changed(write, nil, isSending: true))
+        view.apply(.executed(write.id, Self.result(["id": 1, "text": "mine"])))
+        try view.fetched(Paginated(data: [["id": 1, "text": "a"]]), asked: began.asked, at: began.tick)
+        #expect(view.visible.map(\.record["text"]) == ["mine"])
+        #expect(view.needsFetch)
+        let again = view.fetchBegan()
+        try view.fetched(Paginated(data: [["id": 1, "text": "theirs"]]), asked: again.asked, at: again.tick)
+        #expect(view.visible.map(\.record["text"]) == ["theirs"])
+        #expect(!view.needsFetch)
+    }
+
+    @Test("shows confirmed writes only, if the caller says so")
+    func confirmedOnly() throws {
+        var view = LiveView(try LiveQueryPlan(.sorted(by: "id"), id: "id"), confirmedOnly: true)
+        let began = view.fetchBegan()
+        try view.fetched(Paginated(data: [["id": 1, "text": "a"]]), asked: began.asked, at: began.tick)
+        let write = Self.write(.patch, 1, ["text": "mine"])
+        view.apply(.queued(write, number: 1))
+        #expect(view.visible.map(\.record["text"]) == ["a"] && view.states.isEmpty)
+        view.apply(.changed(write, nil, isSending: true))
+        view.apply(.executed(write.id, Self.result(["id": 1, "text": "mine"])))
+        #expect(view.visible.map(\.record["text"]) == ["mine"])
+    }
+}

@@ -1,0 +1,87 @@
+#if os(macOS) || os(Linux)
+    import Feathers
+    import FeathersTesting
+    import Foundation
+    import TestBackend
+    import Testing
+
+    /// `FEATHERS_LOCAL_KILLS` is how many kills there are, 5 by default.
+    @Suite("Killing an app that keeps data on the device", .timeLimit(.minutes(30)), .serialized, .inTurn)
+    struct LocalKillTests {
+        private static let kills = ProcessInfo.processInfo.environment["FEATHERS_LOCAL_KILLS"].flatMap { Int($0) } ?? 5
+        /// How long a snapshot may take to reach the disk: the delay of 50 ms, and what a busy machine needs.
+        private static let slack = 1500
+
+        @Test("leaves what was shown shortly before, and every accepted write, to be seen without a server")
+        func killed() async throws {
+            let folder = try OutboxFolder()
+            var queuedCount = 0
+            for _ in 0..<Self.kills {
+                let process = try await start(in: folder)
+                // Chance is what is wanted here: nothing is waited for.
+                try await Task.sleep(for: .milliseconds(Int.random(in: 100..<3000)))
+                Foundation.kill(process.processIdentifier, SIGKILL)
+                let end = Int(Date().timeIntervalSince1970 * 1000)
+                try await SiblingProgram.onThread { process.waitUntilExit() }
+                #expect(process.terminationReason == .uncaughtSignal)
+                let shown = try await reopen(in: folder)
+                let log = try String(contentsOf: folder.url.appending(path: "log"), encoding: .utf8)
+                var expected: [String: Int64] = [:]
+                for line in log.split(separator: "\n") {
+                    let parts = line.split(separator: " ")
+                    if parts.first == "queued", parts.count == 3, let number = Int64(parts[2]) {
+                        queuedCount += 1
+                        expected[String(parts[1])] = max(expected[String(parts[1])] ?? 0, number)
+                    } else if parts.first == "shown", parts.count > 1, let time = Int(parts[1]), time < end - Self.slack {
+                        for mark in parts.dropFirst(2) {
+                            let pair = mark.split(separator: "=")
+                            guard pair.count == 2, let number = Int64(pair[1]) else { continue }
+                            expected[String(pair[0])] = max(expected[String(pair[0])] ?? 0, number)
+                        }
+                    }
+                }
+                for (id, number) in expected where shown[id] ?? 0 < number {
+                    Issue.record("the record \(id) shows \(shown[id] ?? 0) rather than \(number)")
+                }
+            }
+            #expect(queuedCount > Self.kills)
+        }
+
+        private func start(in folder: OutboxFolder) async throws -> Process {
+            let paths = ["store", "log", "server"].map { folder.url.appending(path: $0).path }
+            return try await SiblingProgram.onThread {
+                let process = Process()
+                let output = Pipe()
+                process.executableURL = SiblingProgram.url("LocalWriter")
+                process.arguments = paths + ["\(getpid())"]
+                process.standardOutput = output
+                _ = fcntl(output.fileHandleForReading.fileDescriptor, F_SETFD, FD_CLOEXEC)
+                try process.run()
+                return process
+            }
+        }
+
+        /// Opens the store without a server.
+        /// - Returns: The numbers of the records in the first snapshot.
+        private func reopen(in folder: OutboxFolder) async throws -> [String: Int64] {
+            let app = FeathersApp(
+                transport: StubTransport { _ in throw FeathersError(.unavailable, "No server", execution: .neverSent) })
+            try await app.use(localStore: .directory(folder.url.appending(path: "store", directoryHint: .isDirectory))) { options in
+                options.keyPlaces = [.recordID(), .header()]
+            }
+            let records = Task {
+                for try await snapshot in app.service("records").live(.sorted(by: "id")).snapshots { return snapshot.records }
+                return []
+            }
+            // Nothing is kept if the process was killed at once.
+            let limit = Task {
+                try await Task.sleep(for: .seconds(20))
+                records.cancel()
+            }
+            let shown = (try? await records.value) ?? []
+            limit.cancel()
+            await app.outbox?.close()
+            return Dictionary(shown.map { ($0["id"]?.string ?? "", $0["n"]?.integer ?? 0) }) { first, _ in first }
+        }
+    }
+#endif

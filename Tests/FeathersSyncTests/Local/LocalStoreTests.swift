@@ -1,0 +1,165 @@
+import FeathersCore
+import FeathersSupport
+import FeathersTesting
+import Foundation
+import Testing
+
+@testable import FeathersSync
+
+@Suite("A local store", .timeLimit(.minutes(5)))
+struct LocalStoreTests {
+    typealias Note = LocalScene.Note
+
+    @Test("opens a live query with the last result, then shows the server's")
+    func opens() async throws {
+        let scene = try LocalScene("one", "two")
+        try await scene.visit()
+        _ = try await scene.server.create(["text": "three"], Params())
+        let app = try await scene.app()
+        var live = scene.notes(app).live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+        let first = try #require(await live.next())
+        #expect(first.records.map(\.text) == ["one", "two"])
+        guard case .kept(let date) = first.source else {
+            Issue.record("The first snapshot comes from \(first.source)")
+            return
+        }
+        #expect(abs(date.timeIntervalSinceNow) < 60)
+        let second = try #require(await live.next())
+        #expect(second.records.map(\.text) == ["one", "two", "three"] && second.source == .server)
+        await app.outbox?.close()
+    }
+
+    @Test("shows records and queued writes without a server, also after a restart")
+    func offline() async throws {
+        let scene = try LocalScene("one", "two")
+        try await scene.visit()
+        scene.isOnline.withLock { $0 = false }
+        for run in 1...2 {
+            let app = try await scene.app()
+            let notes = scene.notes(app)
+            var live = notes.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+            let first = try #require(await live.next())
+            if run == 1 {
+                #expect(first.records.map(\.text) == ["one", "two"] && first.states == [.confirmed, .confirmed])
+                try await notes.outbox.create(Note(text: "in a tunnel"))
+                let second = try #require(await live.next())
+                #expect(second.records.map(\.text) == ["one", "two", "in a tunnel"])
+                #expect(second.states == [.confirmed, .confirmed, .pending] && second.changes.insertions == [2])
+            } else {
+                #expect(first.records.map(\.text) == ["one", "two", "in a tunnel"])
+                #expect(first.states == [.confirmed, .confirmed, .pending] && first.hasPendingWrites)
+                // A number, because the model's id is one.
+                #expect((first.records.last?.id ?? 0) < 0)
+            }
+            await app.outbox?.close()
+        }
+    }
+
+    @Test("replaces a provisional id in the same row, and in the writes that follow")
+    func provisional() async throws {
+        let scene = try LocalScene("one")
+        scene.isOnline.withLock { $0 = false }
+        let app = try await scene.app()
+        let notes = scene.notes(app)
+        var live = notes.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+        try await notes.outbox.create(Note(text: "new"))
+        let first = try #require(await live.next())
+        #expect(first.records.map(\.text) == ["new"] && first.source == .kept(since: .distantPast))
+        try await notes.outbox.patch(first.records[0].id, with: ["text": "newer"])
+        let second = try #require(await live.next())
+        #expect(second.records.map(\.text) == ["newer"] && second.changes.updates == [0])
+        scene.isOnline.withLock { $0 = true }
+        try await withFeathersApp(app) { app in
+            let left = try await app.outbox?.flush(within: .seconds(20))
+            #expect(left?.isEmpty == true)
+        }
+        let records = try await scene.server.find(Params(query: .sorted(by: "id")))
+        #expect(records == [["id": 1, "text": "one"], ["id": 2, "text": "newer"]])
+        await app.outbox?.close()
+    }
+
+    @Test("ignores and reports a damaged result")
+    func damaged() async throws {
+        let scene = try LocalScene("one")
+        try await scene.visit()
+        let file = scene.place.appending(path: "results").appending(path: try #require(scene.resultFiles.first))
+        var bytes = try Data(contentsOf: file)
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let app = try await scene.app()
+        var live = scene.notes(app).live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+        let first = try #require(await live.next())
+        #expect(first.source == .server && first.records.map(\.text) == ["one"])
+        #expect(scene.warnings.withLock { $0.count } == 1)
+        #expect(scene.warnings.withLock { $0.first?.contains("damaged") } == true)
+        await app.outbox?.close()
+    }
+
+    @Test("ignores and reports a result that is no longer a model")
+    func undecodable() async throws {
+        struct Other: Codable, Sendable { var title: String }
+        let scene = try LocalScene("one")
+        try await scene.visit()
+        scene.isOnline.withLock { $0 = false }
+        let app = try await scene.app()
+        let others = app.service("notes", of: Other.self)
+        var live = others.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+        _ = try await others.untyped.outbox.create(["title": "new"])
+        let first = try #require(await live.next())
+        #expect(first.records.map(\.title) == ["new"])
+        #expect(scene.warnings.withLock { $0.count } == 1)
+        await app.outbox?.close()
+    }
+
+    @Test("belongs to one writer; others are refused, and may read")
+    func writers() async throws {
+        let scene = try LocalScene("one")
+        try await scene.visit()
+        let app = try await scene.app()
+        await #expect {
+            _ = try await scene.app()
+        } throws: { ($0 as? FeathersError)?.message.contains("another outbox uses it") == true }
+        _ = try await scene.notes(app).outbox.create(Note(text: "queued"))
+        scene.isOnline.withLock { $0 = false }
+        let reader = try await scene.app(LocalStore.readOnly)
+        var live = scene.notes(reader).live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+        let first = try #require(await live.next())
+        #expect(first.records.map(\.text) == ["one", "queued"] && first.states == [.confirmed, .pending])
+        #expect(reader.outbox == nil)
+        await app.outbox?.close()
+    }
+
+    @Test("shows each user that user's results only")
+    func identities() async throws {
+        let scene = try LocalScene("one")
+        try await scene.visit(as: "alice")
+        scene.isOnline.withLock { $0 = false }
+        let app = try await scene.app(as: "bob")
+        let notes = scene.notes(app)
+        var live = notes.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+        try await notes.outbox.create(Note(text: "of bob"))
+        #expect(try await live.next()?.records.map(\.text) == ["of bob"])
+        app.setIdentity(Identity("alice"))
+        #expect(try await live.next()?.records == [])
+        let hers = try #require(await live.next())
+        #expect(hers.records.map(\.text) == ["one"] && !hers.hasPendingWrites)
+        await app.outbox?.close()
+    }
+
+    @Test("removes a user's results at log-out if the app says so", arguments: [true, false])
+    func logOut(_ removes: Bool) async throws {
+        let scene = try LocalScene("one")
+        let store: (URL) -> LocalStore = { folder in
+            var store = LocalStore.directory(folder)
+            store.removesResultsAtLogOut = removes
+            return store
+        }
+        try await scene.visit(as: "alice", store)
+        #expect(scene.resultFiles.count == 1)
+        let app = try await scene.app(store, as: "alice")
+        try await withFeathersApp(app) { app in app.setIdentity(nil) }
+        #expect(scene.resultFiles.count == (removes ? 0 : 1))
+        await app.outbox?.close()
+    }
+}
