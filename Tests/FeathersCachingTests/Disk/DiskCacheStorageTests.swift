@@ -2,6 +2,7 @@ import FeathersCore
 import FeathersSupport
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 @testable import FeathersCaching
@@ -54,6 +55,8 @@ struct DiskCacheStorageTests {
 
     @Test("Several instances share a directory and its limit")
     func shared() async throws {
+        // A wait for the directory's lock ends after some seconds.
+        try await MachineLoad.settles()
         let storages = (0..<4).map { _ in storage(20_000) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (place, storage) in storages.enumerated() {
