@@ -11,7 +11,8 @@ extension FeathersApp {
     /// It behaves like a browser's `EventSource`: the connection opens with the first read. If it ends, it is opened again after the delay that the
     /// server has set with `retry:`, or 3 seconds, with the ID of the last event as `Last-Event-ID`. Each opening is a call of the app's custom
     /// method `request`, like that of an ``Endpoint``, and carries the app's token to the servers that may receive it. The stream ends when the
-    /// server responds with 204. Cancelling the reader, or dropping the stream, closes the connection.
+    /// server responds with 204. Cancelling the reader, or dropping the stream, closes the connection. After a sign-in or a log-out, a connection that
+    /// carried the app's token is replaced at once, and nothing more of the previous user's is returned.
     ///
     /// The data of an event is decoded from JSON, or is the text itself for `String`.
     /// - Parameters:
@@ -48,6 +49,8 @@ extension FeathersApp {
 final class EventSourceReader: Sendable {
     private struct State {
         var connection: OpenedStream?
+        /// The user the connection was opened as; nil if it carries no token.
+        var sender: RequestSender?
         var parser: EventStreamParser
         var lastEventID: String
         var retry = Duration.seconds(3)
@@ -80,18 +83,25 @@ final class EventSourceReader: Sendable {
     /// Returns the next event; nil when the server has ended the source.
     func next() async throws -> ServerSentEvent? {
         while true {
-            let (event, connection) = state.withLock { ($0.events.popLast(), $0.connection) }
+            let (event, connection, sender) = state.withLock { state in
+                // Neither events nor their IDs are for the next user.
+                if state.sender?.isCurrent == false {
+                    (state.connection, state.sender, state.events, state.lastEventID) = (nil, nil, [], "")
+                    state.parser = Self.newParser()
+                }
+                return (state.events.popLast(), state.connection, state.sender)
+            }
             if let event { return event }
             do {
                 guard let connection else {
                     guard try await open() else { return nil }
                     continue
                 }
-                guard let piece = try await connection.pipe.next() else {
-                    try await disconnected()
-                    continue
+                switch try await arrival(on: connection, of: sender) {
+                case .userChanged: continue
+                case .piece(let piece): try read(piece)
+                case .end: try await disconnected()
                 }
-                try read(piece)
             } catch let error as HTTPClientError {
                 if error.kind == .closed { throw FeathersError(error) }
                 try await disconnected()
@@ -100,6 +110,22 @@ final class EventSourceReader: Sendable {
             } catch let error as EventStreamParser.Overflow {
                 throw FeathersError(.generalError, error.description, execution: .answered)
             }
+        }
+    }
+
+    private enum Arrival: Sendable {
+        case piece([UInt8]), end, userChanged
+    }
+
+    /// Waits for a piece, for the end of the connection, or for a change of the user who opened it.
+    private func arrival(on connection: OpenedStream, of sender: RequestSender?) async throws -> Arrival {
+        guard let sender else { return try await connection.pipe.next().map(Arrival.piece) ?? .end }
+        let updates = app.identityUpdates()
+        return try await racing {
+            try await connection.pipe.next().map(Arrival.piece) ?? .end
+        } against: {
+            for await _ in updates where !sender.isCurrent { return .success(.userChanged) }
+            throw CancellationError()
         }
     }
 
@@ -133,6 +159,9 @@ final class EventSourceReader: Sendable {
         var fields = headers
         fields["Accept"] = "text/event-stream"
         fields["Cache-Control"] = "no-store"
+        // A stored user counts as the current one before the request is sent.
+        _ = await app.resolvedIdentity()
+        let sender = app.currentSender
         let lastEventID = state.withLock { $0.lastEventID }
         if !lastEventID.isEmpty { fields["Last-Event-ID"] = lastEventID }
         let endpoint = Endpoint<EmptyResponse>(.get, path, query: query, headers: fields)
@@ -145,7 +174,7 @@ final class EventSourceReader: Sendable {
         let response = try await app.using(transport) { try await app.respond(to: request, by: service) }
         guard let opened = response[OpenedStream.self] else { return false }
         state.withLock { state in
-            state.connection = opened
+            (state.connection, state.sender) = (opened, builder.carriesCredentials ? sender : nil)
             // A stream without IDs must not forget the last one.
             state.parser = EventStreamParser(
                 limits: .init(line: TextLimit.standard, event: TextLimit.standard), lastEventID: state.lastEventID)
@@ -163,7 +192,7 @@ private struct EventSourceService: ServiceProtocol {
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         let (httpRequest, _) = try builder.request(data: nil, params: request.params)
         let pipe = HTTPBodyPipe()
-        let exchange = StreamedExchange(HTTPTransfer(httpRequest, pipe: pipe, keepAlive: .seconds(15)), over: transport.httpClient)
+        let exchange = StreamedExchange.begin(HTTPTransfer(httpRequest, pipe: pipe, keepAlive: .seconds(15)), over: transport.httpClient)
         do {
             let head = try await timebase.run(
                 atMost: transport.builder.timeout,

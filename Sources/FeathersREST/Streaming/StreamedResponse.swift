@@ -15,7 +15,7 @@ extension RESTTransport {
             transfer = try upload.transfer(of: httpRequest, stallTimeout: stallTimeout)
             transfer.pipe = pipe
         }
-        let exchange = StreamedExchange(transfer, over: httpClient)
+        let exchange = StreamedExchange.begin(transfer, over: httpClient)
         do {
             let head = try await pipe.head()
             guard head.isSuccess else { throw RESTAnswer.error(of: head) }
@@ -45,9 +45,11 @@ extension RESTTransport {
 final class StreamedExchange: Sendable {
     private let task: Task<Void, Never>
 
-    init(_ transfer: HTTPTransfer, over client: any HTTPClient) {
+    private init(_ task: Task<Void, Never>) { self.task = task }
+
+    static func begin(_ transfer: HTTPTransfer, over client: any HTTPClient) -> StreamedExchange {
         // The reader of the pipe gets the error.
-        task = Task { @concurrent in _ = try? await client.stream(transfer) }
+        StreamedExchange(Task { @concurrent in _ = try? await client.stream(transfer) })
     }
 
     deinit { task.cancel() }

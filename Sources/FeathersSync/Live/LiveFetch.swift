@@ -8,19 +8,21 @@ import Foundation
 final class LiveFetch: Sendable {
     private let task: Task<Void, Never>
 
+    private init(_ task: Task<Void, Never>) { self.task = task }
+
     /// Starts a fetch.
     /// - Parameters:
     ///   - source: The query.
     ///   - feed: Receives the result.
     ///   - delay: How long to wait first, so that several events cause one fetch.
-    init<Record: Sendable>(_ source: LiveSource<Record>, _ feed: LiveFeed, after delay: Duration?) {
+    static func begin<Record: Sendable>(_ source: LiveSource<Record>, _ feed: LiveFeed, after delay: Duration?) -> LiveFetch {
         let id = UUID()
         let sender = source.service.app.currentSender
         feed.withState { state in
             state.fetch = id
             state.sender = sender
         }
-        task = Task { await Self.run(source, feed, id, after: delay) }
+        return LiveFetch(Task { await Self.run(source, feed, id, after: delay) })
     }
 
     deinit { task.cancel() }

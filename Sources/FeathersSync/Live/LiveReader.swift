@@ -149,7 +149,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         guard needsFetch else { return }
         // A query that cannot be evaluated locally is fetched for every event, so it waits for more of them.
         let isDebounced = feed.withState { $0.hasShown && $0.view.source == .server && !$0.view.base.plan.canMatch }
-        fetch = LiveFetch(source, feed, after: isDebounced ? .milliseconds(250) : nil)
+        fetch = LiveFetch.begin(source, feed, after: isDebounced ? .milliseconds(250) : nil)
     }
 
     /// Returns the next snapshot. A kept result that cannot be decoded counts as absent.

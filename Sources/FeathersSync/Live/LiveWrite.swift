@@ -162,7 +162,7 @@ extension JSONValue {
     }
 
     /// Returns the object with the properties of another one, as `patch` merges them.
-    func merging(_ changes: JSONValue?, keeping id: String) -> JSONValue {
+    func merging(_ changes: JSONValue?, keeping id: String? = nil) -> JSONValue {
         guard case .object(var object) = self, let changes = changes?.object else { return self }
         for (name, value) in changes where name != id { object[name] = value }
         return .object(object)

@@ -179,11 +179,17 @@ actor KeptResults {
     // MARK: Removing
 
     /// Removes the results of a user; of all users if it is nil.
-    func remove(of identity: Identity?) {
+    /// - Throws: the first error, after every file that can be removed has been.
+    func remove(of identity: Identity?) throws {
+        guard !store.isReadOnly else { throw FeathersError.refused("The kept results cannot be removed: the local store is read-only") }
         waiting.withLock { $0.changes = $0.changes.filter { identity != nil && $0.key.identity != identity } }
         let prefix = identity.map(KeptResultKey.prefix) ?? ""
-        guard let directory = try? openDirectory(), let files = try? directory.files(withSuffix: Self.suffix) else { return }
-        for file in files where file.name.hasPrefix(prefix) { _ = try? directory.remove(file.name) }
+        guard let directory = try openDirectory() else { return }
+        var failure: (any Error)?
+        for file in try directory.files(withSuffix: Self.suffix) where file.name.hasPrefix(prefix) {
+            do { try directory.remove(file.name) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
     }
 
     private func removeLeavers(_ diagnostics: Diagnostics) {
@@ -191,6 +197,12 @@ actor KeptResults {
             defer { waiting.leavers = [] }
             return waiting.leavers
         }
-        for identity in leavers { remove(of: identity) }
+        for identity in leavers {
+            do {
+                try remove(of: identity)
+            } catch {
+                diagnostics.log(.error, .localStore, "The results of a user who logged out cannot be removed: \(error)", error: error)
+            }
+        }
     }
 }

@@ -12,7 +12,7 @@ public import Foundation
 public struct LocalStore: Sendable {
     let folder: URL
     let isReadOnly: Bool
-    /// Whether a user's results are removed when that user logs out. Queued writes stay, and are sent after the next sign-in.
+    /// Whether a user's results are removed when that user logs out while the app is running. Queued writes stay, and are sent after the next sign-in.
     public var removesResultsAtLogOut = false
     /// The size in bytes above which the results that were written first are removed.
     public var maximumSize = 128 * 1024 * 1024
@@ -70,7 +70,8 @@ extension FeathersApp {
     }
 
     /// Removes the kept results of a user from this device, or those of all users if `identity` is nil. Queued writes stay.
-    public func removeKeptResults(of identity: Identity? = nil) async { await localStore?.remove(of: identity) }
+    /// - Throws: an error that names the file if one cannot be removed, or ``FeathersError/Code/badRequest`` if the store is read-only.
+    public func removeKeptResults(of identity: Identity? = nil) async throws { try await localStore?.remove(of: identity) }
 
     /// The app's kept results, if any.
     var localStore: KeptResults? { self[InstalledLocalStore.self] }

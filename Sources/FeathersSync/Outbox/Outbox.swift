@@ -214,7 +214,7 @@ extension Outbox {
             else { return nil }
             return (last, outcome)
         }
-        guard let (last, outcome) = taken, let data = last.data?.merging(changes, keeping: "") else { return nil }
+        guard let (last, outcome) = taken, let data = last.data?.merging(changes) else { return nil }
         do {
             try await journal.append(.replaced(last.id, key: last.key, data: data, base: last.base, tag: last.entityTag))
         } catch {

@@ -9,6 +9,8 @@ struct ProvisionalRecords: Sendable {
         let lane: String
         /// The user who queued that write. Another user's writes cannot share its lane.
         let identity: Identity?
+        /// Whether the server has assigned the id.
+        var isAssigned = false
     }
 
     private var records: [String: Known] = [:]
@@ -30,9 +32,9 @@ struct ProvisionalRecords: Sendable {
 
     /// Records the id that the server has assigned.
     mutating func rename(_ write: OutboxWrite, to id: ServiceID) {
-        // Screens show provisional ids for a short time only.
-        if records.count > 10_000 { records = [:] }
-        let known = Known(id: id, lane: write.lane, identity: write.identity)
+        // Screens show provisional ids for a short time only. Those of queued writes stay.
+        if records.count > 10_000 { records = records.filter { !$0.value.isAssigned } }
+        let known = Known(id: id, lane: write.lane, identity: write.identity, isAssigned: true)
         set(known, for: write)
         records[Self.key(id, write.path)] = known
     }

@@ -45,6 +45,27 @@ struct EventSourceTests {
         #expect(streams.count == 3)
     }
 
+    @Test(
+        "are those of the signed-in user: a sign-in replaces the connection, without the id of the previous user", .timeLimit(.minutes(10)))
+    func users() async throws {
+        let app = app()
+        app.setIdentity(Identity("alice"))
+        let notes = app.eventSource("notifications", as: String.self)
+        let reader = Task { try await notes.prefix(2).reduce(into: [String]()) { $0.append($1) } }
+        let hers = try await streams.opening(1)
+        hers.accept()
+        hers.send("id: 7\ndata: of alice\n\n")
+        // Nothing arrives any more, so only the change of user can end the connection.
+        app.setIdentity(Identity("bob"))
+        let his = try await streams.opening(2)
+        #expect(his.request.headers["Last-Event-ID"] == nil)
+        hers.send("data: also of alice\n\n")
+        his.accept()
+        his.send("data: of bob\n\ndata: also of bob\n\n")
+        let read = try await reader.value
+        #expect(read == ["of alice", "of bob"] || read == ["of bob", "also of bob"])
+    }
+
     @Test("may be texts, chosen by their names")
     func texts() async throws {
         let stream = app().eventSource("log", as: String.self, named: "line")

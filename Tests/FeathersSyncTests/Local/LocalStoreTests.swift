@@ -162,4 +162,19 @@ struct LocalStoreTests {
         #expect(scene.resultFiles.count == (removes ? 0 : 1))
         await app.outbox?.close()
     }
+
+    @Test("removes the results of one user or of all, and refuses to where another process writes")
+    func removal() async throws {
+        let scene = try LocalScene("one")
+        try await scene.visit(as: "alice")
+        try await scene.visit(as: "bob")
+        #expect(scene.resultFiles.count == 2)
+        let app = try await scene.app()
+        await #expect { try await scene.app(LocalStore.readOnly).removeKeptResults() } throws: { FeathersError.Code.badRequest ~= $0 }
+        try await app.removeKeptResults(of: Identity("alice"))
+        #expect(scene.resultFiles.count == 1)
+        try await app.removeKeptResults()
+        #expect(scene.resultFiles.isEmpty)
+        await app.outbox?.close()
+    }
 }
