@@ -149,7 +149,9 @@ class Realtime:
 
     def kill(self, connection):
         eio_sid = self.sockets.manager.eio_sid_from_sid(connection.sid, "/")
-        engine.cut(self.sockets.eio.sockets[eio_sid])
+        # A connection that has just ended is still known here for a moment.
+        if (socket := self.sockets.eio.sockets.get(eio_sid)) is not None:
+            engine.cut(socket)
 
     # Channels
 
