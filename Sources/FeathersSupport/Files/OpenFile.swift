@@ -5,6 +5,8 @@ package final class OpenFile: Sendable {
     /// The path for error messages. The file was opened through its directory's descriptor, not by this path.
     package let path: String
     private let descriptor: Int32
+    /// What the checks saw.
+    private let atOpening: stat
 
     /// Takes ownership of a descriptor, and closes it later, even if the file is refused.
     /// - Parameters:
@@ -12,7 +14,10 @@ package final class OpenFile: Sendable {
     ///   - isChangedInPlace: whether the file is modified in place. If so, hard links are refused: through one, others could change or lock the file.
     init(_ descriptor: Int32, path: String, isSecret: Bool = false, isChangedInPlace: Bool) throws {
         (self.descriptor, self.path) = (descriptor, path)
-        let status = try status()
+        var status = stat()
+        let failed = fstat(descriptor, &status) != 0
+        atOpening = status
+        guard !failed else { throw FileFailure.last(path) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw FileFailure(path, .refused("it is not a regular file")) }
         try status.requireTrustedOwner(path)
         guard status.st_mode & (isSecret ? 0o077 : 0o022) == 0 else {
@@ -33,8 +38,17 @@ package final class OpenFile: Sendable {
     package var isRemoved: Bool { get throws { try status().st_nlink == 0 } }
 
     /// Reads from the beginning, up to a number of bytes.
-    package func read(upTo limit: Int) throws -> [UInt8] {
-        let count = min(try size, limit)
+    package func read(upTo limit: Int) throws -> [UInt8] { try read(min(size, limit)) }
+
+    /// Reads the whole file, as long as it was when it was opened.
+    /// - Throws: ``FileFailure`` if the file is larger than the limit.
+    package func readAll(atMost limit: Int) throws -> [UInt8] {
+        let size = Int(clamping: atOpening.st_size)
+        guard size <= limit else { throw FileFailure(path, .refused("it is larger than \(limit) bytes")) }
+        return try read(size)
+    }
+
+    private func read(_ count: Int) throws -> [UInt8] {
         // All arrays without capacity share one instance, in which not even a count of 0 may be written.
         guard count > 0 else { return [] }
         var failure: FileFailure?
@@ -49,13 +63,6 @@ package final class OpenFile: Sendable {
         }
         if let failure { throw failure }
         return bytes
-    }
-
-    /// Reads the whole file.
-    /// - Throws: ``FileFailure`` if the file is larger than the limit.
-    package func readAll(atMost limit: Int) throws -> [UInt8] {
-        guard try size <= limit else { throw FileFailure(path, .refused("it is larger than \(limit) bytes")) }
-        return try read(upTo: limit)
     }
 
     package func write(_ bytes: [UInt8], at offset: Int) throws {
@@ -95,7 +102,7 @@ package final class OpenFile: Sendable {
     package func noteUse() {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        guard let status = try? status(), abs(now.tv_sec - status.lastChange.tv_sec) >= 60 else { return }
+        guard abs(now.tv_sec - atOpening.lastChange.tv_sec) >= 60 else { return }
         _ = futimens(descriptor, [now, now])
     }
 
