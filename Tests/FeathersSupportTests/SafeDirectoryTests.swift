@@ -28,6 +28,27 @@ struct SafeDirectoryTests {
         #expect(try made.open("file")?.readAll(atMost: 1) == [1])
     }
 
+    @Test("A directory that was opened before is used again only while its path leads to it, and only after the same checks")
+    func reusing() throws {
+        let path = folder.path("a")
+        let first = try SafeDirectory.make(path)
+        #expect(try SafeDirectory.open(path, reusing: first) === first)
+        #expect(chmod(path, 0o777) == 0)
+        #expect { try SafeDirectory.open(path, reusing: first) } throws: { isRefusal($0, of: path) }
+        #expect(chmod(path, 0o700) == 0)
+
+        try FileManager.default.moveItem(atPath: path, toPath: folder.path("b"))
+        #expect(try SafeDirectory.open(path, reusing: first) == nil)
+        let second = try SafeDirectory.make(path)
+        #expect(try SafeDirectory.open(path, reusing: first) !== first)
+        try second.create("file").write([1], at: 0)
+        #expect(try SafeDirectory.open(path, reusing: first)?.open("file") != nil)
+
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: folder.path("b"))
+        #expect { try SafeDirectory.open(path, reusing: first) } throws: { isRefusal($0, of: path) }
+    }
+
     @Test("A file is replaced as a whole, and is private; nothing else is left", arguments: [true, false])
     func replacing(isDurable: Bool) throws {
         let directory = try directory()
@@ -126,7 +147,7 @@ struct SafeDirectoryTests {
         let path = folder.path("folder")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         chmod(path, mode_t(mode))
-        for use in [SafeDirectory.open, { try SafeDirectory.make($0) }] as [(String) throws -> SafeDirectory?] {
+        for use in [{ try SafeDirectory.open($0) }, { try SafeDirectory.make($0) }] as [(String) throws -> SafeDirectory?] {
             #expect { try use(path) } throws: { isRefusal($0, of: path) && "\($0)".contains(String(mode, radix: 8)) }
         }
         // The directory for temporary files looks like this.

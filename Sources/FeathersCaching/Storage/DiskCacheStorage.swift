@@ -14,6 +14,8 @@ public import Foundation
 public struct DiskCacheStorage: CacheStorage {
     private let path: String
     private let byteLimit: Int
+    /// The directory that was last read, kept open.
+    private let directory: Locked<SafeDirectory?>
     private let index: Locked<DiskIndex>
     private let writer: DiskCacheWriter
 
@@ -30,6 +32,7 @@ public struct DiskCacheStorage: CacheStorage {
 
     init(path: String, byteLimit: Int, synchronizesWrites: Bool, clock: RelativeClock) {
         (self.path, self.byteLimit) = (path, byteLimit)
+        directory = Locked(nil)
         index = Locked(DiskIndex())
         writer = DiskCacheWriter(path: path, byteLimit: byteLimit, synchronizesWrites: synchronizesWrites, index: index, clock: clock)
     }
@@ -37,7 +40,9 @@ public struct DiskCacheStorage: CacheStorage {
     public func entry(for key: CacheKey) async throws -> CacheEntry? {
         let name = key.fileName
         // Runs on the caller's thread: most files are small and in the system's cache, so reading one is faster than switching threads.
-        guard let file = try SafeDirectory.open(path)?.open(name) else { return nil }
+        let opened = try SafeDirectory.open(path, reusing: directory.withLock(\.self))
+        directory.withLock { if $0 !== opened { $0 = opened } }
+        guard let file = try opened?.open(name) else { return nil }
         let bytes = try file.readAll(atMost: byteLimit)
         file.noteUse()
         switch CacheFile.content(of: bytes, for: key) {

