@@ -1,10 +1,16 @@
+#if os(Linux)
+    import Dispatch
+#endif
+
 /// A clock that measures durations from its creation, for use by state machines.
 package struct RelativeClock: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let sleeping: @Sendable (Duration) async throws -> Void
+    private let isContinuous: Bool
 
     package init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let origin = clock.now
+        isContinuous = clock is ContinuousClock
         elapsed = { origin.duration(to: clock.now) }
         sleeping = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
     }
@@ -20,6 +26,29 @@ package struct RelativeClock: Sendable {
         try await racing(promise.value) {
             try await sleep(until: moment)
             return .success(())
+        }
+    }
+
+    /// Settles a promise at a moment, and returns when it is settled, or when the task is cancelled.
+    package func settle(_ promise: Promise<Void>, at moment: Duration) async {
+        #if os(Linux)
+            // A timer instead of a task that sleeps, which takes 3 KB: a fifth of what an idle connection takes.
+            if isContinuous {
+                let timer = DispatchWorkItem { promise.resolve(()) }
+                let interval = Int((moment - now) / .milliseconds(1)) + 1
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(interval), execute: timer)
+                defer { timer.cancel() }
+                try? await promise.value()
+                return
+            }
+        #endif
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try? await sleep(until: moment)
+                promise.resolve(())
+            }
+            try? await promise.value()
+            group.cancelAll()
         }
     }
 

@@ -1,59 +1,69 @@
 import FeathersCore
 import FeathersNetworking
 import FeathersSupport
+import Synchronization
 
 extension SocketIOClient {
     /// The time limit for sending the disconnect packet before the connection is dropped.
     private static let goodbyeTime = Duration.seconds(1)
 
     /// Makes one attempt to connect. If it succeeds, returns when the connection ends.
-    /// - Parameter onOpen: A closure that is called when the connection is open for all calls.
-    func connectOnce(_ onOpen: () -> Void) async -> Disconnection {
-        let setups = state.withLock { $0.setups }
-        do {
-            let opened = try await openUnlessStopped(setups)
-            let limits = SocketPacketDecoder.Limits(attachments: options.maximumAttachments, bytes: options.maximumMessageSize)
-            return await live(SocketIOConnection(opened.engine, setups: setups, limits: limits), opened, onOpen)
-        } catch let error as EngineOpeningError {
-            let code: FeathersError.Code = error.isTimeout ? .timeout : .unavailable
-            return Disconnection(.transportError(error.description), error: FeathersError(code, error.description, execution: .neverSent))
-        } catch is CancellationError {
-            return Disconnection(.clientDisconnect)
-        } catch let error as FeathersError {
-            return Disconnection(.transportError(error.message), error: error)
-        } catch {
-            // Errors thrown by the application's closures may contain anything, so only the type is named.
-            let message = "The payload or the headers of the connection could not be created (\(type(of: error)))"
-            let reported = FeathersError(.unavailable, message, execution: .neverSent, cause: error)
-            return Disconnection(.transportError(message), error: reported)
+    ///
+    /// The calling task only enforces the deadlines. Everything else runs in child tasks, most of which have ended when the connection is open: an idle
+    /// connection keeps few of them.
+    func connectOnce() async -> Disconnection {
+        switch await openUnlessStopped(state.withLock { $0.setups }) {
+        case .opened(let session): await live(session)
+        case .failed(let end): end
         }
     }
 
     /// Opens an Engine.IO session, and gives up as soon as the run is stopped.
-    private func openUnlessStopped(_ setups: [ConnectionSetup]) async throws -> OpenedSession {
-        let stop = state.withLock { $0.run.stop }
-        return try await withThrowingTaskGroup(of: OpenedSession?.self) { group in
+    @inline(never)
+    private func openUnlessStopped(_ setups: [ConnectionSetup]) async -> Opening {
+        let (stop, settled) = (state.withLock { $0.run.stop }, Promise<Void>())
+        return await withTaskGroup(of: Opening.self) { group in
             group.addTask {
-                let auth = try await self.options.auth?()
-                let headers = try await self.headers(setups)
-                let timeout = self.options.connectTimeout
-                let deadline = self.timebase.now + timeout
-                let engine = try await self.opener.get().open(headers: headers, timeout: timeout)
-                return OpenedSession(engine: engine, auth: auth, deadline: deadline)
+                defer {
+                    settled.resolve(())
+                    self.wakeTimer()
+                }
+                return await self.open(setups)
             }
-            group.addTask {
-                try await stop.value()
-                return nil
-            }
-            let first = await group.nextResult()
-            group.cancelAll()
-            if case .success(let opened?) = first { return opened }
+            await keepTime { !settled.isSettled && !stop.isSettled }
+            let isStopped = !settled.isSettled && stop.isSettled
+            if isStopped { group.cancelAll() }
+            let opening = await group.next() ?? .failed(Disconnection(.clientDisconnect))
             // A session may still have opened after the stop.
-            while let late = await group.nextResult() {
-                if case .success(let opened?) = late { opened.engine.close() }
+            if isStopped, case .opened(let session) = opening {
+                session.engine.close()
+                return .failed(Disconnection(.clientDisconnect))
             }
-            if case .failure(let error) = first { throw error }
-            throw CancellationError()
+            return opening
+        }
+    }
+
+    private func open(_ setups: [ConnectionSetup]) async -> Opening {
+        do {
+            let auth = try await options.auth?()
+            let headers = try await headers(setups)
+            let timeout = options.connectTimeout
+            let deadline = timebase.now + timeout
+            let engine = try await opener.get().open(headers: headers, timeout: timeout)
+            return .opened(OpenedSession(engine: engine, setups: setups, auth: auth, deadline: deadline))
+        } catch let error as EngineOpeningError {
+            let code: FeathersError.Code = error.isTimeout ? .timeout : .unavailable
+            let reported = FeathersError(code, error.description, execution: .neverSent)
+            return .failed(Disconnection(.transportError(error.description), error: reported))
+        } catch is CancellationError {
+            return .failed(Disconnection(.clientDisconnect))
+        } catch let error as FeathersError {
+            return .failed(Disconnection(.transportError(error.message), error: error))
+        } catch {
+            // Errors thrown by the application's closures may contain anything, so only the type is named.
+            let message = "The payload or the headers of the connection could not be created (\(type(of: error)))"
+            let reported = FeathersError(.unavailable, message, execution: .neverSent, cause: error)
+            return .failed(Disconnection(.transportError(message), error: reported))
         }
     }
 
@@ -73,89 +83,96 @@ extension SocketIOClient {
         return headers
     }
 
-    private func live(_ connection: SocketIOConnection, _ opened: OpenedSession, _ onOpen: () -> Void) async -> Disconnection {
-        await withTaskGroup(of: Void.self) { group in
-            join(connection, opened)
+    @inline(never)
+    private func live(_ session: OpenedSession) async -> Disconnection {
+        let connection = join(session)
+        return await withDiscardingTaskGroup { group in
             group.addTask {
-                // Weak, because the engine keeps the handler. An open connection is retained by the client and by this method.
-                let closure = await connection.engine.run { [weak connection] packet in
+                // Weak, because the engine keeps the closures. An open connection is retained by the client and by this method.
+                await connection.engine.run { [weak connection] packet in
                     if let connection { self.received(packet, over: connection) }
+                } onEnd: { [weak connection] closure in
+                    if let connection { self.gone(connection, closure) }
                 }
-                self.lose(connection, Disconnection(DisconnectReason(closure.reason)), unsent: closure.unsent)
             }
-            let end = await stay(on: connection, onOpen)
-            if end.saysGoodbye, !Task.isCancelled {
-                group.addTask { try? await self.timebase.sleep(for: Self.goodbyeTime) }
-                await group.next()
-            }
+            group.addTask { await self.prepare(connection) }
+            await keepTime { !connection.ended.isSettled }
+            // Only a canceled task stops keeping time before the end.
+            if !connection.ended.isSettled { sayGoodbye(to: connection) }
+            let end = connection.ended.current ?? Disconnection(.clientDisconnect)
+            if end.saysGoodbye { await keepTime(until: timebase.now + Self.goodbyeTime) { !connection.isGone.load(ordering: .acquiring) } }
             group.cancelAll()
             return end
         }
     }
 
-    /// Prepares a connection and waits for its end, while running the plugins' tasks.
-    private func stay(on connection: SocketIOConnection, _ onOpen: () -> Void) async -> Disconnection {
-        await withTaskGroup(of: Void.self) { group in
-            defer { group.cancelAll() }
-            if let recovered = try? await connection.joined.value(), await prepare(connection, recovered: recovered) {
-                onOpen()
-                for setup in connection.setups {
-                    group.addTask { await setup.accompany { try await self.call($0, over: connection) } }
-                }
-            }
-            do {
-                return try await connection.ended.value()
-            } catch {
-                sayGoodbye(to: connection)
-                return Disconnection(.clientDisconnect)
-            }
-        }
+    private func gone(_ connection: SocketIOConnection, _ closure: EngineClosure) {
+        connection.isGone.store(true, ordering: .releasing)
+        lose(connection, Disconnection(DisconnectReason(closure.reason)), unsent: closure.unsent)
+        wakeTimer()
     }
 
-    /// Makes a connection the current one and joins the namespace.
-    private func join(_ connection: SocketIOConnection, _ opened: OpenedSession) {
+    /// Makes a session's connection the current one, and joins the namespace.
+    @inline(never)
+    private func join(_ session: OpenedSession) -> SocketIOConnection {
+        let limits = SocketPacketDecoder.Limits(attachments: options.maximumAttachments, bytes: options.maximumMessageSize)
+        let connection = SocketIOConnection(session.engine, setups: session.setups, limits: limits)
         let now = timebase.now
         let (packet, signal, isStopped) = state.withLock { state in
             state.current = Current(
-                connection: connection, stage: .joining(until: opened.deadline),
+                connection: connection, stage: .joining(until: session.deadline),
                 heartbeat: EngineSession(handshake: connection.engine.handshake, now: now))
-            return (state.session.engineOpened(auth: opened.auth), state.alarm.signal, state.run.stop.isSettled)
+            return (state.session.engineOpened(auth: session.auth), state.alarm.signal, state.run.stop.isSettled)
         }
         signal.resolve(())
-        if isStopped { return sayGoodbye(to: connection) }
         do throws(JSONSerializationError) {
-            send([try packet.frame()], over: connection)
+            if isStopped { sayGoodbye(to: connection) } else { send([try packet.frame()], over: connection) }
         } catch {
             let message = "The payload of the connection cannot be written as JSON"
             lose(connection, Disconnection(.transportError(message), saysGoodbye: true, error: .refused(message)))
         }
+        return connection
     }
 
-    /// Runs the plugins' preparation on a joined connection, then opens it for all calls. Returns `false` if the connection ended first.
-    private func prepare(_ connection: SocketIOConnection, recovered: Bool) async -> Bool {
-        if !connection.setups.isEmpty {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    for setup in connection.setups where !Task.isCancelled {
-                        await setup.prepare { try await self.call($0, over: connection) }
-                    }
-                }
-                group.addTask { _ = try? await connection.ended.value() }
-                await group.next()
-                group.cancelAll()
+    /// Runs the plugins' preparation as soon as the connection is joined, then opens it for all calls, and runs the plugins' tasks until it ends.
+    private func prepare(_ connection: SocketIOConnection) async {
+        guard let recovered = try? await connection.joined.value() else { return }
+        await run(on: connection) {
+            for setup in connection.setups where !Task.isCancelled {
+                await setup.prepare { try await self.call($0, over: connection) }
             }
-            guard !Task.isCancelled else { return false }
         }
-        return open(connection, recovered: recovered)
+        guard !Task.isCancelled, open(connection, recovered: recovered) else { return }
+        state.withLock { $0.run.outcome }.resolve(())
+        await run(on: connection) {
+            await withTaskGroup(of: Void.self) { group in
+                for setup in connection.setups {
+                    group.addTask { await setup.accompany { try await self.call($0, over: connection) } }
+                }
+            }
+        }
+    }
+
+    /// Runs a task of the plugins, and cancels it when the connection ends. Does nothing if there are no plugins.
+    private func run(on connection: SocketIOConnection, _ body: @escaping @Sendable () async -> Void) async {
+        guard !connection.setups.isEmpty else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await body() }
+            group.addTask { _ = try? await connection.ended.value() }
+            await group.next()
+            group.cancelAll()
+        }
     }
 
     /// Takes the waiting calls in the same critical section that changes the status and lets later calls go out immediately. So no call overtakes
     /// another, and no call completes before the status says that the connection is open.
     private func open(_ connection: SocketIOConnection, recovered: Bool) -> Bool {
         var departure = Departure()
+        let now = timebase.now
         let isOpen = state.withLock { state in
             guard state.isCurrent(connection), state.session.isJoined else { return false }
             state.current?.stage = .open
+            state.openedAt = now
             state.lastFailure = nil
             departure = takeLane(.ordinary, over: connection, &state)
             status.enqueue(.connected(recovered: recovered))
@@ -185,6 +202,7 @@ extension SocketIOClient {
         }
         connection.joined.fail(end.error)
         connection.ended.resolve(end)
+        wakeTimer()
     }
 
     func sayGoodbye(to connection: SocketIOConnection) {
@@ -195,33 +213,41 @@ extension SocketIOClient {
     }
 
     /// Returns whether a plugin wants another attempt after an otherwise final end. Stops asking plugins when the run is stopped.
-    func reconnects(after reason: DisconnectReason) async -> Bool {
-        switch reason {
+    func reconnects(after end: Disconnection) async -> Bool {
+        switch end.reason {
         case .serverDisconnect, .refused: break
         default: return false
         }
-        let (setups, stop) = state.withLock { ($0.setups, $0.run.stop) }
+        let (setups, stop, settled) = state.withLock { ($0.setups, $0.run.stop, Promise<Void>()) }
         guard !setups.isEmpty else { return false }
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask {
+                defer {
+                    settled.resolve(())
+                    self.wakeTimer()
+                }
                 for setup in setups where !Task.isCancelled {
-                    if await setup.reconnects(reason) { return true }
+                    if await setup.reconnects(end.reason) { return true }
                 }
                 return false
             }
-            group.addTask {
-                try? await stop.value()
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
+            await keepTime { !settled.isSettled && !stop.isSettled }
+            group.cancelAll()
+            let isWanted = await group.next() ?? false
+            return isWanted && !stop.isSettled
         }
+    }
+
+    private enum Opening: Sendable {
+        case opened(OpenedSession)
+        case failed(Disconnection)
     }
 }
 
 /// A newly opened Engine.IO session, and what is needed to join the namespace.
 private struct OpenedSession: Sendable {
     let engine: any EngineConnection
+    let setups: [ConnectionSetup]
     let auth: JSONObject?
     /// The deadline of the attempt to connect, which opening the session and joining the namespace share.
     let deadline: Duration

@@ -72,8 +72,10 @@ final class SocketIOClient: Sendable {
         var calls: CallTable<Waiter>
         var alarm = Alarm()
         var hasConnected = false
-        /// The reason why the last attempt to connect failed or the last connection ended, or nil while a connection is open.
-        var lastFailure: FeathersError?
+        /// When the connection of the current attempt was open for all calls, or nil if it has not been.
+        var openedAt: Duration?
+        /// How the last attempt to connect failed or the last connection ended, or nil while a connection is open.
+        var lastFailure: Disconnection?
         var sink: EventSink?
         var setups: [ConnectionSetup] = []
 
@@ -128,58 +130,96 @@ final class SocketIOClient: Sendable {
         }
     }
 
-    /// Connects, and reconnects until stopped or until the policy ends it.
+    /// Connects, and reconnects until stopped or until the policy ends it. This task enforces the deadlines meanwhile (``keepTime(until:while:)``).
     /// - Parameter stopsAtFirstFailure: Whether to give up if the first attempt fails.
     /// - Throws: ``FeathersError`` with the reason why the connection ended permanently.
     @concurrent
     func run(stopsAtFirstFailure: Bool) async throws {
-        let end = await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.keepTime() }
-            #if canImport(Network)
+        #if canImport(Network)
+            let end = await withTaskGroup(of: Void.self) { group in
                 group.addTask { await NetworkMonitor.forEach { self.retryNow() } }
-            #endif
+                defer { group.cancelAll() }
+                return await connectRepeatedly(stopsAtFirstFailure)
+            }
+        #else
             let end = await connectRepeatedly(stopsAtFirstFailure)
-            group.cancelAll()
-            return end
-        }
+        #endif
         finish(end)
         if end.reason != .clientDisconnect { throw end.error }
     }
 
-    private func connectRepeatedly(_ stopsAtFirstFailure: Bool) async -> Disconnection {
-        var backoff = Backoff(policy: options.reconnection)
+    /// The attempts of a run. A class, because this task's memory would otherwise hold several copies while a connection is open.
+    private final class Attempts {
+        var backoff: Backoff
+        let stopsAtFirstFailure: Bool
         var hasBeenOpen = false
         var isRepeated = false
-        while true {
-            if isStopped { return Disconnection(.clientDisconnect) }
-            status.set(.connecting(attempt: backoff.attempt))
-            let end = await connectOnce {
-                hasBeenOpen = true
-                backoff.connected(now: timebase.now)
-                state.withLock { $0.run.outcome }.resolve(())
-            }
-            if isStopped { return Disconnection(.clientDisconnect) }
-            let isFirst = !hasBeenOpen && stopsAtFirstFailure
-            // Callers that are waiting for the connection get the error, even if further attempts follow.
-            if !isFirst { failOutcome(end.error) }
-            let asksPlugins = isFirst ? !isRepeated : backoff.isFinal(end.reason)
-            let isOverruled = asksPlugins ? await reconnects(after: end.reason) : false
-            if isStopped { return Disconnection(.clientDisconnect) }
-            if isFirst, !isOverruled { return end }
-            isRepeated = true
-            state.withLock { $0.lastFailure = end.error }
-            switch backoff.ended(end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1)) {
-            case .stop(let reason): return Disconnection(reason, error: end.error)
-            case .wait(let attempt, let delay):
-                // The wait begins before the status changes, so a reader that then advances the clock advances it for this wait.
-                let moment = timebase.now + delay
-                status.set(.waiting(attempt: attempt, delay: delay, after: end.reason))
-                let retry = Promise<Void>()
-                state.withLock { $0.run.retry = retry }
+        /// Whether the last attempt was the first, and its failure ends the run.
+        var isLast: Bool { !hasBeenOpen && stopsAtFirstFailure }
+
+        init(_ policy: ReconnectionPolicy, stopsAtFirstFailure: Bool) {
+            backoff = Backoff(policy: policy)
+            self.stopsAtFirstFailure = stopsAtFirstFailure
+        }
+    }
+
+    private enum Step {
+        case stop(Disconnection)
+        case wait(until: Duration, or: Promise<Void>)
+    }
+
+    private func connectRepeatedly(_ stopsAtFirstFailure: Bool) async -> Disconnection {
+        let attempts = Attempts(options.reconnection, stopsAtFirstFailure: stopsAtFirstFailure)
+        while !isStopped {
+            begin(attempts)
+            let end = await connectOnce()
+            if isStopped { break }
+            let isOverruled = asksPlugins(after: end, attempts) ? await reconnects(after: end) : false
+            if isStopped { break }
+            switch step(after: end, isOverruled: isOverruled, attempts) {
+            case .stop(let end): return end
+            case .wait(let moment, let retry):
                 // A stop before this point found no wait to end.
                 if isStopped { return Disconnection(.clientDisconnect) }
-                await sleep(until: moment, orUntil: retry)
+                await keepTime(until: moment) { !retry.isSettled }
             }
+        }
+        return Disconnection(.clientDisconnect)
+    }
+
+    // Not inlined: what they use would be part of the task's memory for as long as the connection is open, which was 3 KB.
+
+    @inline(never)
+    private func begin(_ attempts: Attempts) {
+        state.withLock { $0.openedAt = nil }
+        status.set(.connecting(attempt: attempts.backoff.attempt))
+    }
+
+    @inline(never)
+    private func asksPlugins(after end: Disconnection, _ attempts: Attempts) -> Bool {
+        if let opened = state.withLock({ $0.openedAt }) {
+            attempts.hasBeenOpen = true
+            attempts.backoff.connected(now: opened)
+        }
+        // Callers that are waiting for the connection get the error, even if further attempts follow.
+        if !attempts.isLast { failOutcome(end.error) }
+        return attempts.isLast ? !attempts.isRepeated : attempts.backoff.isFinal(end.reason)
+    }
+
+    @inline(never)
+    private func step(after end: Disconnection, isOverruled: Bool, _ attempts: Attempts) -> Step {
+        if attempts.isLast, !isOverruled { return .stop(end) }
+        attempts.isRepeated = true
+        state.withLock { $0.lastFailure = end }
+        switch attempts.backoff.ended(end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1)) {
+        case .stop(let reason): return .stop(Disconnection(reason, error: end.error))
+        case .wait(let attempt, let delay):
+            // The wait begins before the status changes, so a reader that then advances the clock advances it for this wait.
+            let moment = timebase.now + delay
+            status.set(.waiting(attempt: attempt, delay: delay, after: end.reason))
+            let retry = Promise<Void>()
+            state.withLock { $0.run.retry = retry }
+            return .wait(until: moment, or: retry)
         }
     }
 
@@ -193,6 +233,7 @@ final class SocketIOClient: Sendable {
 
     private var isStopped: Bool { Task.isCancelled || state.withLock { $0.run.stop }.isSettled }
 
+    @inline(never)
     private func finish(_ end: Disconnection) {
         let isOurs = end.reason == .clientDisconnect
         let (calls, run) = state.withLock { state in
@@ -219,28 +260,41 @@ final class SocketIOClient: Sendable {
         let (connection, retry) = state.withLock { ($0.current?.connection, $0.run.retry) }
         if let connection { sayGoodbye(to: connection) }
         retry?.resolve(())
+        wakeTimer()
         // Even if the caller is canceled while waiting, the connection ends.
         try? await run.ended.value()
     }
 
-    func retryNow() { state.withLock { $0.run.retry }?.resolve(()) }
+    func retryNow() {
+        state.withLock { $0.run.retry }?.resolve(())
+        wakeTimer()
+    }
 
     // MARK: - Time
 
-    /// Enforces all deadlines, with one sleep at a time, until the task is canceled.
-    private func keepTime() async {
+    /// Enforces all deadlines, with one sleep at a time, until a moment, while a condition holds and the task is not canceled. Whatever ends the
+    /// condition then calls ``wakeTimer()``.
+    func keepTime(until limit: Duration? = nil, while isPending: () -> Bool) async {
         while !Task.isCancelled {
-            let signal = Promise<Void>()
-            let moment: Duration? = state.withLock { state in
-                var deadlines = [state.calls.nextDeadline, state.current?.heartbeat.heartbeatDeadline]
-                if case .joining(let deadline) = state.current?.stage { deadlines.append(deadline) }
-                state.alarm = Alarm(moment: deadlines.compactMap(\.self).min(), signal: signal)
-                return state.alarm.moment
-            }
-            await sleep(until: moment, orUntil: signal)
+            let alarm = setAlarm(until: limit)
+            // Checked after the signal can be found, so that no end is missed.
+            guard isPending(), limit.map({ $0 > timebase.now }) ?? true else { return }
+            await sleep(until: alarm.moment, orUntil: alarm.signal)
             timePassed()
         }
     }
+
+    @inline(never)
+    private func setAlarm(until limit: Duration?) -> Alarm {
+        state.withLock { state in
+            var deadlines = [limit, state.calls.nextDeadline, state.current?.heartbeat.heartbeatDeadline]
+            if case .joining(let deadline) = state.current?.stage { deadlines.append(deadline) }
+            state.alarm = Alarm(moment: deadlines.compactMap(\.self).min(), signal: Promise())
+            return state.alarm
+        }
+    }
+
+    func wakeTimer() { state.withLock { $0.alarm.signal }.resolve(()) }
 
     /// Sleeps until a deadline passes, the promise is settled, or the task is canceled.
     private func sleep(until moment: Duration?, orUntil signal: Promise<Void>) async {
@@ -249,20 +303,16 @@ final class SocketIOClient: Sendable {
             return
         }
         guard moment > timebase.now, !signal.isSettled else { return }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { try? await self.timebase.sleep(until: moment) }
-            group.addTask { try? await signal.value() }
-            await group.next()
-            group.cancelAll()
-        }
+        await timebase.settle(signal, at: moment)
     }
 
     /// Ends overdue calls, and the connection if it is overdue.
+    @inline(never)
     func timePassed() {
         let now = timebase.now
         var failure: FeathersError?
         let (expired, connection, end): ([CallTable<Waiter>.Call], SocketIOConnection?, Disconnection?) = state.withLock { state in
-            failure = state.lastFailure
+            failure = state.lastFailure?.error
             let expired = state.calls.expired(at: now)
             for call in expired where call.unsent == nil { state.current?.outbox.removeAll { $0.call == call.frame.call } }
             if case .close = state.current?.heartbeat.timePassed(now: now) {

@@ -2,10 +2,12 @@
 protocol EngineConnection: Sendable {
     var handshake: EngineHandshake { get }
 
-    /// Delivers packets until the session ends or the task is canceled. Call it only once. `handler` is called by one thread at a time, in order of
-    /// arrival, and never after this method returns. It must not block.
-    /// - Returns: How the session ended.
-    func run(_ handler: @escaping @Sendable (EnginePacket) -> Void) async -> EngineClosure
+    /// Delivers packets until the session ends, then reports its end, once. Call it only once. Both closures are called by one thread at a time, in order
+    /// of arrival, and must not block.
+    ///
+    /// Returns as soon as the session needs no task. A WebSocket needs none while it is open, so that thousands of them are affordable. If the task is
+    /// canceled first, the session ends.
+    func run(_ handler: @escaping @Sendable (EnginePacket) -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void) async
 
     /// Queues frames and returns immediately. Frames are sent in the order of the calls.
     /// - Throws: ``EngineSendError`` if not all of the frames were accepted.

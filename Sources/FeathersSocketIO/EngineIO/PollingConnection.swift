@@ -50,10 +50,10 @@ final class PollingConnection: EngineConnection {
         }
     }
 
-    func run(_ handler: @escaping @Sendable (EnginePacket) -> Void) async -> EngineClosure {
+    func run(_ handler: @escaping @Sendable (EnginePacket) -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void) async {
         switch await runUntilPaused(handler) {
-        case .closed(let closure): closure
-        case .paused: EngineClosure(reason: .closed)
+        case .closed(let closure): onEnd(closure)
+        case .paused: onEnd(EngineClosure(reason: .closed))
         }
     }
 

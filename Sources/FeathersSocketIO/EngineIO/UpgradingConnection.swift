@@ -29,7 +29,7 @@ final class UpgradingConnection: EngineConnection {
     var handshake: EngineHandshake { polling.handshake }
     var isUpgraded: Bool { state.withLock { $0.machine.isUpgraded } }
 
-    func run(_ handler: @escaping @Sendable (EnginePacket) -> Void) async -> EngineClosure {
+    func run(_ handler: @escaping @Sendable (EnginePacket) -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void) async {
         let end = await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.probe() }
             let end = await polling.runUntilPaused(handler)
@@ -38,11 +38,11 @@ final class UpgradingConnection: EngineConnection {
         }
         guard case .paused(let unsent) = end, let webSocket = state.withLock({ $0.webSocket }) else {
             state.withLock { $0.webSocket }?.close()
-            if case .closed(let closure) = end { return closure }
-            return EngineClosure(reason: .closed)
+            if case .closed(let closure) = end { return onEnd(closure) }
+            return onEnd(EngineClosure(reason: .closed))
         }
         if switchOver(to: webSocket, unsent: unsent) == .closeWebSocket { webSocket.close() }
-        return await webSocket.run(handler)
+        await webSocket.run(handler, onEnd: onEnd)
     }
 
     func sendNow(_ frames: [EngineFrame]) throws(EngineSendError) {

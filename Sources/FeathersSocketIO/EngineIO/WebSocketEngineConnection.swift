@@ -16,6 +16,9 @@ final class WebSocketEngineConnection: EngineConnection {
         var phase = Phase.opening(received: [], waiting: nil)
         var handshake: EngineHandshake?
         var isClosedByUs = false
+        var closure: EngineClosure?
+        /// Called with the end of the running session, unless it has ended.
+        var onEnd: (@Sendable (EngineClosure) -> Void)?
     }
 
     private static let maximumEarlyPackets = 64
@@ -26,8 +29,6 @@ final class WebSocketEngineConnection: EngineConnection {
     /// is set (releasing), and read only after `isRunning` was seen (acquiring). It is kept until this object is released, which it must not retain.
     nonisolated(unsafe) private var handler: (@Sendable (EnginePacket) -> Void)?
     private let isRunning = Atomic(false)
-    private let hasEnded = Atomic(false)
-    private let end = Promise<EngineClosure>()
 
     private init(_ socket: any WebSocketConnection) { self.socket = socket }
 
@@ -61,41 +62,41 @@ final class WebSocketEngineConnection: EngineConnection {
     /// Returns the next packet. Only for use before ``run(_:)`` is called.
     func nextPacket() async throws -> EnginePacket {
         let promise = Promise<EnginePacket>()
-        let early: EnginePacket? = state.withLock { state in
-            guard case .opening(var received, _) = state.phase else { return nil }
+        let (early, closure): (EnginePacket?, EngineClosure?) = state.withLock { state in
+            guard case .opening(var received, _) = state.phase else { return (nil, state.closure) }
             let first = received.isEmpty ? nil : received.removeFirst()
             state.phase = .opening(received: received, waiting: first == nil ? promise : nil)
-            return first
+            return (first, state.closure)
         }
         if let early { return early }
-        if let closure = end.current { throw EngineOpeningError(closure) }
+        if let closure { throw EngineOpeningError(closure) }
         // The end of the connection also ends the wait (see `finish`).
         return try await promise.value()
     }
 
-    func run(_ handler: @escaping @Sendable (EnginePacket) -> Void) async -> EngineClosure {
+    func run(_ handler: @escaping @Sendable (EnginePacket) -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void) async {
         // Earlier packets are delivered first. Packets that arrive in the meantime queue behind them.
         while true {
-            let received: [EnginePacket] = state.withLock { state in
-                guard case .opening(let received, _) = state.phase else { return [] }
-                state.phase = received.isEmpty ? .running : .opening(received: [], waiting: nil)
-                if received.isEmpty {
-                    self.handler = handler
-                    isRunning.store(true, ordering: .releasing)
+            let (received, closure): ([EnginePacket], EngineClosure?) = state.withLock { state in
+                if case .opening(let received, _) = state.phase, !received.isEmpty {
+                    state.phase = .opening(received: [], waiting: nil)
+                    return (received, nil)
                 }
-                return received
+                guard state.closure == nil else {
+                    state.phase = .ended
+                    return ([], state.closure)
+                }
+                state.phase = .running
+                state.onEnd = onEnd
+                self.handler = handler
+                isRunning.store(true, ordering: .releasing)
+                return ([], nil)
             }
-            if received.isEmpty { break }
+            if received.isEmpty {
+                if let closure { onEnd(closure) }
+                return
+            }
             received.forEach(handler)
-        }
-        do {
-            return try await end.value()
-        } catch {
-            close()
-            // Nothing more is delivered, even if packets still arrive.
-            state.withLock { $0.phase = .ended }
-            hasEnded.store(true, ordering: .releasing)
-            return EngineClosure(reason: .closed)
         }
     }
 
@@ -133,7 +134,7 @@ final class WebSocketEngineConnection: EngineConnection {
 
     private func received(_ packet: EnginePacket) {
         if isRunning.load(ordering: .acquiring) {
-            if !hasEnded.load(ordering: .acquiring) { handler?(packet) }
+            handler?(packet)
             return
         }
         enum Recipient {
@@ -164,19 +165,32 @@ final class WebSocketEngineConnection: EngineConnection {
     }
 
     private func finish(_ reason: EngineClosure.Reason) {
-        let (waiting, isClosedByUs): (Promise<EnginePacket>?, Bool) = state.withLock { state in
-            // Packets that arrived before the end must still be delivered.
-            if case .opening(let received, nil) = state.phase, !received.isEmpty { return (nil, state.isClosedByUs) }
-            defer {
-                state.phase = .ended
-                hasEnded.store(true, ordering: .releasing)
-            }
-            if case .opening(_, let promise) = state.phase { return (promise, state.isClosedByUs) }
-            return (nil, state.isClosedByUs)
+        enum Recipient {
+            case nextPacket(Promise<EnginePacket>, EngineClosure)
+            case session(@Sendable (EngineClosure) -> Void, EngineClosure)
+            case none
         }
-        let closure = EngineClosure(reason: isClosedByUs ? .closed : reason)
-        end.resolve(closure)
-        waiting?.fail(EngineOpeningError(closure))
+        let recipient: Recipient = state.withLock { state in
+            guard state.closure == nil else { return .none }
+            let closure = EngineClosure(reason: state.isClosedByUs ? .closed : reason)
+            state.closure = closure
+            switch state.phase {
+            case .opening(_, let promise?):
+                state.phase = .ended
+                return .nextPacket(promise, closure)
+            // Packets that arrived before the end must still be delivered.
+            case .opening(let received, nil) where !received.isEmpty: return .none
+            case .opening, .running, .ended:
+                state.phase = .ended
+                defer { state.onEnd = nil }
+                return state.onEnd.map { .session($0, closure) } ?? .none
+            }
+        }
+        switch recipient {
+        case .nextPacket(let promise, let closure): promise.fail(EngineOpeningError(closure))
+        case .session(let onEnd, let closure): onEnd(closure)
+        case .none: break
+        }
     }
 
     private static func reason(of closure: WebSocketClosure) -> EngineClosure.Reason {

@@ -14,6 +14,8 @@ final class SocketIOConnection: Sendable {
     let decoder: Locked<SocketPacketDecoder>
     /// Whether ``decoder`` is waiting for attachments, so that no other packet may arrive.
     let isUnfinished = Atomic(false)
+    /// Whether ``engine`` has reported its end.
+    let isGone = Atomic(false)
 
     init(_ engine: any EngineConnection, setups: [ConnectionSetup], limits: SocketPacketDecoder.Limits) {
         self.engine = engine
@@ -22,12 +24,12 @@ final class SocketIOConnection: Sendable {
     }
 }
 
-/// The end of a connection, or of an attempt to connect.
-struct Disconnection: Sendable {
-    var reason: DisconnectReason
-    var error: FeathersError
+/// The end of a connection, or of an attempt to connect. A class, because the tasks of an idle connection would otherwise reserve memory for several.
+final class Disconnection: Sendable {
+    let reason: DisconnectReason
+    let error: FeathersError
     /// Whether the server is still listening and should be sent a disconnect packet.
-    var saysGoodbye = false
+    let saysGoodbye: Bool
 
     init(_ reason: DisconnectReason, saysGoodbye: Bool = false, error: FeathersError? = nil) {
         self.reason = reason

@@ -14,8 +14,13 @@ struct WebSocketEngineConnectionTests {
         socket.open()
         socket.deliver(message, message)
         let delivered = Mailbox<Int>()
-        let closure = await connection.run { delivered.put($0.size) }
-        #expect(closure.reason == .invalid("The server sent too much data before the session was running"))
+        let closures = Mailbox<EngineClosure>()
+        await connection.run {
+            delivered.put($0.size)
+        } onEnd: {
+            closures.put($0)
+        }
+        #expect(closures.waiting.map(\.reason) == [.invalid("The server sent too much data before the session was running")])
         #expect(delivered.waiting.count == 2 && delivered.waiting.last == 9 << 20)
     }
 }

@@ -44,7 +44,8 @@ struct OutgoingBytes: ~Copyable, @unchecked Sendable {
             memory.copyMemory(from: bytes)
             (start, end) = (0, self.count)
         } else {
-            replaceMemory(byteCount: max(self.count + count, 2 * self.count, 512))
+            // An idle connection sends only pongs, so the first buffer is small.
+            replaceMemory(byteCount: max(self.count + count, 2 * self.count, memory.isEmpty ? 64 : 512))
         }
     }
 

@@ -75,13 +75,16 @@ enum WebSocketMask {
 
 /// Masking keys, new for every frame and cryptographically random (RFC 6455, section 10.3). They are generated in batches.
 struct WebSocketMaskKeys {
-    private static let batch = 64
+    private static let largestBatch = 64
 
     private var pool: [UInt32] = []
+    /// Doubles with use, so that an idle connection keeps few keys.
+    private var batch = 4
 
     mutating func next() -> UInt32 {
         if let key = pool.popLast() { return key }
-        pool = [UInt32](repeating: 0, count: Self.batch)
+        pool = [UInt32](repeating: 0, count: batch)
+        batch = min(2 * batch, Self.largestBatch)
         guard !fillAtOnce() else { return pool.removeLast() }
         var source = SystemRandomNumberGenerator()
         for index in pool.indices { pool[index] = source.next() }
