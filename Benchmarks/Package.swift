@@ -8,10 +8,12 @@ let package = Package(
     targets: [
         // A client that only counts frames: the floor of what events and calls can cost. Empty except on Linux.
         .target(name: "CFloor"),
+        // Counts allocations and locks of this process, from which `--floor` tells what an operation takes.
+        .target(name: "CCounters"),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "CFloor",
+                "CCounters", "CFloor",
                 .product(name: "Feathers", package: "feathers-swift"), .product(name: "FeathersJSONAPI", package: "feathers-swift"),
             ],
             swiftSettings: [

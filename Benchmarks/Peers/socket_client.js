@@ -1,23 +1,64 @@
 "use strict";
-// ws with a minimal Socket.IO layer for calls and events, without reconnection, heartbeat or deadlines.
+// A WebSocket by hand over Node's own modules, with a minimal Socket.IO layer for calls and events: without reconnection, heartbeat or deadlines.
 const assert = require("assert");
-const { lanes, missing, serve } = require("./lines");
+const crypto = require("crypto");
+const http = require("http");
+const { lanes, serve } = require("./lines");
 
-let WebSocket;
-try {
-  WebSocket = require("ws");
-} catch {
-  missing("ws (Debian's package node-ws)");
-}
-
-const url = `${process.argv[2].replace(/^http/, "ws")}/socket.io/?EIO=4&transport=websocket`;
-const socket = new WebSocket(url, { perMessageDeflate: false });
 const waiting = new Map();
 let nextID = 0;
 let onCreated = () => {};
 
-socket.on("message", (data) => {
-  const text = data.toString();
+let socket;
+// The bytes of frames that are not complete.
+let pending = Buffer.alloc(0);
+
+const key = crypto.randomBytes(16).toString("base64");
+const request = http.get(`${process.argv[2]}/socket.io/?EIO=4&transport=websocket`, {
+  headers: { Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": key },
+});
+request.on("upgrade", (_, upgraded, head) => {
+  socket = upgraded;
+  socket.setNoDelay(true);
+  socket.on("data", receive);
+  receive(head);
+  send("40");
+});
+
+function receive(bytes) {
+  pending = pending.length === 0 ? bytes : Buffer.concat([pending, bytes]);
+  let start = 0;
+  while (pending.length - start >= 2) {
+    let [length, header] = [pending[start + 1] & 0x7f, 2];
+    if (length === 126) {
+      if (pending.length - start < 4) break;
+      [length, header] = [pending.readUInt16BE(start + 2), 4];
+    } else if (length === 127) {
+      if (pending.length - start < 10) break;
+      [length, header] = [Number(pending.readBigUInt64BE(start + 2)), 10];
+    }
+    if (pending.length - start < header + length) break;
+    if ((pending[start] & 0x0f) === 1) received(pending.toString("utf8", start + header, start + header + length));
+    start += header + length;
+  }
+  pending = pending.subarray(start);
+}
+
+function send(text) {
+  const payload = Buffer.from(text);
+  const extra = payload.length < 126 ? 0 : payload.length < 65536 ? 2 : 8;
+  const frame = Buffer.allocUnsafe(6 + extra + payload.length);
+  frame[0] = 0x81;
+  frame[1] = 0x80 | (extra === 0 ? payload.length : extra === 2 ? 126 : 127);
+  if (extra === 2) frame.writeUInt16BE(payload.length, 2);
+  if (extra === 8) frame.writeBigUInt64BE(BigInt(payload.length), 2);
+  const mask = frame.subarray(2 + extra, 6 + extra);
+  crypto.randomFillSync(mask);
+  for (let index = 0; index < payload.length; index++) frame[6 + extra + index] = payload[index] ^ mask[index & 3];
+  socket.write(frame);
+}
+
+function received(text) {
   if (text.startsWith("43")) {
     const open = text.indexOf("[");
     const id = Number(text.slice(2, open));
@@ -32,14 +73,13 @@ socket.on("message", (data) => {
   } else if (text.startsWith("40")) {
     serve(peer);
   }
-});
-socket.on("open", () => socket.send("40"));
+}
 
 function call(...parameters) {
   return new Promise((answered) => {
     nextID += 1;
     waiting.set(nextID, answered);
-    socket.send(`42${nextID}${JSON.stringify(parameters)}`);
+    send(`42${nextID}${JSON.stringify(parameters)}`);
   });
 }
 

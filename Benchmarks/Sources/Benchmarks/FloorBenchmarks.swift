@@ -1,4 +1,5 @@
 #if os(Linux)
+    import CCounters
     import CFloor
     import Feathers
     import Foundation
@@ -15,6 +16,8 @@
             let run: @Sendable (Int) async throws -> [UInt64]
             var costs: [Usage] = []
             var latencies: [UInt64] = []
+            var allocations = 0.0
+            var mutexes = 0.0
         }
 
         private static let floor = "C, frames counted only"
@@ -127,9 +130,20 @@
                     subjects[index].latencies += latencies
                 }
             }
+            // Counted in runs of their own, because counting takes time.
+            for index in subjects.indices {
+                let operations = Double(subjects[index].operations)
+                let before = ccounters_read()
+                ccounters_count(1)
+                _ = try await subjects[index].run(subjects[index].operations)
+                ccounters_count(0)
+                let after = ccounters_read()
+                subjects[index].allocations = Double(after.allocations - before.allocations) / operations
+                subjects[index].mutexes = Double(after.mutexes - before.mutexes) / operations
+            }
             var table = TextTable(
-                ("task", .left), ("client", .left), ("CPU", .right), ("wall", .right), ("switches", .right), ("p50", .right),
-                ("p99", .right), ("CPU/floor", .right), ("wall/floor", .right))
+                ("task", .left), ("client", .left), ("CPU", .right), ("wall", .right), ("switches", .right), ("allocations", .right),
+                ("mutexes", .right), ("p50", .right), ("p99", .right), ("CPU/floor", .right), ("wall/floor", .right))
             var floor = Usage()
             for subject in subjects {
                 let cost = Usage.median(subject.costs)
@@ -142,6 +156,7 @@
                     [
                         subject.client == Self.floor ? subject.task : "", subject.client, cost.cpu.nanosecondsInWords,
                         cost.wall.nanosecondsInWords, String(format: "%.2f", cost.switches),
+                        String(format: "%.1f", subject.allocations), String(format: "%.1f", subject.mutexes),
                     ] + percentiles + [(cost.cpu / floor.cpu).times, (cost.wall / floor.wall).times])
             }
             withExtendedLifetime(server) {}
@@ -151,6 +166,8 @@
 
                 \(Machine.described(rounds: rounds).title). Per operation, the median of \(rounds) rounds in which the clients alternate.
                 An event's latency is the time from the server's write to its reader; events of one write share the time of the write.
+                Switches are voluntary and involuntary context switches (getrusage). Allocations are calls of malloc and its kin, mutexes calls of
+                pthread_mutex_lock, on all threads of the process, including the benchmark's own; Swift's `Mutex` makes no call and is not counted.
                 """
         }
     }

@@ -42,7 +42,8 @@ struct LoopbackSocketServer {
         let peer: LoopbackPeer
         var incoming: [UInt8] = []
         var position = 0
-        var buffer = [UInt8](repeating: 0, count: 256 << 10)
+        /// Small, because there may be thousands of sessions.
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
         init(peer: LoopbackPeer) {
             self.peer = peer

@@ -12,7 +12,7 @@ import Foundation
 enum Profile: String, CaseIterable {
     case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding,
         typed,
-        jsonapi
+        jsonapi, idle
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -79,6 +79,11 @@ enum Profile: String, CaseIterable {
         case .jsonapi:
             let bytes = try JSONAPIBenchmarks.sample()
             for _ in 0..<times { _ = try JSONAPICodec().decodeList(JSONAPIBenchmarks.Article.self, parsing: bytes) }
+        case .idle:
+            // Under heaptrack, the peak is what idle connections hold.
+            let idle = try await IdleConnections.open(times, to: try url(of: server))
+            print(idle)
+            await idle.close()
         case .decoding:
             let text = try JSONBenchmarks.pageOfTen()
             for _ in 0..<times { _ = try CodingOptions().decode(JSONBenchmarks.Page.self, parsing: text) }

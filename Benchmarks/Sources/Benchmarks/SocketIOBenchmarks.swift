@@ -47,28 +47,12 @@ enum SocketIOBenchmarks {
         latencies.sort()
         let (median, slow) = (latencies[2_500] / .microseconds(1), latencies[4_950] / .microseconds(1))
 
-        let before = residentBytes()
-        let apps = try await withThrowingTaskGroup(of: FeathersApp.self) { group in
-            for _ in 0..<1_000 {
-                group.addTask {
-                    let app = FeathersApp(transport: .socketIO(url) { $0.transports = [.webSocket] })
-                    try await app.connect()
-                    return app
-                }
-            }
-            return try await group.reduce(into: []) { $0.append($1) }
-        }
-        let kilobytes = Double(residentBytes() - before) / 1_000 / 1_024
-        for app in apps { await app.disconnect() }
+        let idle = try await IdleConnections.open(1_000, to: url)
+        await idle.close()
         await app.disconnect()
         return [
             String(format: "Socket.IO, one call at a time: p50 %.0f µs, p99 %.0f µs", median, slow),
-            String(format: "Socket.IO, 1,000 idle connections: %.1f KB of memory each", kilobytes),
+            "Socket.IO, \(idle)",
         ]
-    }
-
-    private static func residentBytes() -> Int {
-        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
-        return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4_096
     }
 }

@@ -6,8 +6,8 @@ enum ReaderGrowth {
         var group = GrowthGroup("event readers")
         group.add("one event for every reader", from: 10, unit: "delivery") { readers in
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
-            let events = 100_000 / readers
-            return GrowthRun(units: 100_000) {
+            let events = 1_000_000 / readers
+            return GrowthRun(units: 1_000_000) {
                 try await read(events, by: readers, of: service)
             }
         }

@@ -38,7 +38,11 @@ struct PeerBenchmarks {
         let app = FeathersApp(transport: .socketIO(url) { $0.transports = [.webSocket] })
         try await app.connect()
         let (messages, echo) = (app.service("messages"), app.service("echo"))
-        let peers = start([("python-socketio", .python, "socketio_client.py"), ("bare ws", .node, "socket_client.js")], url)
+        let peers = start(
+            [
+                ("python-socketio", .python, "socketio_client.py"), ("aiohttp", .python, "aiohttp_socket_client.py"),
+                ("Node, WebSocket by hand", .node, "socket_client.js"),
+            ], url)
         add("Socket.IO get, one at a time", operations: 2_000, "one_at_a_time", peers) {
             for _ in 0..<2_000 { _ = try await messages.get(1) }
             withExtendedLifetime(server) {}

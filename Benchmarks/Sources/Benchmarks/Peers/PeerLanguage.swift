@@ -28,12 +28,5 @@ enum PeerLanguage {
         }
     }
 
-    /// The environment variables. Node from other sources doesn't search the folder of Debian's packages.
-    var environment: [String: String] {
-        guard self == .node else { return [:] }
-        let paths = [ProcessInfo.processInfo.environment["NODE_PATH"], "/usr/share/nodejs"].compactMap(\.self)
-        return ["NODE_PATH": paths.joined(separator: ":")]
-    }
-
     private static func isProgram(_ url: URL) -> Bool { FileManager.default.isExecutableFile(atPath: url.path) }
 }

@@ -16,7 +16,6 @@ final class PeerProcess: Sendable {
         let process = Process()
         process.executableURL = program
         process.arguments = [file.path, url.absoluteString]
-        process.environment = ProcessInfo.processInfo.environment.merging(language.environment) { _, new in new }
         process.standardInput = input
         process.standardOutput = output
         try process.run()

@@ -25,7 +25,7 @@ struct PeerTable {
         }
         let legend = """
             \(results.machine.title). Times are per operation, the median of \(results.machine.rounds) rounds in which the clients alternate.
-            'bare ws' is Node's ws with the frames of a call, without reconnection, heartbeat or deadlines.
+            Over Socket.IO, aiohttp and Node's WebSocket have only the frames of calls and events: no reconnection, heartbeat or deadlines.
             """
         return ([table.text, "", legend] + results.notes).joined(separator: "\n")
     }
