@@ -86,6 +86,7 @@ let package = Package(
             name: "JobWorker", dependencies: ["Feathers"], path: "Sources/Examples/JobWorker", swiftSettings: settings),
         .executableTarget(name: "Notes", dependencies: ["Feathers"], path: "Sources/Examples/Notes", swiftSettings: settings),
         .executableTarget(name: "Hello", dependencies: ["Feathers"], path: "Sources/Examples/Hello", swiftSettings: settings),
+        .executableTarget(name: "Swarm", dependencies: ["Feathers"], path: "Sources/Examples/Swarm", swiftSettings: settings),
         .executableTarget(name: "Chat", dependencies: ["Feathers"], path: "Sources/Examples/Chat", swiftSettings: settings),
         .target(name: "ChatViews", dependencies: ["Feathers"], path: "Sources/Examples/ChatViews", swiftSettings: settings),
 
@@ -177,7 +178,7 @@ let package = Package(
         .testTarget(
             name: "ExamplesTests",
             dependencies: [
-                "FeathersSupport", "Chat", "EventStream", "Hello", "JobWorker", "Notes", "Feathers", "FeathersTesting", "TestBackend",
+                "FeathersSupport", "Chat", "EventStream", "Hello", "JobWorker", "Notes", "Swarm", "Feathers", "FeathersTesting", "TestBackend",
             ],
             swiftSettings: settings),
         // What the tests of an app look like: on the test kit alone, without a server.
