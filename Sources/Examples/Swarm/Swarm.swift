@@ -29,7 +29,9 @@ enum Swarm {
         let signals = ProcessSignal.received()
         let clients = try (1...options.clients).map { number in
             let transport: any Transport =
-                options.usesREST ? .rest(options.url, httpClient: http) : .socketIO(options.url) { $0.transports = [.webSocket] }
+                options.usesREST
+                ? .rest(options.url, timeout: options.timeout, httpClient: http)
+                : .socketIO(options.url) { ($0.transports, $0.callTimeout) = ([.webSocket], options.timeout) }
             return try SwarmClient(number, FeathersApp(transport: transport), script, tally, meetings, openings)
         }
         let isComplete = await withTaskGroup(of: Bool.self) { group in
@@ -72,17 +74,20 @@ struct Options {
     var script = ""
     var usesREST = false
     var atOnce = 64
+    var timeout = Duration.seconds(10)
     var svg: String?
     var showsHelp = false
 
     static let help = """
-        Usage: swift run -c release Swarm --url URL --clients N --script FILE [--transport socketio|rest] [--at-once N] [--svg FILE]
+        Usage: swift run -c release Swarm --url URL --clients N --script FILE [--transport socketio|rest] [--at-once N]
+               [--timeout SECONDS] [--svg FILE]
 
           --url URL        the Feathers server, for example http://localhost:3030
           --clients N      the number of clients, all in this process
           --script FILE    what each client does, see below
           --transport T    'socketio' (default) or 'rest', which has no events
           --at-once N      how many clients connect at the same time (default: 64)
+          --timeout S      the seconds after which a call fails (default: 10)
           --svg FILE       draw the percentiles into a file
 
         A script has one step a line. Each client takes the steps in order. Text after # is a comment.
@@ -134,6 +139,7 @@ struct Options {
             case "--clients": clients = try count()
             case "--script": script = try value()
             case "--at-once": atOnce = try count()
+            case "--timeout": timeout = .seconds(try count())
             case "--svg": svg = try value()
             case "--transport":
                 let name = try value()

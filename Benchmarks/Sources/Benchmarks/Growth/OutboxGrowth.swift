@@ -15,10 +15,10 @@ enum OutboxGrowth {
                 try offline.use(outbox: queue)
                 let messages = try await offline.use(Growth.TrivialService(), at: "messages").outbox
                 // Writes that wait for the disk together share its flush.
-                try await concurrently(100, each: count / 100) { _ = try await messages.create(["text": "Hello"]) }
+                try await concurrently(1_000, each: count / 1_000) { _ = try await messages.create(["text": "Hello"]) }
                 await queue.close()
 
-                let outbox = try await Outbox(file: file)
+                let outbox = try await Outbox(file: file) { $0.concurrentLanes = 1_000 }
                 let app = FeathersApp()
                 try app.use(outbox: outbox)
                 _ = try await app.use(Growth.TrivialService(), at: "messages")
