@@ -1,5 +1,5 @@
 "use strict";
-// A WebSocket by hand over Node's own modules, with a minimal Socket.IO layer for calls and events: without reconnection, heartbeat or deadlines.
+// A hand-written WebSocket over Node's own modules, with a minimal Socket.IO layer for calls and events: without reconnection, heartbeat or deadlines.
 const assert = require("assert");
 const crypto = require("crypto");
 const http = require("http");

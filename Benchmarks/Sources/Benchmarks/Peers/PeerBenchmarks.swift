@@ -41,7 +41,7 @@ struct PeerBenchmarks {
         let peers = start(
             [
                 ("python-socketio", .python, "socketio_client.py"), ("aiohttp", .python, "aiohttp_socket_client.py"),
-                ("Node, WebSocket by hand", .node, "socket_client.js"),
+                ("Node, hand-written WebSocket", .node, "socket_client.js"),
             ], url)
         add("Socket.IO get, one at a time", operations: 2_000, "one_at_a_time", peers) {
             for _ in 0..<2_000 { _ = try await messages.get(1) }
