@@ -27,7 +27,7 @@ struct Pages {
             \(Story(results).markdown)
 
             \(machine.title). Times are per operation, the median of \(machine.rounds) rounds. All clients use the same server on the same
-            machine. 'bare ws' is Node's ws with a minimal Socket.IO layer. [All results](\(folder)/benchmarks.md).
+            machine. The WebSockets of aiohttp and Node have a minimal Socket.IO layer. [All results](\(folder)/benchmarks.md).
 
             """
     }
