@@ -35,7 +35,8 @@ package struct RelativeClock: Sendable {
             // A timer instead of a task that sleeps, which takes 3 KB: a fifth of what an idle connection takes.
             if isContinuous {
                 let timer = DispatchWorkItem { promise.resolve(()) }
-                let interval = Int((moment - now) / .milliseconds(1)) + 1
+                // Clamped, because a time limit may be any duration.
+                let interval = Int(max(0, min((moment - now) / .milliseconds(1), 1e12))) + 1
                 DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(interval), execute: timer)
                 defer { timer.cancel() }
                 try? await promise.value()

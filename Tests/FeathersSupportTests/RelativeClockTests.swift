@@ -1,0 +1,33 @@
+import FeathersSupport
+import FeathersTesting
+import Testing
+
+@Suite("A clock that settles a promise", .timeLimit(.minutes(1)))
+struct RelativeClockTests {
+    @Test("does so at the moment, on the machine's clock and on any other")
+    func moment() async throws {
+        let promise = Promise<Void>()
+        let clock = RelativeClock(ContinuousClock())
+        let moment = clock.now + .milliseconds(20)
+        await clock.settle(promise, at: moment)
+        #expect(promise.isSettled && clock.now >= moment)
+
+        let (manual, other) = (ManualClock(), Promise<Void>())
+        let relative = RelativeClock(manual)
+        async let settled: Void = relative.settle(other, at: .seconds(5))
+        try await manual.waitForSleepers(1)
+        manual.advance(by: .seconds(5))
+        await settled
+        #expect(other.isSettled)
+    }
+
+    @Test("returns when the promise is settled or the task is canceled, however far away the moment is", arguments: [true, false])
+    func early(isCanceled: Bool) async {
+        let promise = Promise<Void>()
+        let clock = RelativeClock(ContinuousClock())
+        let waiting = Task { await clock.settle(promise, at: .seconds(Int64.max)) }
+        if isCanceled { waiting.cancel() } else { promise.resolve(()) }
+        await waiting.value
+        #expect(promise.isSettled != isCanceled)
+    }
+}
