@@ -6,9 +6,14 @@ struct AnswerComparison {
     /// Nil where none came.
     let response: RecordedResponse?
     let result: Result<JSONValue, any Error>
+    /// The items of a streamed result.
+    var items: [JSONValue]?
 
     var findings: [ReplayFinding] {
         guard let response else { return timeoutFindings }
+        if response.isEventStream, let items {
+            return items == response.items || response.body?.isWhole == false ? [] : [finding(.result, "\(response.items)", "\(items)")]
+        }
         guard response.content != nil else { return [finding(.clipped, response.body?.text ?? "", "\(result)")] }
         return (200..<300).contains(response.status) ? resultFindings(response) : errorFindings(response)
     }

@@ -1,5 +1,7 @@
 import FeathersCore
-import FeathersREST
+import FeathersSupport
+
+@testable import FeathersREST
 
 /// Drives one recorded call through our transport and compares both ends.
 struct CallReplay {
@@ -9,6 +11,8 @@ struct CallReplay {
     let exchanges: [RecordedExchange]
     let makeLane: LaneMaker
     private(set) var findings: [ReplayFinding] = []
+    /// The items of the result, if it was streamed.
+    private(set) var items: [JSONValue]?
 
     init(_ recordedCase: RecordedCase, _ exchanges: [RecordedExchange], _ makeLane: @escaping LaneMaker) {
         self.recordedCase = recordedCase
@@ -23,9 +27,10 @@ struct CallReplay {
     /// - Returns: What our transport gave its caller.
     mutating func run() async throws -> Result<JSONValue, any Error> {
         guard let first = exchanges.first else { throw ReplayFailure("A call without exchanges") }
-        let request = first.request.serviceRequest
+        var request = first.request.serviceRequest(isVersion6: recordedCase.isVersion6)
+        request.streamsResult = exchanges.last?.response?.isEventStream == true
         var lane = try await makeLane(exchanges)
-        var result = await send(request, QueryStringOptions(), lane)
+        var result = await send(request, limits, lane)
         if let refusal = refusal(in: result), refusal.message.hasPrefix("Query not sent") {
             note(.refusedByDefault, first.request.target, refusal.message)
             lane = try await makeLane(exchanges)
@@ -35,21 +40,34 @@ struct CallReplay {
             note(.refused, "\(first.request.method) \(first.request.target)", refusal.message)
             // The answer can still be read: some request has to fetch it.
             lane = try await makeLane(exchanges)
-            result = await send(ServiceRequest(path: "stand-in", method: .find), QueryStringOptions(), lane)
+            result = await send(ServiceRequest(path: "stand-in", method: .find), limits, lane)
         } else {
             compare(try await lane.sent())
         }
-        findings += AnswerComparison(recordedCase: recordedCase, response: exchanges.last?.response, result: result).findings
+        findings += AnswerComparison(recordedCase: recordedCase, response: exchanges.last?.response, result: result, items: items).findings
         return result
     }
 
-    private func send(_ request: ServiceRequest, _ options: QueryStringOptions, _ lane: any ReplayLane) async -> Result<
-        JSONValue, any Error
-    > {
+    /// The default limits of the version's servers.
+    private var limits: QueryStringOptions { recordedCase.isVersion6 ? Feathers6Transport.Options().queryOptions : QueryStringOptions() }
+
+    private mutating func send(
+        _ request: ServiceRequest, _ options: QueryStringOptions, _ lane: any ReplayLane
+    ) async -> Result<JSONValue, any Error> {
         // Long enough for a request to leave a machine that is busy with every other case.
         let timeout: Duration = isAborted ? .seconds(2) : .seconds(30)
-        let transport = RESTTransport(lane.baseURL, timeout: timeout, queryOptions: options, httpClient: lane.httpClient)
-        do { return .success(try await transport.send(request).result) } catch { return .failure(error) }
+        let transport = RESTTransport(
+            lane.baseURL, timeout: timeout, queryOptions: options, sendsEmptyObjects: recordedCase.isVersion6, httpClient: lane.httpClient)
+        items = nil
+        do {
+            let response = try await transport.send(request)
+            guard let stream = response[ResultStream.self] else { return .success(response.result) }
+            items = []
+            while let next = try await stream.next() { items? += next }
+            return .success(.array(items ?? []))
+        } catch {
+            return .failure(error)
+        }
     }
 
     private func refusal(in result: Result<JSONValue, any Error>) -> FeathersError? {
@@ -66,9 +84,20 @@ struct CallReplay {
         for (recorded, ours) in zip(exchanges.map(\.request), sent) {
             if recorded.method != ours.method { note(.method, recorded.method, ours.method) }
             if recorded.target != ours.target { note(.target, recorded.target, ours.target) }
-            compareBody(recorded.body, ours.body)
-            compareHeaders(recorded, ours)
+            let isForm = compareForm(recorded, ours)
+            if !isForm { compareBody(recorded.body, ours.body) }
+            compareHeaders(recorded, ours, except: isForm ? ["content-type"] : [])
         }
+    }
+
+    /// Compares forms up to their boundaries.
+    /// - Returns: Whether a form was recorded.
+    private mutating func compareForm(_ recorded: RecordedRequest, _ ours: SentRequest) -> Bool {
+        guard let boundary = recorded.multipartBoundary, let body = recorded.body, !recordedCase.isRaw else { return false }
+        let own = ours.header("content-type")?.dropped(prefix: "multipart/form-data; boundary=") ?? ""
+        let (theirs, mine) = (RecordedForm.comparable(body.bytes, boundary: boundary), RecordedForm.comparable(ours.body, boundary: own))
+        if theirs != mine { note(.body, theirs, mine) }
+        return true
     }
 
     private mutating func compareBody(_ recorded: RecordedBody?, _ ours: [UInt8]) {
@@ -79,12 +108,12 @@ struct CallReplay {
         }
     }
 
-    private mutating func compareHeaders(_ recorded: RecordedRequest, _ ours: SentRequest) {
+    private mutating func compareHeaders(_ recorded: RecordedRequest, _ ours: SentRequest, except ignored: Set<String>) {
         var names: Set<String> = ["accept", "content-type", "x-service-method", "authorization"]
         for field in recorded.headers where !RecordedRequest.clientFields.contains(field.name.lowercased()) {
             names.insert(field.name.lowercased())
         }
-        for name in names.sorted() where recorded.header(name) != ours.header(name) {
+        for name in names.subtracting(ignored).sorted() where recorded.header(name) != ours.header(name) {
             note(.header(name), recorded.header(name) ?? "(none)", ours.header(name) ?? "(none)")
         }
     }

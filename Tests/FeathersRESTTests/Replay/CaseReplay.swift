@@ -1,14 +1,40 @@
 import FeathersCore
 import FeathersREST
 import FeathersSupport
+import Testing
 
 /// Replays a whole case: its calls one after the other, then what the case as a whole gave its caller.
 struct CaseReplay {
     let recordedCase: RecordedCase
     private(set) var findings: [ReplayFinding] = []
+    /// The items of streamed results.
+    private var items: [JSONValue] = []
 
     init(_ recordedCase: RecordedCase) {
         self.recordedCase = recordedCase
+    }
+
+    /// Replays a case, and reports every difference without a reason.
+    static func check(_ recordedCase: RecordedCase, _ makeLane: @escaping CallReplay.LaneMaker) async throws {
+        var replay = CaseReplay(recordedCase)
+        try await replay.run(makeLane)
+        for finding in replay.findings where !DeliberateDifference.table.contains(where: { $0.covers(finding) }) {
+            Issue.record("\(finding)")
+        }
+    }
+
+    /// Replays cases at the seam, and counts their differences by reason.
+    static func differences(in cases: [RecordedCase]) async throws -> [String: Int] {
+        var counts: [String: Int] = [:]
+        for recordedCase in cases {
+            var replay = CaseReplay(recordedCase)
+            try await replay.run { try SeamLane($0) }
+            for finding in replay.findings {
+                let row = DeliberateDifference.table.first { $0.covers(finding) }
+                counts[row?.reason ?? "NOT EXPLAINED", default: 0] += 1
+            }
+        }
+        return counts
     }
 
     mutating func run(_ makeLane: @escaping CallReplay.LaneMaker) async throws {
@@ -20,6 +46,7 @@ struct CaseReplay {
             var call = CallReplay(recordedCase, exchanges, makeLane)
             last = try await call.run()
             findings += call.findings
+            items += call.items ?? []
         }
         guard let last else {
             note(.noTraffic, "\(JSONValue.object(recordedCase.outcome))", "")
@@ -27,6 +54,8 @@ struct CaseReplay {
         }
         if recordedCase.isRaw {
             compareStatus(last)
+        } else if let yielded = recordedCase.outcome["yielded"]?.array {
+            compareItems(yielded, last)
         } else if let response = recordedCase.exchanges.last?.response, response.content == nil {
             note(.clipped, response.body?.text ?? "", "\(last)")
         } else {
@@ -46,6 +75,17 @@ struct CaseReplay {
         case .failure(let error):
             note(.outcome, "status \(recorded ?? 0)", "\(error)")
         }
+    }
+
+    /// Compares the items of streamed results. A client that left has seen the first ones.
+    private mutating func compareItems(_ yielded: [JSONValue], _ result: Result<JSONValue, any Error>) {
+        let isLeft = ["client-abort", "open"].contains(recordedCase.exchanges.last?.response?.end)
+        let seen = isLeft ? Array(items.prefix(yielded.count)) : items
+        let isClipped = recordedCase.exchanges.contains { $0.response?.body?.isWhole == false }
+        if seen != yielded, !isClipped { note(.outcome, "\(yielded)", "\(items)") }
+        let isFailure = if case .failure = result { true } else { false }
+        let isRejected = recordedCase.outcome["rejected"] != nil && recordedCase.exchanges.last?.response?.end != "client-abort"
+        if isFailure != isRejected { note(.outcome, "\(JSONValue.object(recordedCase.outcome))", "\(result)") }
     }
 
     private mutating func compareOutcome(_ result: Result<JSONValue, any Error>) {

@@ -25,6 +25,12 @@ struct RecordedBody: Sendable {
         }
     }
 
+    /// - Parameter chunks: The chunks of a recorded event stream.
+    init(chunks: [JSONValue]) {
+        bytes = Array(chunks.map { $0["text"]?.string ?? "" }.joined().utf8)
+        isWhole = chunks.allSatisfy { $0["textClipped"] == nil }
+    }
+
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// `pattern` repeated and padded with `x` to `count` bytes: what the `big` service answers.

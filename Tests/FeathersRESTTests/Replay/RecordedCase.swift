@@ -1,7 +1,8 @@
 import FeathersCore
+import Testing
 
-/// One case of `rest.json`: what the JavaScript client was told to do, what went over the wire, what came of it.
-struct RecordedCase: Sendable {
+/// One case of `rest.json` or `http-sse.json`: what the JavaScript client was told to do, what went over the wire, what came of it.
+struct RecordedCase: Sendable, CustomTestStringConvertible {
     let group: String
     let name: String
     /// The JavaScript source of the call; empty for raw HTTP.
@@ -12,8 +13,13 @@ struct RecordedCase: Sendable {
     let isRaw: Bool
     let outcome: JSONObject
     let exchanges: [RecordedExchange]
+    let isVersion6: Bool
+    /// Whether a scripted server wrote the responses, which the exchanges then lack.
+    let isScripted: Bool
+    /// Whether the client opened an event stream, so that the case cannot be replayed call by call.
+    let hasEventStream: Bool
 
-    init(_ json: JSONValue) throws(ReplayFailure) {
+    init(_ json: JSONValue, isVersion6: Bool = false) throws(ReplayFailure) {
         guard let group = json["group"]?.string, let name = json["name"]?.string else {
             throw ReplayFailure("A case without group or name: \(json.description.prefix(200))")
         }
@@ -22,6 +28,9 @@ struct RecordedCase: Sendable {
         call = json["call"]?.string ?? ""
         query = json["query"]?.string ?? ""
         isRaw = json["client"]?.string == "raw"
+        self.isVersion6 = isVersion6
+        isScripted = json["server"]?.string == "raw"
+        hasEventStream = isVersion6 && call.contains("sse:")
         outcome = json["outcome"]?.object ?? [:]
         var exchanges: [RecordedExchange] = []
         for exchange in json["exchanges"]?.array ?? [] { exchanges.append(try RecordedExchange(exchange)) }
@@ -29,12 +38,16 @@ struct RecordedCase: Sendable {
     }
 
     var id: String { "\(group)/\(name)" }
+    var testDescription: String { id }
 
     /// The exchanges call by call: a redirect and what it leads to are one call.
     var calls: [[RecordedExchange]] {
         var calls: [[RecordedExchange]] = []
         for exchange in exchanges {
-            if let previous = calls.last?.last, let location = previous.redirectTarget, location == exchange.request.target {
+            // Clients encode a location that is no URL in their own ways.
+            if let location = calls.last?.last?.redirectTarget,
+                location == exchange.request.target || !location.utf8.allSatisfy({ $0 < 0x80 })
+            {
                 calls[calls.count - 1].append(exchange)
             } else {
                 calls.append([exchange])

@@ -1,4 +1,5 @@
 import FeathersCore
+import Foundation
 
 /// One request and its answer, as recorded.
 struct RecordedExchange: Sendable {
@@ -9,7 +10,7 @@ struct RecordedExchange: Sendable {
     init(_ json: JSONValue) throws(ReplayFailure) {
         guard let request = json["request"] else { throw ReplayFailure("An exchange without request") }
         self.request = try RecordedRequest(request)
-        response = try json["response"].map { json throws(ReplayFailure) in try RecordedResponse(json) }
+        response = try json["response"].flatMap { json throws(ReplayFailure) in json.isNull ? nil : try RecordedResponse(json) }
     }
 
     /// Where the answer redirects to, as a request target on the same server.
@@ -46,13 +47,31 @@ struct RecordedResponse: Sendable {
     let body: RecordedBody?
     /// The parsed body, where the recording has it.
     let json: JSONValue?
+    /// How the response ended: `complete`, `cut`, `client-abort`, `open`…; nil in recordings of version 5.
+    let end: String?
 
     init(_ json: JSONValue) throws(ReplayFailure) {
         guard let status = json["status"]?.integer else { throw ReplayFailure("A response without status") }
         self.status = Int(status)
         headers = RecordedField.list(json["headers"])
-        body = RecordedBody(json)
+        body = json["chunks"]?.array.map(RecordedBody.init(chunks:)) ?? RecordedBody(json)
         self.json = json["json"]
+        end = json["end"]?.string
+    }
+
+    var isEventStream: Bool {
+        headers.contains { $0.name.lowercased() == "content-type" && $0.value.hasPrefix("text/event-stream") }
+    }
+
+    /// The items that the JavaScript client reads from an event stream, up to the first one that is not JSON.
+    var items: [JSONValue] {
+        var items: [JSONValue] = []
+        for frame in (body?.text ?? "").components(separatedBy: "\n\n").dropLast() {
+            guard let line = frame.split(separator: "\n").first(where: { $0.hasPrefix("data: ") }) else { continue }
+            guard let item = try? JSONValue(parsing: Array(line.dropFirst(6).utf8)) else { break }
+            items.append(item)
+        }
+        return items
     }
 
     var isCompressed: Bool {

@@ -23,7 +23,7 @@ struct SentRequest: Sendable {
 }
 
 /// Replays at the seam, without a network: fast and exact.
-final class SeamLane: ReplayLane, HTTPClient {
+final class SeamLane: ReplayLane, StreamingHTTPClient {
     let baseURL: URL
     private let answers: [RecordedResponse?]
     private let requests = Mutex<[HTTPRequest]>([])
@@ -50,6 +50,19 @@ final class SeamLane: ReplayLane, HTTPClient {
             request = next
         }
         throw ReplayFailure("Nothing to answer with")
+    }
+
+    func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
+        var request = transfer.request
+        request.body = try transfer.body?.bytes()
+        let response = try await execute(request)
+        guard let pipe = transfer.pipe, response.isSuccess else { return response }
+        pipe.open(response) {}
+        response.body.withUnsafeBytes { _ = pipe.write($0) }
+        if answers.last??.end == "cut" {
+            throw HTTPClientError(.connectionLost, "The connection was lost before the response was complete")
+        }
+        return response
     }
 
     func sent() async -> [SentRequest] {
@@ -83,7 +96,12 @@ struct ScriptLane: ReplayLane {
             return [field.name, isLocation ? path + field.value : field.value]
         }
         answer.body = nil
-        answer.bodyBase64 = Data(bytes(of: response, &answer)).base64EncodedString()
+        let bytes = bytes(of: response, &answer)
+        answer.bodyBase64 = Data(bytes).base64EncodedString()
+        if response.end == "cut" {
+            answer.headers?.append(["Content-Length", "\(bytes.count + 1)"])
+            answer.closeAfterBytes = bytes.count
+        }
         return answer
     }
 
