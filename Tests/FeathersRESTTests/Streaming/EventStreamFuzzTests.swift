@@ -56,9 +56,21 @@ struct EventStreamFuzzTests {
             "\n", "\n", "\n\n", "\n\n", "\n\n", "data: x\n", "data: y\n\n", "\r", "\r\n", "\r\n\r\n", "\u{FEFF}", "foo: bar", " ", "x",
         ].map { Array($0.utf8) } + [[0xFF], [0xEF], [0xBB], [0xF0, 0x9F]]
 
+    /// What servers of FeathersJS 6 really sent.
+    private static let recorded = RecordedStream.all.flatMap(\.bodies).filter { !$0.isEmpty }
+
     private static func stream(_ generator: inout SeededGenerator) -> [UInt8] {
         var stream: [UInt8] = []
-        for _ in 0..<Int.random(in: 1..<24, using: &generator) { stream += parts.randomElement(using: &generator) ?? [] }
+        if Bool.random(using: &generator), let body = recorded.randomElement(using: &generator) {
+            // Long enough for two or three events of most recordings.
+            stream = Array(body.dropFirst(Int.random(in: 0..<body.count, using: &generator) / 2).prefix(160))
+            for _ in 0..<Int.random(in: 0..<4, using: &generator) {
+                stream.insert(
+                    contentsOf: parts.randomElement(using: &generator) ?? [], at: Int.random(in: 0...stream.count, using: &generator))
+            }
+        } else {
+            for _ in 0..<Int.random(in: 1..<24, using: &generator) { stream += parts.randomElement(using: &generator) ?? [] }
+        }
         for _ in 0..<Int.random(in: 0..<3, using: &generator) where !stream.isEmpty {
             stream[Int.random(in: 0..<stream.count, using: &generator)] = .random(in: .min ... .max, using: &generator)
         }
@@ -95,5 +107,19 @@ struct EventStreamFuzzTests {
         }
         // Otherwise nothing but silence was compared.
         #expect(found > Self.rounds / 4)
+        print("Event streams: \(Self.rounds) mutated streams with \(found) events read alike")
+    }
+
+    @Test("A byte order mark, every line end and characters of every length are read alike, cut at any two offsets")
+    func twoCuts() throws {
+        let stream = Array("\u{FEFF}id: é\revent: 😀\r\ndata: aé€😀\ndata: 😀\r\n\r\ndata: €\r\rdata\n\ndata: b\r\n\rdata: é\n\r\n".utf8)
+        let expected = ReferenceParser(stream)
+        #expect(expected.events.count == 5)
+        for first in 0...stream.count {
+            for second in first...stream.count {
+                let read = try Self.events(of: [Array(stream[..<first]), Array(stream[first..<second]), Array(stream[second...])])
+                #expect(read.events == expected.events && read.lastID == expected.lastID, "cut at \(first) and \(second)")
+            }
+        }
     }
 }
