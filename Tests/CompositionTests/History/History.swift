@@ -42,7 +42,7 @@ final class History {
     var app: FeathersApp { process.app }
     var server: ModelServer { world.server }
     /// Whether calls that need the connection wait for it now.
-    var callsWait: Bool { !isOnline && world.way != .rest }
+    var callsWait: Bool { !isOnline && world.way.callsNeedConnection }
 
     func run(steps: Int) async throws {
         for _ in 0..<steps {

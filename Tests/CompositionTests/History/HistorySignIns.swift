@@ -46,6 +46,11 @@ extension History {
     func cut() {
         guard isOnline else { return }
         isOnline = false
+        // A stream alone is opened again at once.
+        if world.way == .feathers6, chance(1, in: 2) {
+            isOnline = true
+            return server.cutStreams()
+        }
         // Over two transports, one may be away alone.
         if world.way == .mixed, chance(1, in: 2) { process.model.connection?.drop() } else { server.setAway(true, process.model) }
     }
@@ -72,6 +77,7 @@ extension History {
             }
             if case .closed = connection.status { return try await restart(isOnline: true) }
         }
+        try await process.model.waitUntilConnected()
         for task in process.pending { await task.value }
         process.pending = []
         _ = try? await app.notes.find(params: .caching(.networkOnlyNoCache))

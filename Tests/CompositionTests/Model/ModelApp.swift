@@ -50,6 +50,7 @@ extension ModelServer {
     /// Lets the server be reached or not, over HTTP and over a connection.
     func setAway(_ isAway: Bool, _ model: ModelApp) {
         state.update { $0.isAway = isAway }
+        if isAway { cutStreams() }
         if isAway { model.connection?.drop() } else { model.connection?.restore() }
     }
 }
@@ -65,6 +66,8 @@ extension ModelApp {
 
     func waitUntilConnected() async throws {
         try await connection?.waitForStatus { if case .connected = $0 { true } else { false } }
+        guard let stream = line.transport as? Feathers6Transport else { return }
+        for await status in stream.statusUpdates() { if case .connected = status { return } }
     }
 }
 

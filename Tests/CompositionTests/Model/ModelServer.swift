@@ -43,6 +43,9 @@ final class ModelServer: Sendable {
         /// Answers to writes, by the key under which they may come again.
         var answered: [String: JSONValue] = [:]
         var lines: [Int: Line] = [:]
+        /// The open event streams, and how many have been opened.
+        var streams: [Int: Stream] = [:]
+        var opened = 0
         var issued = 0
         /// How often tokens were to be refreshed.
         var refreshed = 0
@@ -59,7 +62,7 @@ final class ModelServer: Sendable {
 
     let state = ObservedState(State())
     /// Held from a change until its events are pushed, so that they are pushed in the order of the changes.
-    private let turn = NSLock()
+    let turn = NSLock()
 
     var arrivals: [Arrival] { state.current.arrivals }
 
@@ -145,6 +148,7 @@ final class ModelServer: Sendable {
     }
 
     private func push(_ event: Event) {
+        sendToStreams(event)
         let owner = ModelServer.protected.contains(event.path) ? event.record["owner"]?.string : nil
         for (number, line) in state.current.lines {
             guard let transport = line.transport else { continue }
@@ -314,7 +318,7 @@ extension ModelServer {
         return found
     }
 
-    private static func told(_ record: JSONObject, to user: String?) -> JSONValue {
+    static func told(_ record: JSONObject, to user: String?) -> JSONValue {
         var record = record
         record["told"] = .string(user ?? "nobody")
         return .object(record)

@@ -1,22 +1,34 @@
 import FeathersCore
+import FeathersREST
 import FeathersSupport
 import FeathersTraffic
+import Foundation
 
 @testable import FeathersTesting
 
 /// The ways to a model server.
 enum Way: String, Sendable, CaseIterable {
-    case rest, socket, mixed
+    case rest, socket, mixed, feathers6
 
+    /// Whether calls wait while there is no connection.
+    var callsNeedConnection: Bool { self == .socket || self == .mixed }
 }
 
 /// The transport of one app to a model server, with its connection where it has one.
 struct ModelLine: Sendable {
     let transport: any Transport
-    /// The connection; nil over REST.
+    /// The connection; nil over REST and FeathersJS 6.
     let connection: StubRealTimeTransport?
 
     init(to server: ModelServer, _ way: Way) {
+        guard way != .feathers6 else {
+            let streams = Feathers6Transport.feathers6(URL(string: "http://model.test")!) {
+                $0.httpClient = ModelStreams(of: server)
+                $0.reconnection = ReconnectionPolicy(initialDelay: .milliseconds(1), maximumDelay: .milliseconds(5))
+            }
+            (transport, connection) = (streams, nil)
+            return
+        }
         let http = StubTransport { request in
             if server.state.current.isAway { throw FeathersError(.unavailable, "The server cannot be reached", execution: .neverSent) }
             let (result, hold) = server.answer(request, from: .http)
