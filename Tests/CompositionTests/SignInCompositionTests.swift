@@ -35,6 +35,36 @@ import Testing
         await outbox.close()
     }
 
+    @Test(arguments: [ServiceMethod.find, .create])
+    func `A streamed read ends with its user, a streamed write does not`(method: ServiceMethod) async throws {
+        let model = try ModelServer().app(over: .rest)
+        let (items, continuation) = AsyncThrowingStream.makeStream(of: JSONValue.self)
+        try await model.connected { app in
+            try await app.signIn("alice")
+            let tokens = try await app.use(StreamingService(items: items), at: "tokens")
+            var reader = tokens.stream(method).makeAsyncIterator()
+            continuation.yield(["n": 1])
+            #expect(try await reader.next(isolation: #isolation) == ["n": 1])
+            // One waits for the reader already, and one arrives later.
+            continuation.yield(["n": 2])
+            try await app.logOut()
+            try await app.signIn("bob")
+            continuation.yield(["n": 3])
+            if method == .create {
+                #expect(try await reader.next(isolation: #isolation) == ["n": 2])
+                #expect(try await reader.next(isolation: #isolation) == ["n": 3])
+            } else {
+                #expect(await failure { try await reader.next(isolation: #isolation) }?.code == .notAuthenticated)
+            }
+        }
+    }
+
+    private struct StreamingService: ServiceProtocol {
+        let items: AsyncThrowingStream<JSONValue, any Error>
+
+        func respond(to request: ServiceRequest) async throws -> ServiceResponse { ServiceResponse(stream: items) }
+    }
+
     @Test func `A sign-in made while the connection opens counts as a success`() async throws {
         let server = ModelServer()
         let model = try server.app(over: .socket)

@@ -87,10 +87,16 @@ extension Authenticator {
     /// caller, because it reports what has happened.
     private func noted(_ response: ServiceResponse, _ sender: RequestSender, _ request: ServiceRequest) throws -> ServiceResponse {
         let isRead = request.method == .find || request.method == .get
-        if isRead, !sender.isCurrent {
+        let check: @Sendable () throws -> Void = {
+            if sender.isCurrent { return }
             throw FeathersError(.notAuthenticated, "The signed-in user changed before the response arrived", execution: .answered)
         }
         var response = response
+        if isRead {
+            try check()
+            // The items of a streamed read arrive later.
+            response[ResultStream.self]?.check = check
+        }
         response[SentAs.self] = sender
         return response
     }

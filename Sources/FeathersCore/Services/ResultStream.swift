@@ -6,6 +6,8 @@ package struct ResultStream: ResponseKey, Sendable {
 
     /// Returns the items that have arrived, at least one; nil at the end. For one reader. Releasing the function ends the stream.
     package let next: @Sendable () async throws -> [JSONValue]?
+    /// Throws if items must no longer be passed on, such as those of a read whose user has left.
+    package var check: @Sendable () throws -> Void = {}
 
     package init(next: @escaping @Sendable () async throws -> [JSONValue]?) { self.next = next }
 }
@@ -48,6 +50,8 @@ final class ResultChannel: Sendable {
         var end: Result<Void, any Error>?
         /// Whether the result is a stream.
         var isStreamed = false
+        /// Throws if the reader must not get what is waiting for it.
+        var check: @Sendable () throws -> Void = {}
         /// The failure of a stream after its first item. Such a call must not be repeated.
         var failure: (any Error)?
         var hasItems = false
@@ -64,9 +68,12 @@ final class ResultChannel: Sendable {
         var response = try await endpoint.respond(to: request)
         guard let stream = response[ResultStream.self] else { return response }
         response[ResultStream.self] = nil
-        state.withLock { $0.isStreamed = true }
+        state.withLock { ($0.isStreamed, $0.check) = (true, stream.check) }
         do {
-            while let items = try await stream.next() { try await pass(items) }
+            while let items = try await stream.next() {
+                try stream.check()
+                try await pass(items)
+            }
         } catch {
             state.withLock { if $0.hasItems { $0.failure = error } }
             throw error
@@ -112,7 +119,7 @@ final class ResultChannel: Sendable {
     /// Returns the next item, waiting for it; nil at the end.
     func next() async throws -> JSONValue? {
         while true {
-            let (item, isEnd, taken, arrival) = try state.withLock { state in
+            let (item, isEnd, taken, arrival, check) = try state.withLock { state in
                 var taken: Promise<Void>?
                 if state.index == state.batch.count {
                     (state.batch, state.index) = (state.waiting ?? [], 0)
@@ -120,19 +127,20 @@ final class ResultChannel: Sendable {
                 }
                 if state.index < state.batch.count {
                     defer { state.index += 1 }
-                    return (state.batch[state.index] as JSONValue?, false, taken, nil as Promise<Void>?)
+                    return (state.batch[state.index] as JSONValue?, false, taken, nil as Promise<Void>?, state.check)
                 }
                 if let end = state.end {
                     // A second read after a failure finds the end.
                     state.end = .success(())
                     try end.get()
-                    return (nil, true, taken, nil)
+                    return (nil, true, taken, nil, state.check)
                 }
                 let arrival = Promise<Void>()
                 state.arrival = arrival
-                return (nil, false, taken, arrival)
+                return (nil, false, taken, arrival, state.check)
             }
             taken?.resolve(())
+            if item != nil { try check() }
             if item != nil || isEnd { return item }
             try await arrival?.value()
         }
