@@ -13,6 +13,13 @@ import FeathersSupport
 /// deadlines, and size limits the same way on every platform. The session ends with the client or with ``close()``.
 ///
 /// A body of several pieces first becomes a temporary file, because the session uploads nothing else with a known length.
+///
+/// On Linux, prefer ``CurlHTTPClient``, which ``PlatformHTTPClient/make()`` chooses if it can. Foundation for Linux has limits that no client built on
+/// it can lift:
+/// - If a server closes the connection in the middle of a response's head, Foundation ends the process ("Transfer completed, but there's no
+///   response"). It does so before it calls its delegate. A connection that is lost after the head, or reset, throws an error as usual.
+/// - A response that is read while it arrives cannot slow the server down. If more than 16 MiB of it are unread, the exchange fails.
+/// - While pieces of a response arrive faster than they are handled, Foundation keeps about 330 bytes for each of them.
 public final class URLSessionHTTPClient: StreamingHTTPClient {
     private let session: URLSession
     private let exchanges: URLSessionExchanges

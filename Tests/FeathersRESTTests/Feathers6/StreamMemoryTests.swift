@@ -19,7 +19,9 @@ struct StreamMemoryTests {
         return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
     }
 
-    @Test("A million items take no more than ten thousand", arguments: StreamedResultTests.Client.all)
+    @Test(
+        "A million items take no more than ten thousand, save what Foundation on Linux keeps itself",
+        arguments: StreamedResultTests.Client.all)
     func million(_ client: StreamedResultTests.Client) async throws {
         let url = try await TestBackend.url().appending(path: "v6")
         let streams = FeathersApp(transport: .feathers6(url) { $0.httpClient = client.make() }).service("streams")
@@ -31,7 +33,18 @@ struct StreamMemoryTests {
             if count > 10_000, count.isMultiple(of: 10_000) { peak = max(peak, Self.residentBytes()) }
         }
         #expect(count == 1_000_000)
-        #expect(peak - start < 8 << 20, "grew by \((peak - start) >> 10) KiB")
-        print("A million items over \(client.testDescription): grew by \((peak - start) >> 10) KiB")
+        #expect(peak - start < client.growth, "grew by \((peak - start) >> 10) KiB")
+        print("A million items over \(client.testDescription): grew by \((peak - start) >> 10) KiB to \(peak >> 10) KiB")
+    }
+}
+
+extension StreamedResultTests.Client {
+    /// How many bytes the process may grow by while it reads a million items.
+    fileprivate var growth: Int {
+        #if canImport(FoundationNetworking)
+            // Foundation keeps 330 bytes for each piece that arrives while it is busy; a program of twenty lines without this package shows the same.
+            if make() is URLSessionHTTPClient { return 400 << 20 }
+        #endif
+        return 8 << 20
     }
 }
