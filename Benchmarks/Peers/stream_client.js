@@ -5,8 +5,9 @@ const { missing, serve } = require("./lines");
 
 if (typeof fetch === "undefined") missing("fetch, which is part of Node 18 and later");
 
-async function* items(count) {
-  const response = await fetch(`${process.argv[2]}/tokens?count=${count}`, { headers: { Accept: "application/json" } });
+async function* items(count, pattern = "burst", path = "tokens", signal = undefined) {
+  const url = `${process.argv[2]}/${path}?count=${count}&pattern=${pattern}`;
+  const response = await fetch(url, { headers: { Accept: "application/json" }, signal });
   assert.equal(response.status, 200);
   const decoder = new TextDecoder();
   let buffer = "";
@@ -21,12 +22,27 @@ async function* items(count) {
   }
 }
 
+async function readItems(count, pattern) {
+  let seen = 0;
+  for await (const item of items(count, pattern)) seen += item.n === 1234 ? 1 : 0;
+  assert.equal(seen, count);
+}
+
+async function readEvents(count, pattern) {
+  const leaving = new AbortController();
+  let seen = 0;
+  for await (const item of items(count, pattern, "sse", leaving.signal)) {
+    seen += item.event === "created" && item.path === "messages" && item.data.id === 1234 ? 1 : 0;
+    if (seen === count) break;
+  }
+  leaving.abort();
+}
+
 serve({
-  async streamed(count) {
-    let seen = 0;
-    for await (const item of items(count)) seen += item.n === 1234 ? 1 : 0;
-    assert.equal(seen, count);
-  },
+  items: (count) => readItems(count, "burst"),
+  paced_items: (count) => readItems(count, "paced"),
+  events: (count) => readEvents(count, "burst"),
+  paced_events: (count) => readEvents(count, "paced"),
   async first_item(count) {
     for (let index = 0; index < count; index++) {
       for await (const item of items(1)) assert.equal(item.n, 1234);

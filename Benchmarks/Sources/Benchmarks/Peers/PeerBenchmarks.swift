@@ -76,11 +76,32 @@ struct PeerBenchmarks {
         let url = try server.url
         let tokens = FeathersApp(transport: .feathers6(url)).service("tokens")
         let peers = start([("Node's fetch", .node, "stream_client.js")], url)
-        add("items of a streamed result", operations: 100_000, "streamed", peers) {
-            var count = 0
-            for try await _ in tokens.stream(.find, query: ["count": 100_000]) { count += 1 }
-            guard count == 100_000 else { throw CocoaError(.fileReadCorruptFile) }
-            withExtendedLifetime(server) {}
+        for (task, what, pattern) in [
+            ("items of a streamed result, 32 a write", "items", "burst"),
+            ("items of a streamed result, one write each", "paced_items", "paced"),
+        ] {
+            add(task, operations: 50_000, what, peers) {
+                var count = 0
+                for try await _ in tokens.stream(.find, query: ["count": 50_000, "pattern": .string(pattern)]) { count += 1 }
+                guard count == 50_000 else { throw CocoaError(.fileReadCorruptFile) }
+                withExtendedLifetime(server) {}
+            }
+        }
+        for (task, what, pattern) in [
+            ("events of an event stream, 32 a write", "events", "burst"),
+            ("events of an event stream, one write each", "paced_events", "paced"),
+        ] {
+            add(task, operations: 50_000, what, peers) {
+                let app = FeathersApp(transport: .feathers6(url) { $0.query = ["count": 50_000, "pattern": .string(pattern)] })
+                let events = app.service("messages").events(.created, bufferingNewest: 100_000)
+                try await app.connect()
+                var count = 0
+                for await _ in events {
+                    count += 1
+                    if count == 50_000 { break }
+                }
+                await app.disconnect()
+            }
         }
         add("first item of a streamed result", operations: 200, "first_item", peers) {
             for _ in 0..<200 {
