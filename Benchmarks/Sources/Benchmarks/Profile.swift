@@ -7,12 +7,12 @@ import Foundation
 ///     Benchmarks/.build/release/Benchmarks --serve http
 ///     valgrind --tool=callgrind Benchmarks/.build/release/Benchmarks --profile rest 1000 http://127.0.0.1:PORT
 ///
-/// The server (`http`, or `socket` for calls and events over Socket.IO) prints its port, and serves until its input ends. Start it separately, because
+/// The server (`http`, `socket` for calls and events over Socket.IO, or `stream` for FeathersJS 6) prints its port, and serves until its input ends. Start it separately, because
 /// valgrind cannot. To exclude fixed costs, subtract a run of N operations from a run of 2 N.
 enum Profile: String, CaseIterable {
     case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding,
         typed,
-        jsonapi, idle
+        jsonapi, idle, items, streamEvents
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -84,6 +84,14 @@ enum Profile: String, CaseIterable {
             let idle = try await IdleConnections.open(times, to: try url(of: server))
             print(idle)
             await idle.close()
+        case .items:
+            let tokens = FeathersApp(transport: .feathers6(try url(of: server))).service("tokens")
+            for try await _ in tokens.stream(.find, query: ["count": .integer(Int64(times))]) {}
+        case .streamEvents:
+            let app = FeathersApp(transport: .feathers6(try url(of: server)) { $0.query = ["count": .integer(Int64(times))] })
+            var iterator = app.service("messages").events(.created, bufferingNewest: times).makeAsyncIterator()
+            try await app.connect()
+            for _ in 0..<times { _ = await iterator.next() }
         case .decoding:
             let text = try JSONBenchmarks.pageOfTen()
             for _ in 0..<times { _ = try CodingOptions().decode(JSONBenchmarks.Page.self, parsing: text) }

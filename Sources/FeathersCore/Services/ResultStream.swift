@@ -35,45 +35,52 @@ extension ServiceResponse {
     }
 }
 
-/// A streamed result on its way from the call to its reader: at most one batch of items waits.
+/// A streamed result on its way from the call to its reader, who fetches the items itself while the call waits for the end.
 final class ResultChannel: Sendable {
     private struct State {
-        /// The batch that the reader is reading, with the position of the next item.
+        /// The items that have arrived, with the position of the next one.
         var batch: [JSONValue] = []
         var index = 0
-        /// The batch that waits for the reader.
-        var waiting: [JSONValue]?
-        /// Settled when the reader has taken the waiting batch.
-        var taken: Promise<Void>?
-        /// Settled when items, or the end, have arrived.
+        /// The stream and the promise of its end, which the call waits for; nil before the result has arrived and after its end.
+        var open: (stream: ResultStream, end: Promise<Void>)?
+        /// Settled when the stream, or the outcome of the call, has arrived.
         var arrival: Promise<Void>?
-        var end: Result<Void, any Error>?
+        var outcome: Result<Void, any Error>?
         /// Whether the result is a stream.
         var isStreamed = false
-        /// Throws if the reader must not get what is waiting for it.
+        /// Throws if the reader must no longer get the items.
         var check: @Sendable () throws -> Void = {}
         /// The failure of a stream after its first item. Such a call must not be repeated.
         var failure: (any Error)?
         var hasItems = false
+
+        mutating func takeArrival() -> Promise<Void>? {
+            defer { arrival = nil }
+            return arrival
+        }
     }
 
     private let state = Locked(State())
 
     // MARK: The call
 
-    /// Runs the method, and passes on the items of its result if it is a stream.
+    /// Runs the method. If its result is a stream, returns when the reader has reached the end.
     /// - Returns: the response, with null instead of a stream.
     func run(_ endpoint: any ServiceProtocol, _ request: ServiceRequest) async throws -> ServiceResponse {
         if let failure = state.withLock({ $0.failure }) { throw failure }
         var response = try await endpoint.respond(to: request)
         guard let stream = response[ResultStream.self] else { return response }
         response[ResultStream.self] = nil
-        state.withLock { ($0.isStreamed, $0.check) = (true, stream.check) }
+        let end = Promise<Void>()
+        let arrival = state.withLock { state in
+            (state.isStreamed, state.check, state.open) = (true, stream.check, (stream, end))
+            return state.takeArrival()
+        }
+        // The stream ends with the call.
+        defer { state.withLock { $0.open = nil } }
+        arrival?.resolve(())
         do {
-            while let items = try await stream.next() {
-                try stream.check()
-                try await pass(items)
-            }
+            try await end.value()
         } catch {
             state.withLock { if $0.hasItems { $0.failure = error } }
             throw error
@@ -82,67 +89,72 @@ final class ResultChannel: Sendable {
     }
 
     /// Ends the call. A result that is not a stream becomes one: an array of its elements, null of nothing, and any other value of itself.
-    func finish(_ outcome: Result<ServiceResponse, any Error>) async {
-        var end = outcome.map { _ in }
-        if case .success(let response) = outcome, !state.withLock({ $0.isStreamed }), !response.result.isNull {
-            do { try await pass(response.result.array ?? [response.result]) } catch { end = .failure(error) }
-        }
-        let arrival = state.withLock { [end] state in
-            state.end = end
-            defer { state.arrival = nil }
-            return state.arrival
+    func finish(_ outcome: Result<ServiceResponse, any Error>) {
+        let arrival = state.withLock { state in
+            if case .success(let response) = outcome, !state.isStreamed, !response.result.isNull {
+                state.batch = response.result.array ?? [response.result]
+            }
+            state.outcome = outcome.map { _ in }
+            return state.takeArrival()
         }
         arrival?.resolve(())
     }
 
-    private func pass(_ items: [JSONValue]) async throws {
-        if items.isEmpty { return }
-        while true {
-            let (taken, arrival) = state.withLock { state in
-                guard state.waiting == nil else {
-                    let taken = state.taken ?? Promise<Void>()
-                    state.taken = taken
-                    return (taken as Promise<Void>?, nil as Promise<Void>?)
-                }
-                (state.waiting, state.hasItems) = (items, true)
-                defer { state.arrival = nil }
-                return (nil, state.arrival)
-            }
-            arrival?.resolve(())
-            guard let taken else { return }
-            try await taken.value()
-        }
-    }
-
     // MARK: The reader
+
+    /// Returns the next of the items that have arrived; nil if there is none.
+    func nextOfBatch() throws -> JSONValue? {
+        let (item, check) = state.withLock { state in
+            guard state.index < state.batch.count else { return (nil as JSONValue?, state.check) }
+            defer { state.index += 1 }
+            return (state.batch[state.index], state.check)
+        }
+        if item != nil { try check() }
+        return item
+    }
 
     /// Returns the next item, waiting for it; nil at the end.
     func next() async throws -> JSONValue? {
         while true {
-            let (item, isEnd, taken, arrival, check) = try state.withLock { state in
-                var taken: Promise<Void>?
-                if state.index == state.batch.count {
-                    (state.batch, state.index) = (state.waiting ?? [], 0)
-                    (taken, state.waiting, state.taken) = (state.taken, nil, nil)
+            if let item = try nextOfBatch() { return item }
+            let (open, outcome, arrival) = state.withLock { state in
+                if let open = state.open {
+                    return (open as (stream: ResultStream, end: Promise<Void>)?, nil as Result<Void, any Error>?, nil as Promise<Void>?)
                 }
-                if state.index < state.batch.count {
-                    defer { state.index += 1 }
-                    return (state.batch[state.index] as JSONValue?, false, taken, nil as Promise<Void>?, state.check)
-                }
-                if let end = state.end {
+                if let outcome = state.outcome {
                     // A second read after a failure finds the end.
-                    state.end = .success(())
-                    try end.get()
-                    return (nil, true, taken, nil, state.check)
+                    state.outcome = .success(())
+                    return (nil, outcome, nil)
                 }
                 let arrival = Promise<Void>()
                 state.arrival = arrival
-                return (nil, false, taken, arrival, state.check)
+                return (nil, nil, arrival)
             }
-            taken?.resolve(())
-            if item != nil { try check() }
-            if item != nil || isEnd { return item }
-            try await arrival?.value()
+            if let open {
+                await fetch(open.stream, open.end)
+            } else if let outcome {
+                try outcome.get()
+                return nil
+            } else {
+                try await arrival?.value()
+            }
+        }
+    }
+
+    /// Fetches the next items. The end, or an error, goes to the call, whose outcome is that of the stream.
+    private func fetch(_ stream: ResultStream, _ end: Promise<Void>) async {
+        do {
+            let items = try await stream.next()
+            try stream.check()
+            guard let items else {
+                state.withLock { $0.open = nil }
+                end.resolve(())
+                return
+            }
+            state.withLock { ($0.batch, $0.index, $0.hasItems) = (items, 0, $0.hasItems || !items.isEmpty) }
+        } catch {
+            state.withLock { $0.open = nil }
+            end.fail(error)
         }
     }
 }
@@ -158,6 +170,8 @@ final class StreamedCall: Sendable {
     deinit { task.withLock { $0 }?.cancel() }
 
     func next() async throws -> JSONValue? {
+        // Most items of a burst need no wait.
+        if let item = try channel.nextOfBatch() { return item }
         start()
         return try await withTaskCancellationHandler {
             try await channel.next()
@@ -172,9 +186,9 @@ final class StreamedCall: Sendable {
             guard task == nil else { return }
             task = Task { @concurrent [channel, perform] in
                 do {
-                    await channel.finish(.success(try await perform(channel)))
+                    channel.finish(.success(try await perform(channel)))
                 } catch {
-                    await channel.finish(.failure(error))
+                    channel.finish(.failure(error))
                 }
             }
         }

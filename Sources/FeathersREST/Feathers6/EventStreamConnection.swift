@@ -211,10 +211,10 @@ extension EventStreamClient {
             options.onUnusableEvent?("Received an event that is not an object with 'event' and 'path'")
             return
         }
-        let own = FeathersApp.stripSlashes(options.path)
+        let servicePath = FeathersApp.stripSlashes(path)
         // The server's greeting.
-        if name == "connected", FeathersApp.stripSlashes(path) == own { return }
-        var delivered = ServiceEvent(path: FeathersApp.stripSlashes(path), name: EventName(rawValue: name), data: json["data"] ?? .null)
+        if name == "connected", servicePath == FeathersApp.stripSlashes(options.path) { return }
+        var delivered = ServiceEvent(path: servicePath, name: EventName(rawValue: name), data: json["data"] ?? .null)
         delivered.weight = event.data.count
         sink?.receive(delivered)
     }
