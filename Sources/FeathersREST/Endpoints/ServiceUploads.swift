@@ -27,7 +27,7 @@ extension UntypedService {
     /// Creates a record from bytes that are produced piece by piece.
     ///
     /// The pieces are first written to a temporary file, because a request that may have to be sent again, for example with a renewed token, needs
-    /// its body again, and its length. The file is removed at the end of the call.
+    /// its body again, and its length. So the server receives nothing before the sequence has ended. The file is removed at the end of the call.
     ///
     /// The other parameters and errors are those of ``upload(_:method:id:query:params:progress:)``, and the stream's own errors.
     @concurrent @discardableResult
