@@ -106,7 +106,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FeathersSocketIOTests",
-            dependencies: ["FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersSocketIO", "FeathersTesting", "TestBackend"],
+            dependencies: [
+                "FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO", "FeathersTesting",
+                "TestBackend",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersTestingTests",

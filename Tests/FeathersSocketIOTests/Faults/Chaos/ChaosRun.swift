@@ -8,14 +8,14 @@ import Testing
 
 /// Callers, subscribers, a writer of events and bad weather, all at once over one connection.
 struct ChaosRun {
-    let way: Way
+    let line: ChaosLine
     let journal = ChaosJournal()
     private let run = UUID().uuidString
     private let server: URL
     private let proxy: FaultProxy
 
-    init(_ way: Way, on backend: TestBackend) async throws {
-        self.way = way
+    init(_ line: ChaosLine, on backend: TestBackend) async throws {
+        self.line = line
         server = try await backend.url()
         proxy = try await FaultProxy(to: server, seed: ChaosSettings.seed)
     }
@@ -39,18 +39,12 @@ struct ChaosRun {
 
     /// - Parameter mark: once this returns, only the transport's client holds it. The transport holds the client.
     private func connectAndDisturb(_ mark: ReleaseMark) async throws {
-        let transport = SocketIOTransport.socketIO(proxy.url) {
-            $0.onDiagnostic = { _ in withExtendedLifetime(mark) {} }
-            $0.transports = way.transports
-            $0.connectTimeout = .seconds(2)
-            $0.reconnection = .soon
-            $0.reconnection.retriesAfterServerDisconnect = true
-            $0.reconnection.retriesAfterRefusal = true
-        }
+        let transport = line.transport(proxy.url, holding: mark)
         try await withFeathersApp(FeathersApp(transport: transport)) { app in
             try await disturb(app)
         }
-        if transport.pendingCallCount != 0 { journal.violated("\(transport.pendingCallCount) calls are left") }
+        let left = (transport as? SocketIOTransport)?.pendingCallCount ?? 0
+        if left != 0 { journal.violated("\(left) calls are left") }
         if transport.status != .offline { journal.violated("the connection is \(transport.status) at the end") }
     }
 
@@ -87,8 +81,8 @@ struct ChaosRun {
                     await caller.run()
                 }
             }
-            group.addTask { [proxy, journal] in
-                var weather = ChaosWeather(proxy: proxy, control: control, journal: journal, seed: ChaosSettings.seed)
+            group.addTask { [line, proxy, journal] in
+                var weather = ChaosWeather(line: line, proxy: proxy, control: control, journal: journal, seed: ChaosSettings.seed)
                 try await weather.run(until: end)
             }
             try await group.waitForAll()

@@ -12,14 +12,14 @@ struct ChaosTests {
 
     @Test(
         "ends every call by its deadline with its own answer, keeps events in order, and leaves nothing",
-        arguments: [Way.webSocket, .polling])
-    func chaos(way: Way) async throws {
+        arguments: ChaosLine.allCases)
+    func chaos(line: ChaosLine) async throws {
         try await MachineLoad.settles()
-        let run = try await ChaosRun(way, on: Self.backend)
-        print("Chaos over \(way) for \(ChaosSettings.duration), FEATHERS_CHAOS_SEED=\(ChaosSettings.seed)")
+        let run = try await ChaosRun(line, on: Self.backend)
+        print("Chaos over \(line) for \(ChaosSettings.duration), FEATHERS_CHAOS_SEED=\(ChaosSettings.seed)")
         let counters = try await run.run()
         let journal = run.journal.current
-        print(Self.report(way, journal, counters))
+        print(Self.report(line, journal, counters))
         for violation in journal.violations { Issue.record("\(violation)") }
         #expect(journal.longestOverrun < ChaosSettings.allowance)
         #expect(journal.outcomes["answered", default: 0] > 0)
@@ -28,12 +28,12 @@ struct ChaosTests {
         #expect(ResidentMemory.growth(journal.memory) < ChaosSettings.memoryGrowth)
     }
 
-    private static func report(_ way: Way, _ journal: ChaosJournal.Entries, _ counters: FaultProxy.Counters) -> String {
+    private static func report(_ line: ChaosLine, _ journal: ChaosJournal.Entries, _ counters: FaultProxy.Counters) -> String {
         func table(_ counts: [String: Int]) -> String {
             counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         }
         return """
-            Chaos over \(way), seed \(ChaosSettings.seed):
+            Chaos over \(line), seed \(ChaosSettings.seed):
               calls: \(journal.outcomes.values.reduce(0, +)): \(table(journal.outcomes)); longest overrun \(journal.longestOverrun)
               connections: \(journal.connections), TCP: \(counters.connections), bytes: \(counters.toServer) out, \(counters.toClient) in
               events heard by all: \(journal.events); gaps: \(table(journal.gaps))

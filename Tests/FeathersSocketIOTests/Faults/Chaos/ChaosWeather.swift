@@ -4,6 +4,7 @@ import TestBackend
 
 /// Does something to the connection again and again.
 struct ChaosWeather {
+    let line: ChaosLine
     let proxy: FaultProxy
     let control: BackendControl
     let journal: ChaosJournal
@@ -14,7 +15,8 @@ struct ChaosWeather {
         case stallAll, refuse, kick, kill
     }
 
-    init(proxy: FaultProxy, control: BackendControl, journal: ChaosJournal, seed: UInt64) {
+    init(line: ChaosLine, proxy: FaultProxy, control: BackendControl, journal: ChaosJournal, seed: UInt64) {
+        self.line = line
         self.proxy = proxy
         self.control = control
         self.journal = journal
@@ -25,7 +27,9 @@ struct ChaosWeather {
         while ContinuousClock.now < end {
             // Every other time nothing happens for a while, so that there is something to disturb.
             try await pause(100...700)
-            let event = Event.allCases.randomElement(using: &random) ?? .calm
+            var event = Event.allCases.randomElement(using: &random) ?? .calm
+            // Plain HTTP has no frames in which wrong bytes show.
+            if line == .feathers6, event == .corrupt || event == .corruptCall { event = .reset }
             journal.note { $0.weather[event.rawValue, default: 0] += 1 }
             try await happen(event)
         }
@@ -74,6 +78,9 @@ struct ChaosWeather {
             try await pause(300...1500)
             try await proxy.resume()
         case .refuse: try await proxy.refuse(forMs: Int.random(in: 50...1000, using: &random))
+        case .kick where line == .feathers6: try await control.create("control", ["op": "streams", "do": "end"])
+        // Streams that are gone without a word.
+        case .kill where line == .feathers6: try await control.create("control", ["op": "streams", "do": "mute"])
         case .kick: try await control.create("control", ["op": "disconnect", "close": .bool(.random(using: &random))])
         case .kill: try await control.create("control", ["op": "kill"])
         }
