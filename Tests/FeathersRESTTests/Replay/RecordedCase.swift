@@ -44,7 +44,7 @@ struct RecordedCase: Sendable, CustomTestStringConvertible {
     var calls: [[RecordedExchange]] {
         var calls: [[RecordedExchange]] = []
         for exchange in exchanges {
-            // Clients encode a location that is no URL in their own ways.
+            // Clients encode a location that is not a URL in different ways.
             if let location = calls.last?.last?.redirectTarget,
                 location == exchange.request.target || !location.utf8.allSatisfy({ $0 < 0x80 })
             {

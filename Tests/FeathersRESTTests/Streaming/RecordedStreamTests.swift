@@ -166,7 +166,7 @@ struct RecordedStreamTests {
             return []
         }
         let body = exchange.response?.body?.bytes ?? one.scriptedBody
-        // A frame that is no JSON ends the JavaScript client's connection; here it is skipped.
+        // A frame that is not JSON ends the JavaScript client's connection; here it is skipped.
         let frames = items(of: [body]).items.filter { $0["event"] != nil && !($0["event"] == "connected" && $0["path"]?.string == path) }
         opening.accept()
         opening.send(String(decoding: body, as: UTF8.self))
