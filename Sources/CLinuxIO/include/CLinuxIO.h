@@ -7,6 +7,7 @@
     #include <sys/eventfd.h>
     #include <sys/prctl.h>
     #include <sys/random.h>
+    #include <time.h>
 
     /// Creates an epoll instance that child programs do not inherit. Returns -1 and sets errno on failure.
     static inline int clinuxio_epoll_create(void) {
@@ -35,6 +36,13 @@
     /// Fills up to 256 bytes with cryptographically random ones. The kernel never interrupts so few. Returns 0 on failure.
     static inline int clinuxio_random(void *bytes, size_t count) {
         return getrandom(bytes, count, 0) == (ssize_t)count;
+    }
+
+    /// The milliseconds of the monotonic clock as of the kernel's last tick, at most 10 ms ago. Takes 5 ns; the exact time takes 25.
+    static inline int64_t clinuxio_coarse_milliseconds(void) {
+        struct timespec time;
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+        return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
     }
 
     /// Names the calling thread. Names have at most 15 bytes.

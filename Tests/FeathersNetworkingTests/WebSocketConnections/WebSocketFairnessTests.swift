@@ -8,37 +8,6 @@
 
     @Suite("WebSockets share a thread", .timeLimit(.minutes(10)))
     struct WebSocketFairnessTests {
-        /// The server's end of a connection: the test writes what the server sends.
-        private final class Peer: Sendable {
-            private let descriptor: Int32
-
-            private init(owning descriptor: Int32) { self.descriptor = descriptor }
-
-            deinit { close(descriptor) }
-
-            static func connected() throws -> (Peer, CurlWebSocketConnection) {
-                var ends: [Int32] = [-1, -1]
-                guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { throw CocoaError(.fileWriteUnknown) }
-                _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-                let connection = CurlWebSocketConnection(
-                    SocketByteStream(owning: ends[0]), early: [], on: try SocketLoop.shared(), host: "peer", maximumMessageSize: 1 << 20,
-                    closingTimeout: .seconds(5))
-                return (Peer(owning: ends[1]), connection)
-            }
-
-            func deliver(_ frames: [ServerFrame]) {
-                let bytes = frames.flatMap(\.bytes)
-                bytes.withUnsafeBytes { all in
-                    var rest = all
-                    while !rest.isEmpty {
-                        let count = send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
-                        guard count > 0 else { return }
-                        rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
-                    }
-                }
-            }
-        }
-
         private struct Turns: Sendable {
             var taken = 0
             /// How many messages of the flood were taken when the other connection was sent a message, and when that came.
@@ -49,8 +18,8 @@
         @Test("and one that is flooded with small frames takes a turn at most before another gets its own")
         func flood() async throws {
             let count = 20_000
-            let (flooding, flooded) = try Peer.connected()
-            let (asking, other) = try Peer.connected()
+            let (flooding, flooded) = try WebSocketPeer.connected()
+            let (asking, other) = try WebSocketPeer.connected()
             let turns = Locked(Turns())
             let isOver = Promise<Void>()
             // All of it fits into one read.
@@ -102,7 +71,7 @@
 
         /// Returns after the loop has come round twice: whatever was sent over other connections before, it has looked at.
         private func roundTrips() async throws {
-            let (peer, connection) = try Peer.connected()
+            let (peer, connection) = try WebSocketPeer.connected()
             let (first, second) = (Promise<Void>(), Promise<Void>())
             connection.start { event in
                 guard case .message(.text(let text)) = event else { return }
@@ -117,7 +86,7 @@
 
         @Test("which delivers no large message, and what follows on the same connection waits for it", arguments: [true, false])
         func largeMessage(isText: Bool) async throws {
-            let (peer, connection) = try Peer.connected()
+            let (peer, connection) = try WebSocketPeer.connected()
             let handler = SlowHandler()
             connection.start { handler.received($0) }
             let large = ServerFrame(opcode: isText ? 1 : 2, payload: Self.large)
@@ -136,9 +105,9 @@
         func ending() async throws {
             let handler = SlowHandler()
             var connection: CurlWebSocketConnection?
-            let peer: Peer
+            let peer: WebSocketPeer
             do {
-                let (newPeer, opened) = try Peer.connected()
+                let (newPeer, opened) = try WebSocketPeer.connected()
                 opened.start { handler.received($0) }
                 peer = newPeer
                 connection = opened
@@ -157,7 +126,7 @@
 
         @Test("and a large text that is no UTF-8 ends its connection as a small one does")
         func invalidText() async throws {
-            let (peer, connection) = try Peer.connected()
+            let (peer, connection) = try WebSocketPeer.connected()
             let socket = OpenedWebSocket(connection)
             peer.deliver([ServerFrame(opcode: 1, payload: Self.large + [0xFF]), .text("late")])
             guard case .closed(let closure) = await socket.next() else { return #expect(Bool(false)) }

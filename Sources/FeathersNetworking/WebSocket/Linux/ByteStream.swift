@@ -109,7 +109,8 @@
         func read(into buffer: UnsafeMutableRawBufferPointer) -> ByteStreamProgress {
             guard let memory = buffer.baseAddress else { return .bytes(0) }
             var count = 0
-            let code = curl_easy_recv(easy, memory, buffer.count, &count)
+            // Reading may write too: TLS acknowledges a change of keys.
+            let code = BrokenPipeSignal.swallowed { curl_easy_recv(easy, memory, buffer.count, &count) }
             if code == CURLE_OK, count == 0 { return .ended }
             return Self.progress(code, count)
         }

@@ -56,12 +56,16 @@
         }
 
         func sendNow(_ message: WebSocketMessage) throws(WebSocketError) {
+            loop.noteWrite()
+            let gathers = loop.isCurrent
             let progress: WebSocketOutbound.Progress = outbound.withLock { outbound in
                 if let obstacle = outbound.obstacle { return .failed(obstacle) }
                 guard outbound.hasRoom(for: message) else {
                     return .failed(WebSocketError(.queueFull, "The connection's send queue is full"))
                 }
-                return outbound.send(message)
+                guard gathers else { return outbound.send(message) }
+                if !outbound.isGathering { loop.callAtEndOfTurn(token) }
+                return outbound.gather(message)
             }
             try settle(progress)
         }

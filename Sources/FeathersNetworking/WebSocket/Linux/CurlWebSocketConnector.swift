@@ -1,4 +1,5 @@
 #if os(Linux)
+    package import FeathersSupport
     import Foundation
 
     /// Opens WebSockets on Linux. Connections are made by the libcurl that Foundation itself uses; framing is done in Swift (RFC 6455).
@@ -63,6 +64,10 @@
             }
             return stream
         }
+    }
+
+    extension CurlWebSocketConnector: NetworkThreadUser {
+        package func joinNetworkThread() -> (any NetworkExecutor)? { try? SocketLoop.shared() }
     }
 
     extension NetworkProxy {

@@ -7,30 +7,38 @@
     enum NetworkThread {
         private final class Body: Sendable {
             let name: String
+            let blocksBrokenPipe: Bool
             let run: @Sendable () -> Void
 
-            init(_ name: String, _ run: @escaping @Sendable () -> Void) {
+            init(_ name: String, blocksBrokenPipe: Bool, _ run: @escaping @Sendable () -> Void) {
                 self.name = name
+                self.blocksBrokenPipe = blocksBrokenPipe
                 self.run = run
             }
         }
 
-        /// Starts a detached thread with SIGPIPE blocked. Returns `false` on failure, which `Thread` does not report.
-        static func start(_ name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
+        private static let ownStackSize = 512 * 1024
+        /// The stack of a thread that runs tasks, whose recursion may be as deep as on the threads of the pool. Untouched pages take no memory.
+        private static let taskStackSize = 8 << 20
+
+        /// Starts a detached thread. Returns `false` on failure, which `Thread` does not report.
+        /// - Parameter runsTasks: Whether the thread runs the code of users. If so, SIGPIPE is not blocked, because the processes that they start
+        ///   would inherit that, and calls to libcurl need ``BrokenPipeSignal/swallowed(_:)``.
+        static func start(_ name: String, runsTasks: Bool = false, _ run: @escaping @Sendable () -> Void) -> Bool {
             var attributes = pthread_attr_t()
             pthread_attr_init(&attributes)
             defer { pthread_attr_destroy(&attributes) }
             pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
             // libcurl's TLS needs a moderate stack. The default of 8 MB per thread is too much when many connections open at once.
-            pthread_attr_setstacksize(&attributes, 512 * 1024)
-            let body = Unmanaged.passRetained(Body(name, run))
+            pthread_attr_setstacksize(&attributes, runsTasks ? taskStackSize : ownStackSize)
+            let body = Unmanaged.passRetained(Body(name, blocksBrokenPipe: !runsTasks, run))
             var thread = pthread_t()
             let result = pthread_create(
                 &thread, &attributes,
                 { context in
                     guard let context else { return nil }
-                    BrokenPipeSignal.block()
                     let body = Unmanaged<Body>.fromOpaque(context).takeRetainedValue()
+                    if body.blocksBrokenPipe { BrokenPipeSignal.block() }
                     clinuxio_name_thread(body.name)
                     body.run()
                     return nil
@@ -51,13 +59,13 @@
             return version < 0x07_57_00
         }()
 
-        /// Blocks the signal permanently on this thread. Only for threads that this module starts.
+        /// Blocks the signal permanently on this thread. Only for threads that run nothing but this module's code.
         static func block() {
             var signals = set
             pthread_sigmask(SIG_BLOCK, &signals, nil)
         }
 
-        /// Calls `body` on a thread that this module did not start, and discards any signal raised in the meantime.
+        /// Calls `body` on a thread that also runs other code, and discards any signal raised in the meantime.
         static func swallowed<Result>(_ body: () -> Result) -> Result {
             guard isRaised else { return body() }
             var signals = set

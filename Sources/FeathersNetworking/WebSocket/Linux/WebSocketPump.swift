@@ -9,6 +9,8 @@ import FeathersSupport
         // Reads are limited separately, because TLS may return only a few bytes at a time.
         private static let readsPerTurn = 16
         private static let bytesPerTurn = 128 << 10
+        /// The same while tasks wait for the thread: they read what was delivered before more is, so that no reader's buffer overflows.
+        private static let bytesBeforeJobs = 64 << 10
         static let framesPerTurn = 128
         /// The size in bytes from which a message is delivered on the connection's own queue.
         static let largeMessage = 64 << 10
@@ -81,6 +83,13 @@ import FeathersSupport
             if isAbandoned { act({ $0.abandoned() }, on: thread) }
         }
 
+        func turnEnded(on thread: SocketLoopThread) {
+            let progress = link.outbound.withLock { outbound in outbound.flushGathered() }
+            note(progress, on: thread)
+            // The connection is lost once everything that arrived before has been read.
+            if writingError != nil { thread.callAgain(link.token) }
+        }
+
         func deadlinePassed(on thread: SocketLoopThread) {
             if !isLingering { act({ $0.deadlinePassed() }, on: thread) }
             end(on: thread)
@@ -126,7 +135,9 @@ import FeathersSupport
                 // An empty slice would keep all of the memory alive.
                 if left > 0 { unread = waiting.suffix(left) }
             }
-            while unread.isEmpty, !isPaused, receiver.allowance > 0, reads < Self.readsPerTurn, bytes < Self.bytesPerTurn {
+            while unread.isEmpty, !isPaused, receiver.allowance > 0, reads < Self.readsPerTurn,
+                bytes < (thread.hasJobs ? Self.bytesBeforeJobs : Self.bytesPerTurn)
+            {
                 let progress = first ?? link.outbound.withLock { outbound in outbound.stream?.read(into: thread.scratch) }
                 first = nil
                 switch progress {

@@ -1,0 +1,21 @@
+/// A thread that serves connections and also runs tasks.
+package protocol NetworkExecutor: TaskExecutor {
+    /// Adds an observer of the jobs that hold up the thread. It is referenced weakly; adding it again does nothing.
+    func report(to observer: any LongJobObserver)
+
+    /// Lets messages gather before the thread reads them, or ends that. Every `true` needs its `false`.
+    func moderateReads(_ isOn: Bool)
+}
+
+/// An observer of jobs that held up the connections of the process.
+package protocol LongJobObserver: AnyObject, Sendable {
+    /// Handles a job that ran for much longer than a connection should have to wait. Called on the network thread.
+    func jobEnded(after duration: Duration)
+}
+
+/// A transport, an HTTP client, or a WebSocket connector whose connections can be served by a thread that also runs tasks.
+package protocol NetworkThreadUser: Sendable {
+    /// Opens later connections on the thread, if they can be served there.
+    /// - Returns: The thread; nil if the system cannot start one.
+    func joinNetworkThread() -> (any NetworkExecutor)?
+}
