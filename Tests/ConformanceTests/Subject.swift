@@ -57,6 +57,31 @@ struct Subject: Sendable, CustomTestStringConvertible {
         try await socketIO { $0.transports = [.webSocket] }
     }
 
+    #if os(Linux)
+        /// The same with every call on the network thread, from its hooks to its result.
+        static let onNetworkThread = Subject(
+            testDescription: "Socket.IO on the network thread", keepsTimeouts: true, refusesUnknownMethods: false
+        ) {
+            try await callingOnNetworkThread(webSocket.app())
+        }
+
+        /// REST with every call, and its HTTP exchange, on the network thread.
+        static let restOnNetworkThread = Subject(testDescription: "REST on the network thread", keepsTimeouts: true) {
+            try await callingOnNetworkThread(rest.app())
+        }
+
+        private static func callingOnNetworkThread(_ app: FeathersApp) throws -> FeathersApp {
+            let executor = try #require(app.networkExecutor)
+            let moving: AroundHook = { context, next in try await withTaskExecutorPreference(executor) { try await next(&context) } }
+            app.use(hooks: Hooks(around: [moving]))
+            return app
+        }
+
+        private static let onTheirOwnThread = [onNetworkThread, restOnNetworkThread]
+    #else
+        private static let onTheirOwnThread: [Subject] = []
+    #endif
+
     /// The test backend over Socket.IO, long-polling only.
     static let polling = Subject(testDescription: "Socket.IO over polling", keepsTimeouts: true, refusesUnknownMethods: false) {
         try await socketIO { $0.transports = [.polling] }
@@ -134,5 +159,6 @@ struct Subject: Sendable, CustomTestStringConvertible {
     static let all: [Subject] =
         [memory, stub, realTimeStub]
         + (TestBackend.isSkipped
-            ? [] : [rest, restOverURLSession, webSocket, polling, upgrading, mixed, mixedForEvents, jsonAPI] + ofOwnBackend)
+            ? []
+            : [rest, restOverURLSession, webSocket, polling, upgrading, mixed, mixedForEvents, jsonAPI] + onTheirOwnThread + ofOwnBackend)
 }
