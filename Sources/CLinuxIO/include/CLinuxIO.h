@@ -28,6 +28,14 @@
         return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
     }
 
+    /// Watches a descriptor, level-triggered: what it is watched for is reported as long as it lasts.
+    static inline int clinuxio_watch_level(int epoll, int descriptor, uint64_t token, int reads, int writes, int is_new) {
+        struct epoll_event event;
+        event.events = (reads ? EPOLLIN : 0) | (writes ? EPOLLOUT : 0);
+        event.data.u64 = token;
+        return epoll_ctl(epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, &event);
+    }
+
     static inline int clinuxio_unwatch(int epoll, int descriptor) {
         struct epoll_event unused = {0};
         return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &unused);
@@ -58,6 +66,10 @@
     /// Whether the peer will send nothing more, or the connection is broken.
     static inline int clinuxio_is_ending(const struct epoll_event *event) {
         return (event->events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+    }
+
+    static inline int clinuxio_is_writable(const struct epoll_event *event) {
+        return (event->events & EPOLLOUT) != 0;
     }
 
     static inline int clinuxio_is_readable(const struct epoll_event *event) {

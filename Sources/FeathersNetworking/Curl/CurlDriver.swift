@@ -5,8 +5,10 @@ import FeathersSupport
 
     /// The thread that drives a client's transfers, and its mailbox. The thread starts with the first exchange and ends with ``close()``.
     /// It holds a reference to the driver, not to the client, so that releasing the client can end the thread.
+    ///
+    /// After ``joinNetworkThread()``, exchanges that access no files run on the network thread instead. Files stay here, because a disk may block.
     final class CurlDriver: Sendable {
-        private enum Command: Sendable {
+        enum Command: Sendable {
             case start(CurlExchange)
             case abandon(CurlExchange)
             case resume(CurlExchange)
@@ -23,6 +25,9 @@ import FeathersSupport
             var phase = Phase.resting
             var generation = 0
             var commands: [Command] = []
+            /// The network thread, once joined, the token of the listener there, and the commands for it.
+            var loop: (SocketLoop, SocketLoop.Token)?
+            var loopCommands: [Command] = []
         }
 
         private let settings: CurlSettings
@@ -37,6 +42,8 @@ import FeathersSupport
         func start(_ exchange: CurlExchange) {
             let failure: HTTPClientError? = mailbox.withLock { mailbox in
                 guard exchange.generation == mailbox.generation else { return .allCancelled(host: exchange.host, delivery: .neverSent) }
+                if case .closed = mailbox.phase { return .clientClosed(host: exchange.host, delivery: .neverSent) }
+                if !exchange.accessesFiles, putOnLoop(.start(exchange), into: &mailbox) { return nil }
                 if case .resting = mailbox.phase {
                     guard let wakeable = makeMulti() else {
                         return HTTPClientError(.other, "libcurl is out of memory", delivery: .neverSent)
@@ -54,18 +61,21 @@ import FeathersSupport
         }
 
         /// Drops an exchange whose caller has already been resumed.
-        func abandon(_ exchange: CurlExchange) { mailbox.withLock { mailbox in _ = put(.abandon(exchange), into: &mailbox) } }
+        func abandon(_ exchange: CurlExchange) { mailbox.withLock { mailbox in putOnBoth(.abandon(exchange), into: &mailbox) } }
 
         /// Continues an exchange that was paused by its reader.
-        func resume(_ exchange: CurlExchange) { mailbox.withLock { mailbox in _ = put(.resume(exchange), into: &mailbox) } }
+        func resume(_ exchange: CurlExchange) { mailbox.withLock { mailbox in putOnBoth(.resume(exchange), into: &mailbox) } }
 
         /// Ends everything in flight, including redirects that have not been followed yet.
         func cancelAll() {
             let unstarted: [CurlExchange] = mailbox.withLock { mailbox in
                 mailbox.generation += 1
-                let starts: [CurlExchange] = mailbox.commands.compactMap { if case .start(let exchange) = $0 { exchange } else { nil } }
+                let starts: [CurlExchange] = (mailbox.commands + mailbox.loopCommands).compactMap {
+                    if case .start(let exchange) = $0 { exchange } else { nil }
+                }
                 mailbox.commands.removeAll { if case .start = $0 { true } else { false } }
-                _ = put(.cancelAll, into: &mailbox)
+                mailbox.loopCommands.removeAll { if case .start = $0 { true } else { false } }
+                putOnBoth(.cancelAll, into: &mailbox)
                 return starts
             }
             for exchange in unstarted { exchange.finish(.failure(.allCancelled(host: exchange.host, delivery: .neverSent))) }
@@ -76,8 +86,9 @@ import FeathersSupport
             let leftOver: [Command] = mailbox.withLock { mailbox in
                 if case .running(let wakeable) = mailbox.phase { curl_multi_wakeup(wakeable.multi) }
                 mailbox.phase = .closed
-                defer { mailbox.commands = [] }
-                return mailbox.commands
+                if let (loop, token) = mailbox.loop { loop.send(.wake(token)) }
+                defer { (mailbox.commands, mailbox.loopCommands) = ([], []) }
+                return mailbox.commands + mailbox.loopCommands
             }
             for case .start(let exchange) in leftOver {
                 exchange.finish(.failure(.clientClosed(host: exchange.host, delivery: .neverSent)))
@@ -93,6 +104,47 @@ import FeathersSupport
             return true
         }
 
+        // MARK: On the network thread
+
+        /// Runs later exchanges on the network thread, except those that access files.
+        /// - Returns: The thread; nil if the system cannot start it.
+        func joinNetworkThread() -> SocketLoop? {
+            guard let loop = try? SocketLoop.shared() else { return nil }
+            let token = loop.newToken()
+            mailbox.withLock { mailbox in
+                if case .closed = mailbox.phase { return }
+                // Out of memory, the exchanges stay where they are.
+                guard mailbox.loop == nil, let wakeable = makeMulti() else { return }
+                mailbox.loop = (loop, token)
+                loop.send(.attach(token) { CurlLoopListener(CurlMulti(wakeable.multi, self.settings), driver: self, loop, token) })
+            }
+            return loop
+        }
+
+        private func putOnLoop(_ command: Command, into mailbox: inout Mailbox) -> Bool {
+            guard let (loop, token) = mailbox.loop else { return false }
+            mailbox.loopCommands.append(command)
+            if case .start = command { loop.noteWrite() }
+            guard mailbox.loopCommands.count == 1 else { return true }
+            if loop.isCurrent { loop.callAtEndOfTurn(token) } else { loop.send(.wake(token)) }
+            return true
+        }
+
+        /// Each thread ignores exchanges that it doesn't know.
+        private func putOnBoth(_ command: Command, into mailbox: inout Mailbox) {
+            _ = put(command, into: &mailbox)
+            _ = putOnLoop(command, into: &mailbox)
+        }
+
+        /// Returns the commands for the network thread, or nil once the driver is closed.
+        func takeOnLoop() -> [Command]? {
+            mailbox.withLock { mailbox in
+                if case .closed = mailbox.phase { return nil }
+                defer { mailbox.loopCommands = [] }
+                return mailbox.loopCommands
+            }
+        }
+
         private func makeMulti() -> WakeableMulti? {
             guard let multi = curl_multi_init() else { return nil }
             ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, settings.maximumConnectionsPerHost)
@@ -103,14 +155,7 @@ import FeathersSupport
         private func run(_ wakeable: WakeableMulti) {
             let multi = CurlMulti(wakeable.multi, settings)
             while let commands = take() {
-                for command in commands {
-                    switch command {
-                    case .start(let exchange): multi.start(exchange)
-                    case .abandon(let exchange): multi.abandon(exchange)
-                    case .resume(let exchange): multi.resume(exchange)
-                    case .cancelAll: multi.endAll(with: HTTPClientError.allCancelled)
-                    }
-                }
+                for command in commands { multi.execute(command) }
                 guard multi.perform(), multi.wait() else {
                     // Out of memory or file descriptors: no transfer can make progress, but every caller must be resumed.
                     close()

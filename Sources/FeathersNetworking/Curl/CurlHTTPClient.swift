@@ -1,5 +1,5 @@
 #if os(Linux)
-    import FeathersSupport
+    package import FeathersSupport
 
     /// An HTTP client built on the libcurl that Foundation itself uses. It is several times as fast as `URLSession` on Linux.
     ///
@@ -62,6 +62,10 @@
         }
     }
 
+    extension CurlHTTPClient: NetworkThreadUser {
+        package func joinNetworkThread() -> (any NetworkExecutor)? { driver.joinNetworkThread() }
+    }
+
     /// A request in flight, which resumes its caller exactly once. The response, the deadline, cancellation, and closing the client race to end it.
     /// The first to take the continuation out of the lock wins; the others are no-ops.
     final class CurlExchange: Sendable {
@@ -92,6 +96,8 @@
         }
 
         var host: String? { request.url.hostAndPort }
+
+        var accessesFiles: Bool { streams?.body != nil || streams?.download != nil }
 
         /// Continues after a pause.
         func resume() { resuming(self) }

@@ -6,7 +6,7 @@
         /// The maximum number of idle handles to keep for later exchanges.
         private static let idleLimit = 64
 
-        private let multi: UnsafeMutableRawPointer
+        let multi: UnsafeMutableRawPointer
         private let settings: CurlSettings
         private var running: [ObjectIdentifier: CurlTransfer] = [:]
         private var idle: [CurlTransfer] = []
@@ -15,7 +15,7 @@
         /// Before libcurl 7.87, removing a transfer blocks the thread until its host name is resolved.
         private let lingers = (try? Libcurl.version.get()).map { $0 < 0x07_57_00 } ?? false
         /// A lower bound for the deadlines of all running exchanges. It may be too early, because it isn't recalculated when an exchange ends.
-        private var earliestDeadline: ContinuousClock.Instant?
+        private(set) var earliestDeadline: ContinuousClock.Instant?
 
         init(_ multi: UnsafeMutableRawPointer, _ settings: CurlSettings) {
             self.multi = multi
@@ -30,7 +30,16 @@
             curl_multi_cleanup(multi)
         }
 
-        func start(_ exchange: CurlExchange) {
+        func execute(_ command: CurlDriver.Command) {
+            switch command {
+            case .start(let exchange): start(exchange)
+            case .abandon(let exchange): abandon(exchange)
+            case .resume(let exchange): resume(exchange)
+            case .cancelAll: endAll(with: HTTPClientError.allCancelled)
+            }
+        }
+
+        private func start(_ exchange: CurlExchange) {
             // The caller may have been canceled before the command arrived.
             guard exchange.isWaiting else { return }
             guard let transfer = idle.popLast() ?? CurlTransfer(settings) else {
@@ -52,13 +61,13 @@
         }
 
         /// Drops an exchange whose caller was canceled. Closes its connection, unless the connection also carries others (HTTP/2).
-        func abandon(_ exchange: CurlExchange) {
+        private func abandon(_ exchange: CurlExchange) {
             guard let transfer = running.removeValue(forKey: ObjectIdentifier(exchange)) else { return }
             giveUp(transfer, with: HTTPClientError(.other, "The request was abandoned", host: exchange.host))
         }
 
         /// Continues an exchange that was paused because its reader was slow.
-        func resume(_ exchange: CurlExchange) {
+        private func resume(_ exchange: CurlExchange) {
             guard let transfer = running[ObjectIdentifier(exchange)] else { return }
             transfer.resume()
             if let deadline = transfer.deadline { earliestDeadline = min(earliestDeadline ?? deadline, deadline) }
@@ -72,6 +81,18 @@
             expire()
             return true
         }
+
+        /// Does the work of one socket that is ready, or the work that is due. Returns `false` if libcurl cannot continue.
+        func perform(on socket: Int32, _ events: Int32) -> Bool {
+            var count: Int32 = 0
+            guard curl_multi_socket_action(multi, socket, events, &count) == CURLM_OK else { return false }
+            endFinished()
+            expire()
+            return true
+        }
+
+        /// Whether releasing this object may wait for a resolver.
+        var isResolving: Bool { !lingering.isEmpty }
 
         /// Waits for sockets, libcurl's own timers, the next deadline or `curl_multi_wakeup`.
         func wait() -> Bool {

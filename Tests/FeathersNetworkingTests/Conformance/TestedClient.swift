@@ -12,9 +12,14 @@ struct TestedClient: Sendable, CustomTestStringConvertible {
 
     #if os(Linux)
         static let libcurl = TestedClient(testDescription: "libcurl") { try CurlHTTPClient() }
-        static let all = [urlSession, libcurl]
+        static let libcurlOnNetworkThread = TestedClient(testDescription: "libcurl on the network thread") {
+            let client = try CurlHTTPClient()
+            _ = try #require(client.joinNetworkThread())
+            return client
+        }
+        static let all = [urlSession, libcurl, libcurlOnNetworkThread]
         /// Those that may be cancelled while they begin: Foundation's tasks on Linux then now and then wait for each other for ever.
-        static let cancellableAnywhere = [libcurl]
+        static let cancellableAnywhere = [libcurl, libcurlOnNetworkThread]
     #else
         static let all = [urlSession]
         static let cancellableAnywhere = all

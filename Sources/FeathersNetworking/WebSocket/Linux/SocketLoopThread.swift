@@ -34,7 +34,14 @@
         func detach(_ token: SocketLoop.Token) {
             guard let listener = listeners.removeValue(forKey: token) else { return }
             deadlines.set(nil, for: token)
-            _ = clinuxio_unwatch(epoll, listener.descriptor)
+            if let descriptor = listener.descriptor { _ = clinuxio_unwatch(epoll, descriptor) }
+        }
+
+        /// Watches a socket for reading or writing until it is detached, and reports what is possible as long as it is.
+        /// - Returns: Whether the system can watch it.
+        func watch(_ descriptor: Int32, for listener: any SocketListener, _ token: SocketLoop.Token, reads: Bool, writes: Bool) -> Bool {
+            let isNew = listeners.updateValue(listener, forKey: token) == nil
+            return clinuxio_watch_level(epoll, descriptor, token, reads ? 1 : 0, writes ? 1 : 0, isNew ? 1 : 0) == 0
         }
 
         /// Sets the time at which to call the listener, replacing any previous deadline.
@@ -96,7 +103,10 @@
         private func tell(_ event: UnsafePointer<epoll_event>) {
             // A listener detached earlier in the same batch receives no more events. The bell has none: the mailbox is looked at in every turn.
             guard let listener = listeners[clinuxio_token(event)] else { return }
-            listener.changed(isReadable: clinuxio_is_readable(event) != 0, isEnding: clinuxio_is_ending(event) != 0, on: self)
+            let change = SocketChange(
+                isReadable: clinuxio_is_readable(event) != 0, isWritable: clinuxio_is_writable(event) != 0,
+                isEnding: clinuxio_is_ending(event) != 0)
+            listener.changed(change, on: self)
         }
 
         private func perform(_ command: SocketLoop.Command) {
@@ -104,7 +114,7 @@
             case .attach(let token, let make):
                 let listener = make()
                 listeners[token] = listener
-                if clinuxio_watch(epoll, listener.descriptor, token) != 0 { listener.failed(on: self) }
+                if let descriptor = listener.descriptor, clinuxio_watch(epoll, descriptor, token) != 0 { listener.failed(on: self) }
             case .wake(let token): listeners[token]?.woken(on: self)
             case .call(let body): body()
             }
@@ -118,12 +128,20 @@
         }
     }
 
+    /// What is possible on a socket.
+    struct SocketChange {
+        /// Whether there may be bytes to read, or an end.
+        var isReadable: Bool
+        var isWritable: Bool
+        /// Whether the peer will send nothing more, or the connection is broken.
+        var isEnding: Bool
+    }
+
     /// Serves one socket, only on the loop's thread.
     protocol SocketListener: AnyObject {
-        var descriptor: Int32 { get }
-        /// Handles a change of the socket, which may be writable again and may have bytes to read. `isEnding` means that the peer will send nothing
-        /// more, or that the connection is broken.
-        func changed(isReadable: Bool, isEnding: Bool, on thread: SocketLoopThread)
+        /// The socket to watch for all changes; nil if the listener watches sockets itself, or none.
+        var descriptor: Int32? { get }
+        func changed(_ change: SocketChange, on thread: SocketLoopThread)
 
         /// Handles a wake-up from another thread, or the call that the listener requested.
         func woken(on thread: SocketLoopThread)

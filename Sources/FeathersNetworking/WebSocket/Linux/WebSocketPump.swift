@@ -22,7 +22,7 @@ import FeathersSupport
             var handler: (@Sendable (WebSocketEvent) -> Void)?
         }
 
-        let descriptor: Int32
+        let descriptor: Int32?
         private let holdsBytes: Bool
         private let link: WebSocketLink
         private var receiver: WebSocketReceiver
@@ -49,11 +49,11 @@ import FeathersSupport
             receiver = WebSocketReceiver(maximumMessageSize: maximumMessageSize, largeText: Self.largeMessage)
         }
 
-        func changed(isReadable: Bool, isEnding: Bool, on thread: SocketLoopThread) {
-            if isEnding { self.isEnding = true }
-            guard isReadable, mayRead, unread.isEmpty else {
+        func changed(_ change: SocketChange, on thread: SocketLoopThread) {
+            if change.isEnding { isEnding = true }
+            guard change.isReadable, mayRead, unread.isEmpty else {
                 flush(on: thread, unblocking: true)
-                if isReadable || writingError != nil { read(on: thread) }
+                if change.isReadable || writingError != nil { read(on: thread) }
                 return
             }
             // Most events are a message to read. Writing and reading then take the lock once.
