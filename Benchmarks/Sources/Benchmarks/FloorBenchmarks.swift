@@ -4,7 +4,8 @@
     import Feathers
     import Foundation
 
-    /// Events and calls over Socket.IO beside a client in C that only counts frames, on the same server and in the same run.
+    /// Events and calls over Socket.IO beside a client in C that only counts frames, on the same server and in the same run; and all of them, with calls
+    /// over REST, on the network thread beside the thread pool.
     ///
     /// The C client shows what the kernel and the server cost, which no client can avoid. Ratios to it hold on any machine.
     struct FloorBenchmarks {
@@ -13,17 +14,20 @@
             let task: String
             let client: String
             let operations: Int
-            let run: @Sendable (Int) async throws -> [UInt64]
+            let run: Run
             var costs: [Usage] = []
             var latencies: [UInt64] = []
             var allocations = 0.0
             var mutexes = 0.0
         }
 
+        private typealias Run = @Sendable (Int) async throws -> [UInt64]
+
         private static let floor = "C, frames counted only"
         private static let events = 20_000
         private static let callsOneByOne = 2_000
         private static let callsInFlight = 12_800
+        private static let requests = 960
 
         private let rounds: Int
         private let server: ServerProcess
@@ -54,12 +58,13 @@
                 }
                 addCalls(task, calls, inFlight: inFlight)
             }
+            try addRequests()
         }
 
         private mutating func addEvents(_ task: String, _ pattern: LoopbackSocketServer.EventPattern) {
             let (source, untyped) = (app.service(pattern.rawValue), app.service("messages"))
             let typed = app.service("messages", of: LoopbackSocketServer.Message.self)
-            add(task, "feathers-swift", Self.events) { count in
+            let run: Run = { count in
                 let events = untyped.events(.created, bufferingNewest: count)
                 async let answered: JSONValue = source.create(.integer(Int64(count)))
                 var latencies: [UInt64] = []
@@ -70,6 +75,9 @@
                 _ = try await answered
                 return latencies
             }
+            add(task, "feathers-swift", Self.events, run)
+            add(task, "feathers-swift, network thread", Self.events, Self.on(.networkThread, app, run))
+            add(task, "feathers-swift, moderated", Self.events, Self.on(.moderatedNetworkThread, app, run))
             add(task, "feathers-swift, typed", Self.events) { count in
                 let events = typed.events(.created, bufferingNewest: count)
                 async let answered: JSONValue = source.create(.integer(Int64(count)))
@@ -85,12 +93,33 @@
 
         private mutating func addCalls(_ task: String, _ calls: Int, inFlight: Int) {
             let (untyped, typed) = (app.service("messages"), app.service("messages", of: LoopbackSocketServer.Message.self))
-            add(task, "feathers-swift", calls) { count in
-                try await Self.latencies(count, inFlight) { _ = try await untyped.get(1) }
-            }
+            let run: Run = { count in try await Self.latencies(count, inFlight) { _ = try await untyped.get(1) } }
+            add(task, "feathers-swift", calls, run)
+            add(task, "feathers-swift, network thread", calls, Self.on(.networkThread, app, run))
             add(task, "feathers-swift, typed", calls) { count in
                 try await Self.latencies(count, inFlight) { _ = try await typed.get(1) }
             }
+        }
+
+        /// REST has no floor: ratios are to the thread pool.
+        private mutating func addRequests() throws {
+            let server = try ServerProcess(.http)
+            for (task, inFlight) in [("REST call, one at a time", 1), ("REST call, 32 at once", 32)] {
+                for (client, place) in [("feathers-swift", AppExecutor.threadPool), ("feathers-swift, network thread", .networkThread)] {
+                    // An app for each: the first use of the network thread moves its requests there.
+                    let app = FeathersApp(transport: .rest(try server.url))
+                    let service = app.service("messages")
+                    let run: Run = { count in
+                        defer { withExtendedLifetime(server) {} }
+                        return try await Self.latencies(count, inFlight) { _ = try await service.get(1) }
+                    }
+                    add(task, client, Self.requests, place == .threadPool ? run : Self.on(place, app, run))
+                }
+            }
+        }
+
+        private static func on(_ place: AppExecutor, _ app: FeathersApp, _ run: @escaping Run) -> Run {
+            { count in try await withFeathersApp(app, on: place) { _ in try await run(count) } }
         }
 
         private static func latencies(
@@ -113,7 +142,7 @@
         }
 
         private mutating func add(
-            _ task: String, _ client: String, _ operations: Int, _ run: @escaping @Sendable (Int) async throws -> [UInt64]
+            _ task: String, _ client: String, _ operations: Int, _ run: @escaping Run
         ) {
             subjects.append(Subject(task: task, client: client, operations: operations, run: run))
         }
@@ -144,17 +173,18 @@
             var table = TextTable(
                 ("task", .left), ("client", .left), ("CPU", .right), ("wall", .right), ("switches", .right), ("allocations", .right),
                 ("mutexes", .right), ("p50", .right), ("p99", .right), ("CPU/floor", .right), ("wall/floor", .right))
-            var floor = Usage()
+            var (floor, task) = (Usage(), "")
             for subject in subjects {
                 let cost = Usage.median(subject.costs)
-                if subject.client == Self.floor { floor = cost }
+                let isFirst = subject.task != task
+                if isFirst { (floor, task) = (cost, subject.task) }
                 let latencies = subject.latencies.sorted()
                 let percentiles = [50, 99].map { percent in
                     latencies.isEmpty ? "–" : Double(latencies[(latencies.count - 1) * percent / 100]).nanosecondsInWords
                 }
                 table.rows.append(
                     [
-                        subject.client == Self.floor ? subject.task : "", subject.client, cost.cpu.nanosecondsInWords,
+                        isFirst ? subject.task : "", subject.client, cost.cpu.nanosecondsInWords,
                         cost.wall.nanosecondsInWords, String(format: "%.2f", cost.switches),
                         String(format: "%.1f", subject.allocations), String(format: "%.1f", subject.mutexes),
                     ] + percentiles + [(cost.cpu / floor.cpu).times, (cost.wall / floor.wall).times])
@@ -168,6 +198,7 @@
                 An event's latency is the time from the server's write to its reader; events of one write share the time of the write.
                 Switches are voluntary and involuntary context switches (getrusage). Allocations are calls of malloc and its kin, mutexes calls of
                 pthread_mutex_lock, on all threads of the process, including the benchmark's own; Swift's `Mutex` makes no call and is not counted.
+                Ratios of REST are to the thread pool.
                 """
         }
     }
