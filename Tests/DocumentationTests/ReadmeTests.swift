@@ -36,6 +36,7 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/MixedTransports.md", "TrafficSamples.swift", 3),
             ("Sources/Feathers/Documentation.docc/Traffic.md", "TrafficSamples.swift", 5),
             ("Sources/Feathers/Documentation.docc/Feathers6.md", "Feathers6Samples.swift", 7),
+            ("Sources/Feathers/Documentation.docc/NetworkThread.md", "ServerSamples.swift", 2),
             ("Sources/Feathers/Documentation.docc/UsingOutbox.md", "OutboxSamples.swift", 6),
             ("Sources/Feathers/Documentation.docc/Testing.md", "TestingSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/UsingDiagnostics.md", "DiagnosticsSamples.swift", 8),

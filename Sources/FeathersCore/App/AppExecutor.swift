@@ -21,9 +21,7 @@ extension FeathersApp {
     ///
     /// Nil on Apple platforms, and if the app's transport has no such thread. `withTaskExecutorPreference(nil)` changes nothing, so the same code runs
     /// everywhere. The thread belongs to the process: the executor remains valid after the app's end.
-    public var networkExecutor: (any TaskExecutor)? {
-        joinedNetworkThread
-    }
+    public var networkExecutor: (any TaskExecutor)? { joinedNetworkThread }
 
     fileprivate var joinedNetworkThread: (any NetworkExecutor)? {
         let executor = transport?.joinedNetworkThread

@@ -13,12 +13,10 @@
                 (self.descriptor, self.token, self.owner) = (descriptor, token, owner)
             }
 
-            func changed(_ change: SocketChange, on thread: SocketLoopThread) {
+            func changed(isReadable: Bool, isWritable: Bool, isEnding: Bool, on thread: SocketLoopThread) {
                 guard let descriptor else { return }
-                let events =
-                    (change.isReadable ? CURL_CSELECT_IN : 0) | (change.isWritable ? CURL_CSELECT_OUT : 0)
-                    | (change.isEnding ? CURL_CSELECT_ERR : 0)
-                owner.work(on: thread) { $0.perform(on: descriptor, events) }
+                let ready = (isReadable ? CURL_CSELECT_IN : 0) | (isWritable ? CURL_CSELECT_OUT : 0)
+                owner.work(on: thread) { $0.perform(on: descriptor, ready | (isEnding ? CURL_CSELECT_ERR : 0)) }
             }
 
             func woken(on thread: SocketLoopThread) {}
@@ -78,7 +76,7 @@
             timer = milliseconds > 0 ? .now.advanced(by: .milliseconds(milliseconds)) : nil
         }
 
-        func changed(_ change: SocketChange, on thread: SocketLoopThread) {}
+        func changed(isReadable: Bool, isWritable: Bool, isEnding: Bool, on thread: SocketLoopThread) {}
         func woken(on thread: SocketLoopThread) { work(on: thread) }
         func turnEnded(on thread: SocketLoopThread) { work(on: thread) }
         func failed(on thread: SocketLoopThread) {}

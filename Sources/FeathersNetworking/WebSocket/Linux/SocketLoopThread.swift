@@ -103,10 +103,8 @@
         private func tell(_ event: UnsafePointer<epoll_event>) {
             // A listener detached earlier in the same batch receives no more events. The bell has none: the mailbox is looked at in every turn.
             guard let listener = listeners[clinuxio_token(event)] else { return }
-            let change = SocketChange(
-                isReadable: clinuxio_is_readable(event) != 0, isWritable: clinuxio_is_writable(event) != 0,
-                isEnding: clinuxio_is_ending(event) != 0)
-            listener.changed(change, on: self)
+            let (isReadable, isWritable) = (clinuxio_is_readable(event) != 0, clinuxio_is_writable(event) != 0)
+            listener.changed(isReadable: isReadable, isWritable: isWritable, isEnding: clinuxio_is_ending(event) != 0, on: self)
         }
 
         private func perform(_ command: SocketLoop.Command) {
@@ -128,20 +126,13 @@
         }
     }
 
-    /// What is possible on a socket.
-    struct SocketChange {
-        /// Whether there may be bytes to read, or an end.
-        var isReadable: Bool
-        var isWritable: Bool
-        /// Whether the peer will send nothing more, or the connection is broken.
-        var isEnding: Bool
-    }
-
     /// Serves one socket, only on the loop's thread.
     protocol SocketListener: AnyObject {
         /// The socket to watch for all changes; nil if the listener watches sockets itself, or none.
         var descriptor: Int32? { get }
-        func changed(_ change: SocketChange, on thread: SocketLoopThread)
+        /// Handles a change of the socket, which may have bytes to read, or be writable again. `isEnding` means that the peer will send nothing more,
+        /// or that the connection is broken.
+        func changed(isReadable: Bool, isWritable: Bool, isEnding: Bool, on thread: SocketLoopThread)
 
         /// Handles a wake-up from another thread, or the call that the listener requested.
         func woken(on thread: SocketLoopThread)

@@ -49,11 +49,11 @@ import FeathersSupport
             receiver = WebSocketReceiver(maximumMessageSize: maximumMessageSize, largeText: Self.largeMessage)
         }
 
-        func changed(_ change: SocketChange, on thread: SocketLoopThread) {
-            if change.isEnding { isEnding = true }
-            guard change.isReadable, mayRead, unread.isEmpty else {
+        func changed(isReadable: Bool, isWritable: Bool, isEnding: Bool, on thread: SocketLoopThread) {
+            if isEnding { self.isEnding = true }
+            guard isReadable, mayRead, unread.isEmpty else {
                 flush(on: thread, unblocking: true)
-                if change.isReadable || writingError != nil { read(on: thread) }
+                if isReadable || writingError != nil { read(on: thread) }
                 return
             }
             // Most events are a message to read. Writing and reading then take the lock once.
