@@ -85,6 +85,8 @@ let package = Package(
         .executableTarget(
             name: "JobWorker", dependencies: ["Feathers"], path: "Sources/Examples/JobWorker", swiftSettings: settings),
         .executableTarget(name: "Notes", dependencies: ["Feathers"], path: "Sources/Examples/Notes", swiftSettings: settings),
+        .executableTarget(
+            name: "Board", dependencies: ["Feathers"], path: "Sources/Examples/Board", exclude: ["Schemas"], swiftSettings: settings),
         .executableTarget(name: "Hello", dependencies: ["Feathers"], path: "Sources/Examples/Hello", swiftSettings: settings),
         .executableTarget(name: "Swarm", dependencies: ["Feathers"], path: "Sources/Examples/Swarm", swiftSettings: settings),
         .executableTarget(name: "Chat", dependencies: ["Feathers"], path: "Sources/Examples/Chat", swiftSettings: settings),
@@ -181,7 +183,8 @@ let package = Package(
         .testTarget(
             name: "ExamplesTests",
             dependencies: [
-                "FeathersSupport", "Chat", "EventStream", "Hello", "JobWorker", "Notes", "Swarm", "Feathers", "FeathersTesting", "TestBackend",
+                "FeathersSupport", "Board", "Chat", "EventStream", "Hello", "JobWorker", "Notes", "Swarm", "Feathers", "FeathersTesting",
+                "TestBackend", "feathers-models",
             ],
             swiftSettings: settings),
         // What the tests of an app look like: on the test kit alone, without a server.

@@ -122,6 +122,31 @@ public struct OutboxTypedService<Model: Codable & Sendable>: Sendable {
     }
 }
 
+// The types are known, so `.init(text: "Hi")` is enough.
+extension OutboxTypedService where Model: ServiceModel {
+    /// Creates a record from the data that its service takes.
+    @discardableResult
+    public func create(_ data: Model.CreateData, query: Query = Query(), route: [String: String] = [:]) async throws -> QueuedWrite<Model> {
+        model(try await service.untyped.outbox.create(encode(data), query: query, route: route))
+    }
+
+    /// Merges properties into a record, after the earlier writes to it.
+    @discardableResult
+    public func patch(
+        _ id: some ServiceIDConvertible, _ data: Model.PatchData, query: Query = Query(), route: [String: String] = [:]
+    ) async throws -> QueuedWrite<Model> {
+        model(try await service.untyped.outbox.patch(id, with: encode(data), query: query, route: route))
+    }
+
+    /// Replaces a record, after the earlier writes to it.
+    @discardableResult
+    public func update(
+        _ id: some ServiceIDConvertible, _ data: Model.CreateData, query: Query = Query(), route: [String: String] = [:]
+    ) async throws -> QueuedWrite<Model> {
+        model(try await service.untyped.outbox.update(id, with: encode(data), query: query, route: route))
+    }
+}
+
 extension UntypedService {
     /// The service's writes through the app's outbox.
     public var outbox: OutboxService { OutboxService(service: self) }

@@ -28,6 +28,24 @@ class Messages(MemoryService):
         return {"sent": True}
 
 
+class Cards(MemoryService):
+    """Cards of shared boards. A patch may name the version it was made on: if the card has changed since, it is refused."""
+
+    async def create(self, context):
+        card = context.data or {}
+        if self.store.get(to_string(card.get("id"))) is not None:
+            raise FeathersError("Conflict", f"There is a card '{card['id']}' already")
+        context.data = {**card, "version": 1}
+        return await super().create(context)
+
+    async def patch(self, context):
+        present = self.record(context.id, {}, {})["version"]
+        if (context.data or {}).get("version", present) != present:
+            raise FeathersError("Conflict", "The card has changed since")
+        context.data = {**(context.data or {}), "version": present + 1}
+        return await super().patch(context)
+
+
 class Echo:
     methods = ("find", "get", "create", "update", "patch", "remove", "shout")
 

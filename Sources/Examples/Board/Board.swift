@@ -1,0 +1,66 @@
+import Feathers
+import Foundation
+
+/// A shared board of cards. Changes show at once, with or without a server, and are sent when there is one.
+struct Board: Sendable {
+    let app: FeathersApp
+    let name: String
+    private let cards: TypedService<Card>
+    /// The most cards to show. The server counts the others.
+    private static let limit = 50
+
+    /// - Parameters:
+    ///   - name: The name that distinguishes this board from others on the server.
+    ///   - transport: The transport to the server.
+    ///   - folder: The folder for the cards on this device, for one process at a time.
+    init(_ name: String, over transport: any Transport, folder: URL) async throws {
+        app = FeathersApp(transport: transport)
+        self.name = name
+        cards = app.service(.cards)
+        try await app.use(localStore: .directory(folder)) { options in
+            // Cards get their ids here: they can be changed before the server knows them, and are never created twice.
+            options.services["cards"] = OutboxServiceOptions(isKeyed: true, keyPlaces: [.recordID()])
+            options.decide = Self.decide
+        }
+    }
+
+    /// Decides about a change that was not simply accepted.
+    ///
+    /// Changes carry the card's version. If someone else has changed the card, the server refuses them, and what both changed is merged. So a
+    /// change without a response can be sent again: at worst, it meets its own result.
+    @Sendable private static func decide(_ failure: OutboxFailure) async -> OutboxDecision? {
+        switch failure.reason {
+        case .conflict: failure.current == nil ? .discard : .merge
+        case .unknown: .retry
+        // The card is gone. Any other refusal is shown with the card.
+        case .rejected: failure.error.code == .notFound ? .discard : nil
+        }
+    }
+
+    /// Shows the cards on this device at once, then those on the server, and then every change, until the task is cancelled.
+    func watch(_ show: (LiveSnapshot<Card>) -> Void) async throws {
+        let query = TypedQuery<Card>.where(.board, name).sorted(by: .createdAt).limit(Self.limit)
+        for try await snapshot in cards.live(query).snapshots { show(snapshot) }
+    }
+
+    /// Adds a card to the first column.
+    /// - Returns: The card's id.
+    func add(_ title: String) async throws -> String? {
+        let queued = try await cards.outbox.create(.init(board: name, title: title, column: .todo, createdAt: Date()))
+        return queued.write.data?["id"]?.string
+    }
+
+    func move(_ card: Card, to column: Card.Column) async throws {
+        try await cards.outbox.patch(card.id, .init(column: column, version: card.version))
+    }
+
+    func rename(_ card: Card, to title: String) async throws {
+        try await cards.outbox.patch(card.id, .init(title: title, version: card.version))
+    }
+
+    func remove(_ card: Card) async throws { try await cards.outbox.remove(card.id) }
+
+    /// Sends the changes that have not been sent yet, for at most some time.
+    /// - Returns: How many are left.
+    func send(within limit: Duration) async throws -> Int { try await app.outbox?.flush(within: limit).count ?? 0 }
+}

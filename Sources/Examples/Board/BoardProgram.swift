@@ -1,0 +1,91 @@
+import Feathers
+import Foundation
+
+/// `Board <url> <folder> <board>` shows a shared board and obeys the commands that are typed, or that come from a file or a pipe.
+@main
+enum BoardProgram {
+    static let usage = """
+        Usage: Board URL FOLDER BOARD
+
+        A to-do board in the terminal that is shared with others, and works without a server.
+
+          URL     a FeathersJS server with a service 'cards', like http://localhost:3030
+          FOLDER  keeps the cards and changes of this device; for one process at a time
+          BOARD   the name of the board
+
+        Commands, from the terminal, a file or a pipe, one a line:
+
+        \(Command.usage)
+
+        In front of a title, '…' marks a change that is not sent yet, and '!' one that the server refused.
+        """
+
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.contains("--help") || arguments.contains("-h") { return Screen.write(usage + "\n") }
+        guard arguments.count == 3, let url = URL(string: arguments[0]), ["http", "https"].contains(url.scheme), url.host() != nil else {
+            Screen.complain(usage)
+            exit(64)
+        }
+        do {
+            let folder = URL(filePath: arguments[1], directoryHint: .isDirectory)
+            let board = try await Board(arguments[2], over: .mixed(realTime: .socketIO(url), rest: .rest(url)), folder: folder)
+            try await run(board)
+        } catch {
+            Screen.complain("\(error)")
+            exit(1)
+        }
+    }
+
+    /// Shows the board and obeys commands, until there are no more.
+    private static func run(_ board: Board) async throws {
+        let screen = Screen(name: board.name)
+        try await withFeathersApp(board.app) { app in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await board.watch(screen.show) }
+                group.addTask {
+                    async let _: Void = reportNoServer(app, screen)
+                    // Commands name cards that are shown.
+                    await screen.wait()
+                    for await line in typedLines() where !line.isEmpty { await obey(line, board, screen) }
+                    let left = try await board.send(within: .seconds(2))
+                    if left > 0 { Screen.write("Changes that are sent when this board is opened again: \(left)\n") }
+                }
+                // Watching ends only with an error.
+                try await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    private static func reportNoServer(_ app: FeathersApp, _ screen: Screen) async {
+        for await status in app.connectionStatusUpdates() {
+            if case .waiting = status { return screen.showNoServer() }
+        }
+    }
+
+    private static func obey(_ line: String, _ board: Board, _ screen: Screen) async {
+        do {
+            switch try Command(line) {
+            case .add(let title): await screen.wait(forCard: try await board.add(title))
+            case .move(let card, let column): try await board.move(screen.card(card), to: column)
+            case .rename(let card, let title): try await board.rename(screen.card(card), to: title)
+            case .remove(let card): try await board.remove(screen.card(card))
+            case .send: if case let left = try await board.send(within: .seconds(10)), left > 0 { Screen.complain("\(left) are not sent.") }
+            case .help: Screen.write(Command.usage + "\n")
+            }
+        } catch {
+            Screen.complain("\(error)")
+        }
+    }
+
+    /// The lines of standard input. They are read on a thread of their own, which waits for each one.
+    private static func typedLines() -> AsyncStream<String> {
+        let (lines, typed) = AsyncStream.makeStream(of: String.self)
+        Thread.detachNewThread {
+            while let line = readLine() { typed.yield(line) }
+            typed.finish()
+        }
+        return lines
+    }
+}
