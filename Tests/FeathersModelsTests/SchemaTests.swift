@@ -89,8 +89,19 @@ struct SchemaTests {
         ])
         let text = try #require(output.files["Thing.swift"])
         #expect(text.contains("Hashable {\n    var id: Int\n    var at: String\n\n"))
-        #expect(text.contains("struct ThingData: Codable, Hashable, Sendable {\n    var id: Int?\n    var secret: String\n}"))
-        #expect(text.contains("struct ThingPatch: Codable, Hashable, Sendable {\n    var secret: String?\n}"))
+        #expect(text.contains("struct ThingData: Encodable, Sendable {\n    var id: Int?\n    var secret: String\n}"))
+        #expect(text.contains("struct ThingPatch: Encodable, Sendable {\n    var secret: String?\n}"))
+    }
+
+    @Test("data that is also a part of a record is a value like any other; else it is only sent")
+    func sentData() throws {
+        let data: JSONValue = ["type": "object", "properties": ["a": ["type": "string"]]]
+        for (isPart, conformances) in [(true, "Codable, Hashable, Sendable"), (false, "Encodable, Sendable")] {
+            let property: JSONValue = isPart ? ["$ref": "#/components/schemas/thingsData"] : ["type": "string"]
+            let output = Corpus.files(
+                ["type": "object", "properties": ["draft": property]], others: ["thingsData": data])
+            #expect(try #require(output.files["Thing.swift"]).contains("struct ThingData: \(conformances) {"))
+        }
     }
 
     @Test("JSON Schema files are services by their paths, with the schemas of their data beside them")
@@ -111,7 +122,7 @@ struct SchemaTests {
         #expect(output.warnings == [])
         let message = try #require(output.files["Message.swift"])
         #expect(message.contains("    var user: User?"))
-        #expect(message.contains("struct MessageData: Codable, Hashable, Sendable {\n    var text: String?\n}"))
+        #expect(message.contains("struct MessageData: Encodable, Sendable {\n    var text: String?\n}"))
         #expect(try #require(output.files["User.swift"]).contains("static var users: Self { Self(path: \"api/users\") }"))
     }
 }

@@ -72,7 +72,8 @@ struct SwiftWriter {
         }
         let conformances =
             structure.model == nil
-            ? "Codable, Hashable, Sendable" : identifier == nil ? "ServiceModel, Hashable" : "ServiceModel, Identifiable, Hashable"
+            ? structure.isOnlySent ? "Encodable, Sendable" : "Codable, Hashable, Sendable"
+            : identifier == nil ? "ServiceModel, Hashable" : "ServiceModel, Identifiable, Hashable"
         block("\(access)struct \(Self.name(structure.path)): \(conformances)") { writer in
             for property in structure.properties { writer.write(property, in: structure.path) }
             if let identifier, identifier != "id", let property = structure.properties.first(where: { $0.name == identifier }) {

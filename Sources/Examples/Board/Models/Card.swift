@@ -56,7 +56,7 @@ struct Card: ServiceModel, Identifiable, Hashable {
 }
 
 /// What the service's `create` takes.
-struct CardData: Codable, Hashable, Sendable {
+struct CardData: Encodable, Sendable {
     var board: String
     var title: String
     var column: Card.Column
@@ -64,7 +64,7 @@ struct CardData: Codable, Hashable, Sendable {
 }
 
 /// What the service's `patch` takes: only the properties to change.
-struct CardPatch: Codable, Hashable, Sendable {
+struct CardPatch: Encodable, Sendable {
     var title: String?
     var column: Card.Column?
     /// The version of the card that was changed. If the server has a later one, it refuses the change.

@@ -1,0 +1,49 @@
+import Feathers
+import Foundation
+
+// The samples of the article about models from the server, each one as it stands there: `ReadmeTests` compares them. The models are generated ones, of
+// which `FeathersModelsTests` compiles many.
+
+private enum ModelSamples {
+    struct Message: ServiceModel, Identifiable, Hashable {
+        var id: Int
+        var text: String
+        var pinned: Bool?
+
+        enum CodingKeys: String, CodingKey {
+            case id, text, pinned
+        }
+
+        typealias CreateData = MessageData
+        typealias PatchData = MessagePatch
+    }
+
+    struct MessageData: Encodable, Sendable {
+        var text: String
+        var pinned: Bool?
+    }
+
+    struct MessagePatch: Encodable, Sendable {
+        var text: String?
+        var pinned: Presence<Bool> = .absent
+    }
+
+    /// What a sampled service becomes.
+    struct Task: Codable {
+        /// In 20 of 30 records. Null in 10.
+        var note: String?
+        /// Unsure: perhaps an enumeration, of "done", "open".
+        var state: String
+    }
+
+    static func use(_ app: FeathersApp) async throws {
+        let messages = app.service(.messages)                      // the path, the model and its id are known
+        try await messages.create(.init(text: "Hi"))               // MessageData
+        try await messages.patch(7, .init(pinned: .null))          // MessagePatch
+        try await messages.find(.where(.text, .isNot("")))         // only what the service's queries may name
+    }
+}
+
+extension ServiceDefinition<ModelSamples.Message> {
+    fileprivate static var messages: Self { Self(path: "messages") }
+}
