@@ -37,10 +37,10 @@ private enum ModelSamples {
     }
 
     static func use(_ app: FeathersApp) async throws {
-        let messages = app.service(.messages)                      // the path, the model and its id are known
-        try await messages.create(.init(text: "Hi"))               // MessageData
-        try await messages.patch(7, .init(pinned: .null))          // MessagePatch
-        try await messages.find(.where(.text, .isNot("")))         // only what the service's queries may name
+        let messages = app.service(.messages)  // the path, the model and its id are known
+        try await messages.create(.init(text: "Hi"))  // MessageData
+        try await messages.patch(7, .init(pinned: .null))  // MessagePatch
+        try await messages.find(.where(.text, .isNot("")))  // only what the service's queries may name
     }
 }
 
