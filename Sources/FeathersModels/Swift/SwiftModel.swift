@@ -84,7 +84,8 @@ struct SwiftStructure {
     var model: ModelFacts?
     /// Whether it is only sent, as the data of `create` or `patch`, and no part of another type.
     ///
-    /// Such a type is `Encodable` and no more: 20 services compile in 14% less time.
+    /// Such a type is `Encodable` and no more. For the two services of a chat, the compiler then executes 14% fewer instructions (Valgrind: 2.47
+    /// rather than 2.86 billion).
     var isOnlySent = false
 
     struct ModelFacts {
