@@ -63,6 +63,7 @@ struct Benchmarks {
         groups += JSONAPIBenchmarks.groups()
         groups += try [QueryBenchmarks.group(), RESTBenchmarks.group()]
         groups += try await CachingBenchmarks.groups()
+        groups += try await LocalBenchmarks.groups()
         groups += [try await SocketIOBenchmarks.group()]
         groups += try await PeerBenchmarks().groups
         return try await measure(groups, Growth.groups(), arguments)
@@ -84,6 +85,7 @@ struct Benchmarks {
             results.growth += try await harness.measure(group)
         }
         if groups.contains(where: { $0.name == SocketIOBenchmarks.name }) { results.notes = try await SocketIOBenchmarks.notes() }
+        if groups.contains(where: { $0.name.hasPrefix(LocalBenchmarks.name) }) { results.notes += try await LocalBenchmarks.notes() }
         let known = shares.compactMap(\.self)
         results.machine.othersShare = known.isEmpty ? nil : (known.reduce(0, +) / Double(known.count)).rounded(places: 2)
         return results

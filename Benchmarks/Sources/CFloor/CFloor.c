@@ -12,6 +12,7 @@ uint64_t cfloor_now(void) {
 #if defined(__linux__)
     #include <arpa/inet.h>
     #include <fcntl.h>
+    #include <malloc.h>
     #include <netinet/tcp.h>
     #include <stdio.h>
     #include <stdlib.h>
@@ -151,5 +152,10 @@ uint64_t cfloor_now(void) {
             for (; more > 0; more--, received++) latencies[received] = now - latencies[received];
         }
         return 1;
+    }
+
+    size_t cfloor_allocated(void) {
+        struct mallinfo2 info = mallinfo2();
+        return info.uordblks + info.hblkhd;
     }
 #endif

@@ -13,13 +13,13 @@ enum LiveGrowth {
             let scene = try await Scene(records: records, query: first, readers: 1)
             return GrowthRun(units: 500) { try await scene.change(times: 500) }
         }
-        group.add("records shown", from: 100, unit: "record in a result") { records in
-            let scene = try await Scene(records: records, query: .sorted(by: "id"), readers: 1)
-            return GrowthRun(units: 50_000) { try await scene.change(times: 50_000 / records) }
-        }
-        group.add("records shown, one inserted or removed", from: 100, unit: "record in a result") { records in
-            let scene = try await Scene(records: records, query: .sorted(by: "id"), readers: 1)
-            return GrowthRun(units: 50_000) { try await scene.replace(times: 25_000 / records) }
+        for (name, data) in [
+            ("records in a list, one changed in its place", ["likes": 5]), ("records in a list, one moved", ["rank": 0.5]),
+        ] as [(String, JSONObject)] {
+            group.add(name, from: 1_000, unit: "change") { records in
+                let scene = try await ListScene(records: records, change: data)
+                return GrowthRun(units: 1_000) { try await scene.change(times: 1_000) }
+            }
         }
         return group
     }
@@ -46,22 +46,67 @@ enum LiveGrowth {
             }
         }
 
-        /// Creates and removes a record repeatedly.
-        func replace(times: Int) async throws {
-            for _ in 0..<times {
-                try await service.create(["id": 1_000_000, "text": "new", "n": 1])
-                try await read()
-                try await service.remove(1_000_000)
-                try await read()
-            }
-        }
-
         private func read() async throws {
             // A local copy, because an actor's state can't be mutated across a suspension.
             var readers = self.readers
             self.readers = []
             for index in readers.indices { _ = try await readers[index].next() }
             self.readers = readers
+        }
+    }
+
+    /// A service that answers a patch with the whole record, and returns its list only once.
+    private struct Announcer: ServiceProtocol {
+        let records: [JSONValue]
+
+        func find(_ params: Params) async throws -> JSONValue { .array(records) }
+        func patch(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue { data }
+    }
+
+    private struct Entry: Codable, Sendable {
+        let id: Int
+        let rank: Double
+        let likes: Int
+        let text: String
+        let author: String
+    }
+
+    /// A live query of a whole list of models, in the middle of which one record changes.
+    private actor ListScene {
+        private let service: UntypedService
+        private var reader: any AsyncIteratorProtocol<LiveSnapshot<Entry>, any Error>
+        private let records: [JSONValue]
+
+        init(records count: Int, change: JSONObject) async throws {
+            let all = (0..<count).map { number -> JSONValue in
+                [
+                    "id": .integer(Int64(number)), "rank": .number(Double(number)), "likes": 0, "text": .string("The text of entry \(number)"),
+                    "author": "Ada Lovelace",
+                ]
+            }
+            let middle = all[count / 2]
+            var changed = middle
+            for (name, value) in change { changed[name] = value }
+            records = [changed, middle]
+            let app = FeathersApp()
+            service = try await app.use(Announcer(records: all), at: "entries")
+            reader = app.service("entries", of: Entry.self).live(.sorted(by: "rank")).snapshots.makeAsyncIterator()
+            try await read()
+        }
+
+        /// Changes a record, and changes it back the next time.
+        func change(times: Int) async throws {
+            for time in 0..<times {
+                let record = records[time % 2]
+                try await service.patch(record["id"]?.integer ?? 0, with: record)
+                try await read()
+            }
+        }
+
+        private func read() async throws {
+            var reader = self.reader
+            _ = try await reader.next(isolation: #isolation)
+            self.reader = reader
         }
     }
 }

@@ -1,6 +1,7 @@
 // A Socket.IO client that does nothing but count frames: what the kernel and the server cost. No client can be cheaper.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct cfloor_client cfloor_client;
@@ -17,3 +18,6 @@ int cfloor_calls(cfloor_client *client, int count, int inFlight, uint64_t *laten
 
 /// The nanoseconds of the clock that the server writes into its events.
 uint64_t cfloor_now(void);
+
+/// The bytes that are allocated, on Linux.
+size_t cfloor_allocated(void);

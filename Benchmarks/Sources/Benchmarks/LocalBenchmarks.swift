@@ -1,0 +1,201 @@
+import Feathers
+import Foundation
+
+#if os(Linux)
+    import CFloor
+#endif
+
+/// Local first: a queued write until it is shown, a screen that opens from disk, and the memory of a live query.
+enum LocalBenchmarks {
+    /// Part of the groups' names.
+    static let name = "local first"
+
+    /// A record of about 1 KB as JSON.
+    struct Article: Codable, Sendable, Identifiable {
+        struct Author: Codable, Sendable {
+            let id: String
+            let name: String
+            let email: String
+        }
+
+        let id: Int
+        let title: String
+        let text: String
+        let author: Author
+        let tags: [String]
+        let createdAt: Date
+        let updatedAt: Date
+        let isRead: Bool
+        let likes: Int
+    }
+
+    static func records(_ count: Int) -> [JSONValue] {
+        let author: JSONObject = ["id": "5f0c1e9b-8f0e-4d55-9d0e-6a3c3f1b7a11", "name": "Ada Lovelace", "email": "ada.lovelace@example.com"]
+        return (0..<count).map { number in
+            var record: JSONObject = ["id": .integer(Int64(number)), "title": .string("Article number \(number) of \(count)")]
+            record["text"] = .string(String(repeating: "Lorem ipsum dolor sit amet \(number). ", count: 18))
+            record["author"] = .object(author)
+            record["tags"] = ["swift", "feathers", "local first"]
+            record["createdAt"] = "2026-03-01T12:34:56.789Z"
+            record["updatedAt"] = "2026-03-02T12:34:56.789Z"
+            record["isRead"] = .bool(number % 2 == 0)
+            record["likes"] = .integer(Int64(number / 100))
+            return .object(record)
+        }
+    }
+
+    static func groups() async throws -> [BenchmarkGroup] { try await [writes(), opening()] }
+
+    /// A service that returns its records, and answers no other call.
+    private struct Shelf: ServiceProtocol {
+        let records: [JSONValue]
+
+        func find(_ params: Params) async throws -> JSONValue { .array(records) }
+    }
+
+    /// In memory where possible, because a disk takes longer than everything that is measured here.
+    private static func folder(_ name: String) throws -> URL {
+        let memory = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
+        let parent = FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
+        let folder = parent.appending(path: "feathers-benchmark-\(name)", directoryHint: .isDirectory)
+        try? FileManager.default.removeItem(at: folder)
+        return folder
+    }
+
+    private static let byLikes = Query.sorted(by: "likes")
+
+    // MARK: A queued write
+
+    /// An outbox with 100 pending writes that are not sent, and a live query of 10,000 records unless it is left out.
+    private actor Desk {
+        private let app = FeathersApp()
+        private let articles: UntypedService
+        private var reader: (any AsyncIteratorProtocol<LiveSnapshot<Article>, any Error>)?
+        /// What the write changes.
+        private let data: JSONValue
+
+        init(_ name: String, writing data: JSONValue, isShown: Bool = true) async throws {
+            self.data = data
+            try app.use(outbox: await Outbox(file: try folder(name).appending(path: "writes.outbox")))
+            articles = try await app.use(Shelf(records: records(10_000)), at: "articles")
+            for number in 0..<100 { try await articles.outbox.patch(number * 97, with: ["isRead": true]) }
+            if isShown { reader = app.service("articles", of: Article.self).live(byLikes).snapshots.makeAsyncIterator() }
+            try await show()
+        }
+
+        /// Queues a write and takes it back, and shows both.
+        func play(times: Int) async throws {
+            for _ in 0..<times {
+                let write = try await articles.outbox.patch(5_001, with: data)
+                try await show()
+                try await app.outbox?.decide(.discard, for: write.id)
+                try await show()
+            }
+        }
+
+        private func show() async throws {
+            // A local copy, because an actor's state can't be mutated across a suspension.
+            guard var reader else { return }
+            self.reader = nil
+            _ = try await reader.next(isolation: #isolation)
+            self.reader = reader
+        }
+    }
+
+    /// The difference between a write that is shown and one that is not is the time from the journal to the snapshot.
+    private static func writes() async throws -> BenchmarkGroup {
+        var group = BenchmarkGroup("\(name), a queued write among 10,000 records, 100 pending")
+        let desks = [
+            ("journal only", try await Desk("hidden", writing: ["isRead": true], isShown: false)),
+            ("shown in its place", try await Desk("shown", writing: ["isRead": true])),
+            ("shown in another place", try await Desk("moved", writing: ["likes": 0])),
+        ]
+        for (name, desk) in desks {
+            group.add(name, operations: 500, comparedWith: name == "journal only" ? nil : "journal only") { try await desk.play(times: 250) }
+        }
+        return group
+    }
+
+    // MARK: A screen from disk
+
+    /// A server that does not answer.
+    private struct Silence: ServiceProtocol {
+        func find(_ params: Params) async throws -> JSONValue {
+            try await Task.sleep(for: .seconds(3_600))
+            return []
+        }
+    }
+
+    private static func opening() async throws -> BenchmarkGroup {
+        var group = BenchmarkGroup("\(name), first snapshot of 1,000 kept records")
+        for others in [0, 1_000] {
+            let folder = try folder("kept-\(others)")
+            try await keep(records(1_000), beside: others, in: folder)
+            group.add("beside \(others) other results", operations: 1, comparedWith: others == 0 ? nil : "beside 0 other results") {
+                let app = FeathersApp()
+                try await app.use(localStore: .readOnly(folder))
+                try await app.use(Silence(), at: "articles")
+                var snapshots = app.service("articles", of: Article.self).live(byLikes).snapshots.makeAsyncIterator()
+                guard let first = try await snapshots.next(), first.source != .server, first.records.count == 1_000 else {
+                    throw CocoaError(.fileReadCorruptFile)
+                }
+            }
+        }
+        return group
+    }
+
+    private static func keep(_ records: [JSONValue], beside others: Int, in folder: URL) async throws {
+        let app = FeathersApp()
+        try await app.use(localStore: .directory(folder))
+        let articles = try await app.use(Shelf(records: records), at: "articles")
+        let small = try await app.use(Shelf(records: Array(records.prefix(10))), at: "small")
+        try await withFeathersApp(app) { _ in
+            for try await snapshot in articles.live(byLikes).snapshots where snapshot.source == .server { break }
+            for number in 0..<others {
+                let query = Query.where("likes", .lessThan(number + 10))
+                for try await snapshot in small.live(query).snapshots where snapshot.source == .server { break }
+            }
+        }
+        await app.outbox?.close()
+    }
+
+    // MARK: Memory
+
+    private struct InstantClient: HTTPClient {
+        let body: [UInt8]
+
+        func execute(_ request: HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: 200, body: body, url: request.url) }
+    }
+
+    /// Returns what isn't measured in time: the memory of 100,000 records, relative to their JSON text.
+    static func notes() async throws -> [String] {
+        #if os(Linux)
+            guard let url = URL(string: "http://localhost") else { throw URLError(.badURL) }
+            let body = try JSONValue.array(records(100_000)).serialized()
+            let app = FeathersApp(transport: .rest(url, httpClient: InstantClient(body: body)))
+            let articles = app.service("articles", of: Article.self)
+            func share(_ held: () async throws -> Any) async throws -> String {
+                let before = cfloor_allocated()
+                let value = try await held()
+                let share = Double(cfloor_allocated() - before) / Double(body.count)
+                withExtendedLifetime(value) {}
+                return String(format: "%.2f", share)
+            }
+            let live = try await share {
+                var snapshots = articles.live(byLikes).snapshots.makeAsyncIterator()
+                let first = try await snapshots.next()
+                return (first, snapshots)
+            }
+            let models = try await share { try await articles.find().data }
+            let trees = try await share { try await app.service("articles").find() }
+            return [
+                """
+                Memory of 100,000 records of \(body.count / 100_000) bytes, in multiples of their JSON text: \(live) for a live query and its snapshot, \
+                \(models) for an array of models, \(trees) for JSON values
+                """
+            ]
+        #else
+            return []
+        #endif
+    }
+}
