@@ -32,7 +32,7 @@ private func operators(_ messages: TypedService<Message>) {
 }
 
 private func snapshots(_ messages: TypedService<Message>) async throws {
-    func update(_ records: [Message], removing: [Int], inserting: [Int], reloading: [Int]) {}
+    func update(_ records: LiveList<Message>, removing: [Int], inserting: [Int], reloading: [Int]) {}
     for try await snapshot in messages.live(.sorted(by: "text")).snapshots {
         let changes = snapshot.changes
         update(snapshot.records, removing: changes.removals, inserting: changes.insertions, reloading: changes.updates)

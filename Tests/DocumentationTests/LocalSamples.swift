@@ -18,7 +18,7 @@ private enum LocalSamples {
     static func shows(
         _ notes: TypedService<Note>, display: ([Note], [RecordState]) -> Void, showAge: (Date) -> Void
     ) async throws {
-        func show(_ records: [Note], badges: [RecordState]) { display(records, badges) }
+        func show(_ records: LiveList<Note>, badges: LiveList<RecordState>) { display(Array(records), Array(badges)) }
         try await notes.outbox.create(Note(text: "In a tunnel"))
         for try await snapshot in notes.live(.sorted(by: "createdAt").limit(50)).snapshots {
             show(snapshot.records, badges: snapshot.states)

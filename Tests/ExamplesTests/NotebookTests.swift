@@ -45,7 +45,7 @@ struct NotebookTests {
         let task = Task {
             let records = Locked<[Note]>([])
             try? await notebook.watch { snapshot in
-                records.withLock { $0 = snapshot.records }
+                records.withLock { $0 = Array(snapshot.records) }
                 withUnsafeCurrentTask { $0?.cancel() }
             }
             return records.withLock { $0 }

@@ -30,7 +30,9 @@ enum LocalBenchmarks {
     }
 
     static func records(_ count: Int) -> [JSONValue] {
-        let author: JSONObject = ["id": "5f0c1e9b-8f0e-4d55-9d0e-6a3c3f1b7a11", "name": "Ada Lovelace", "email": "ada.lovelace@example.com"]
+        let author: JSONObject = [
+            "id": "5f0c1e9b-8f0e-4d55-9d0e-6a3c3f1b7a11", "name": "Ada Lovelace", "email": "ada.lovelace@example.com",
+        ]
         return (0..<count).map { number in
             var record: JSONObject = ["id": .integer(Int64(number)), "title": .string("Article number \(number) of \(count)")]
             record["text"] = .string(String(repeating: "Lorem ipsum dolor sit amet \(number). ", count: 18))
@@ -111,7 +113,9 @@ enum LocalBenchmarks {
             ("shown in another place", try await Desk("moved", writing: ["likes": 0])),
         ]
         for (name, desk) in desks {
-            group.add(name, operations: 500, comparedWith: name == "journal only" ? nil : "journal only") { try await desk.play(times: 250) }
+            group.add(name, operations: 500, comparedWith: name == "journal only" ? nil : "journal only") {
+                try await desk.play(times: 250)
+            }
         }
         return group
     }

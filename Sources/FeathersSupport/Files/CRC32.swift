@@ -2,18 +2,37 @@
 ///
 /// It does not protect against deliberate changes.
 package enum CRC32 {
-    private static let table: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ value >> 1 : value >> 1 }
-    }
+    /// Eight tables of 256 entries: the table of distance `n` moves a byte over `n` more bytes, so that eight bytes are processed at a time. This takes
+    /// a quarter of the time of a single table.
+    private static let tables: [UInt32] = {
+        var tables: [UInt32] = (0..<256).map { index in
+            (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ value >> 1 : value >> 1 }
+        }
+        for index in 256..<8 * 256 {
+            let nearer = tables[index - 256]
+            tables.append(tables[Int(nearer & 0xFF)] ^ nearer >> 8)
+        }
+        return tables
+    }()
 
     package static func checksum(of bytes: [UInt8]) -> UInt32 { checksum(of: bytes[...]) }
 
     package static func checksum(of bytes: ArraySlice<UInt8>) -> UInt32 {
         // Unsafe buffers for speed: opening a file processes each of its bytes.
-        bytes.withUnsafeBufferPointer { bytes in
-            table.withUnsafeBufferPointer { table in
+        bytes.withUnsafeBytes { bytes in
+            tables.withUnsafeBufferPointer { tables in
                 var checksum = ~0 as UInt32
-                for byte in bytes { checksum = table[Int(UInt8(truncatingIfNeeded: checksum) ^ byte)] ^ checksum >> 8 }
+                var index = 0
+                while index + 8 <= bytes.count {
+                    let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) ^ UInt64(checksum)
+                    checksum = 0
+                    for byte in 0..<8 {
+                        let value = Int(truncatingIfNeeded: word >> UInt64(8 * byte)) & 0xFF
+                        checksum ^= tables[256 * (7 - byte) + value]
+                    }
+                    index += 8
+                }
+                for byte in bytes[index...] { checksum = tables[Int(UInt8(truncatingIfNeeded: checksum) ^ byte)] ^ checksum >> 8 }
                 return ~checksum
             }
         }

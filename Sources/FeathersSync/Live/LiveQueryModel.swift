@@ -12,11 +12,11 @@ public import Observation
 @MainActor @Observable
 public final class LiveQueryModel<Element: Sendable> {
     /// The current result, or the last known one after a failure.
-    public private(set) var records: [Element] = []
+    public private(set) var records: LiveList<Element> = []
     /// Whether a result has arrived since the last call to ``run()``.
     public private(set) var isLoaded = false
     /// The states of the records, in the order of ``records``.
-    public private(set) var states: [RecordState] = []
+    public private(set) var states: LiveList<RecordState> = []
     /// Where the records come from; nil before the first result.
     public private(set) var source: ResultSource?
     /// The number of records in the whole result; nil if the server does not report it.

@@ -22,6 +22,8 @@ struct LiveQueryPlan: Sendable {
     /// The name of the records' id property.
     let id: String
     private let selection: QuerySelection?
+    /// Whether the query selects some properties only.
+    var hasSelection: Bool { selection != nil }
 
     /// - Parameters:
     ///   - query: The query.
@@ -92,14 +94,17 @@ enum LiveOrder: Sendable {
     /// The query sorts, but the server's order differs from a local sort, for example because of another collation.
     case foreign(QuerySorter)
 
-    init(_ sorter: QuerySorter?, of entries: [LiveWindow.Entry]) {
+    init(_ sorter: QuerySorter?, of rows: [LiveRow]) {
         guard let sorter else {
             self = .arrival
             return
         }
-        let isSorted = zip(entries, entries.dropFirst()).allSatisfy { !sorter.areInIncreasingOrder($1.record, $0.record) }
+        let isSorted = zip(rows, rows.dropFirst()).allSatisfy { !sorter.areInIncreasingOrder($1.record, $0.record) }
         self = isSorted ? .sorted(sorter) : .foreign(sorter)
     }
+
+    var isSorted: Bool { if case .sorted = self { true } else { false } }
+    var isForeign: Bool { if case .foreign = self { true } else { false } }
 
     /// Returns whether a record that changes from `old` to `new` keeps its index.
     func keepsIndex(_ old: JSONValue, _ new: JSONValue) -> Bool {
@@ -110,31 +115,22 @@ enum LiveOrder: Sendable {
     }
 
     /// Returns the index at which to insert a record in this order. In a foreign order, it is approximate.
-    func insertionIndex(for record: JSONValue, in entries: [LiveWindow.Entry]) -> Int {
+    /// - Parameter place: The place of its row, for a result that is not sorted.
+    func insertionIndex(for record: JSONValue, at place: Int = .max, in rows: LiveRows) -> Int {
         switch self {
-        case .arrival: entries.count
-        case .sorted(let sorter), .foreign(let sorter): entries.firstIndex(after: { !sorter.areInIncreasingOrder(record, $0) })
+        case .arrival: rows.partitionIndex { $0.place <= place }
+        case .sorted(let sorter), .foreign(let sorter): rows.partitionIndex { !sorter.areInIncreasingOrder(record, $0.record) }
         }
     }
 
-    /// Returns the index of an entry, by a search in the order if possible.
-    func index(of entry: LiveWindow.Entry, in entries: [LiveWindow.Entry]) -> Int? {
-        if case .sorted(let sorter) = self {
-            let first = entries.firstIndex(after: { sorter.areInIncreasingOrder($0, entry.record) })
-            if first < entries.count, entries[first].version == entry.version { return first }
-        }
-        return entries.firstIndex { $0.version == entry.version }
-    }
-}
-
-extension [LiveWindow.Entry] {
-    /// Returns the index of the first entry that is not before a position, by bisection.
-    fileprivate func firstIndex(after isBefore: (JSONValue) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBefore(self[middle].record) { low = middle + 1 } else { high = middle }
-        }
-        return low
+    /// Returns the index of a row, by a search in the order if possible.
+    func index(of row: LiveRow, in rows: LiveRows) -> Int? {
+        let index =
+            switch self {
+            case .sorted(let sorter): rows.partitionIndex { sorter.areInIncreasingOrder($0.record, row.record) }
+            case .arrival, .foreign: rows.partitionIndex { $0.place < row.place }
+            }
+        if index < rows.count, rows[index].version == row.version { return index }
+        return rows.firstIndex { $0.version == row.version }
     }
 }

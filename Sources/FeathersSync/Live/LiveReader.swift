@@ -7,17 +7,20 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     /// Nil if the query is not valid.
     private let feed: LiveFeed?
     private let refusal: (any Error)?
-    private var shown = LiveElements<Record>()
-    private var shownStates: [Int: RecordState] = [:]
+    /// The rows of the last snapshot; nil before the first one.
+    private var shown: LiveRows?
     private var shownSource: ResultSource?
     private var shownTotal: (count: Int?, isEstimated: Bool) = (nil, false)
-    /// The elements of records with pending writes, or of all records if the params say to skip records that cannot be decoded. Nil if a record cannot
-    /// be decoded.
-    private var decoded: [Int: Record?] = [:]
+    /// The rows of the view that have been decoded, including those that could not be.
+    private var decoded = LiveRows()
+    /// The versions in `decoded` that are left out, because they cannot be decoded.
+    private var undecodable: Set<Int> = []
     /// The sender whose events are being read. A result may be fetched for the next user while the previous user's events are still buffered.
     private var told: RequestSender?
     /// The user who has just signed in, whose kept result is to be shown.
     private var newSender: RequestSender?
+    /// The name under which the result is kept, for the user it was fetched for.
+    private var keptKey: KeptResultKey?
     private var fetch: LiveFetch?
     /// Whether local data or the fetch has changed since the last snapshot.
     private var wasWoken = false
@@ -61,7 +64,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
             while let signal = feed.reading.waitingSignal() { apply(signal, feed) }
             if let sender = newSender {
                 // The previous user's records are taken away first.
-                if shown.versions != nil, let snapshot = try snapshot(feed) { return snapshot }
+                if shown != nil, let snapshot = try snapshot(feed) { return snapshot }
                 newSender = nil
                 if sender.isCurrent { await restore(feed, for: sender) }
             }
@@ -131,7 +134,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
                     return state.isCurrent
                 }
                 // A fetch that waits for its next attempt need not wait any longer.
-                if isCurrent, shown.versions != nil, case .reconnected = gap.reason { restartFetch(feed) }
+                if isCurrent, shown != nil, case .reconnected = gap.reason { restartFetch(feed) }
             }
         }
     }
@@ -157,7 +160,11 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         do {
             let snapshot = try snapshot(feed)
             if let snapshot, snapshot.source == .server, let store = source.service.app.localStore {
-                store.changed(feed, source.keptKey(for: feed.withState { $0.sender?.identity }))
+                let identity = feed.withState { $0.sender?.identity }
+                if keptKey?.identity != identity { keptKey = nil }
+                let key = keptKey ?? source.keptKey(for: identity)
+                keptKey = key
+                store.changed(feed, key)
             }
             return snapshot
         } catch {
@@ -171,7 +178,6 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     }
 
     private mutating func snapshot(_ feed: LiveFeed) throws -> LiveSnapshot<Record>? {
-        let source = source
         let isOffline = isOffline
         // Taken in one step, so that rows, states and total belong together.
         let content: Content? = feed.withState { state in
@@ -182,64 +188,62 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
             return Content(state.view)
         }
         guard let content else { return nil }
-        let entries = try entries(of: content, source)
-        let made = decoded
-        let difference = try shown.show(entries, aliases: content.aliases) { entry in
-            if let element = made[entry.version] ?? nil { return element }
-            guard let element = try source.decode(content.plan.select(entry.record)) else {
-                throw FeathersError(.generalError, "A record of service '\(source.service.path)' cannot be decoded")
-            }
-            return element
-        }
+        try decode(content)
+        var rows = content.rows
+        // Takes time for the whole result, but only while something is left out.
+        if !undecodable.isEmpty { rows.removeAll { undecodable.contains($0.version) } }
+        let difference = LiveDifference(rows, since: shown ?? LiveRows(), aliases: content.aliases)
         let isSame =
-            difference == nil && content.states == shownStates && content.source == shownSource
-            && content.total == shownTotal.count && content.isTotalEstimated == shownTotal.isEstimated
-        guard !isSame, let versions = shown.versions else { return nil }
-        (shownStates, shownSource, shownTotal) = (content.states, content.source, (content.total, content.isTotalEstimated))
+            shown != nil && difference.isEmpty && content.source == shownSource && content.total == shownTotal.count
+            && content.isTotalEstimated == shownTotal.isEstimated
+        guard !isSame else { return nil }
+        (shown, shownSource, shownTotal) = (rows, content.source, (content.total, content.isTotalEstimated))
         feed.withState { $0.hasShown = true }
         return LiveSnapshot(
-            records: shown.elements, source: content.source, total: content.total, isTotalEstimated: content.isTotalEstimated,
-            versions: versions, knownStates: content.states, difference: difference ?? LiveDifference())
+            // `decode` has decoded every row, or it is left out.
+            records: LiveList(rows) { $0.element(as: Record.self).unsafelyUnwrapped },
+            states: LiveList(rows) { $0.state }, source: content.source, total: content.total, isTotalEstimated: content.isTotalEstimated,
+            difference: difference)
     }
 
     /// What a snapshot is made of.
     private struct Content: Sendable {
-        let rows: ArraySlice<LiveWindow.Entry>
-        let states: [Int: RecordState]
+        let rows: LiveRows
         let aliases: [String: String]
         let source: ResultSource
         let total: Int?
         let isTotalEstimated: Bool
         let plan: LiveQueryPlan
-        /// The versions of the rows that pending writes have made.
-        let written: [LiveWindow.Entry]
 
         init(_ view: LiveView) {
-            (rows, states, aliases, source, total) = (view.visible, view.states, view.aliases, view.source, view.total)
-            (plan, written) = (view.base.plan, view.written)
-            isTotalEstimated = view.total != nil && view.base.isTotalEstimated
+            (rows, aliases, source, total, plan) = (view.visible, view.aliases, view.source, view.total, view.base.plan)
+            isTotalEstimated = total != nil && view.base.isTotalEstimated
         }
     }
 
-    /// Returns the entries to show. Leaves out records with pending writes that cannot be decoded yet, and others if the params say so.
-    private mutating func entries(of content: Content, _ source: LiveSource<Record>) throws -> ArraySlice<LiveWindow.Entry> {
-        guard source.params.skipsUndecodableRecords || !content.written.isEmpty else {
-            decoded = [:]
-            return content.rows
-        }
-        var known: [Int: Record?] = [:]
-        // Decodes each version only once, so that no failure is reported twice.
-        for entry in content.written {
-            known[entry.version] = decoded[entry.version] ?? source.decodeWritten(entry, content.plan)
-        }
-        if source.params.skipsUndecodableRecords {
-            for entry in content.rows where known[entry.version] == nil {
-                known[entry.version] = try decoded[entry.version] ?? source.decode(content.plan.select(entry.record))
+    /// Decodes the rows that are new, each version once. If one cannot be, nothing changes.
+    private mutating func decode(_ content: Content) throws {
+        guard !source.showsRecords || content.plan.hasSelection else { return }
+        let changes = content.rows.changes(since: decoded)
+        var failed: Set<Int> = []
+        for index in changes.lazy.flatMap(\.new) {
+            let row = content.rows[index]
+            guard !row.isDecoded else { continue }
+            if undecodable.contains(row.version) {
+                failed.insert(row.version)
+            } else if let element = row.isWritten
+                ? source.decodeWritten(row, content.plan) : try source.decode(content.plan.select(row.record))
+            {
+                row.decoded(as: element)
+            } else if row.isWritten || source.params.skipsUndecodableRecords {
+                failed.insert(row.version)
+            } else {
+                throw FeathersError(.generalError, "A record of service '\(source.service.path)' cannot be decoded")
             }
         }
-        decoded = known
-        guard known.contains(where: { $0.value == nil }) else { return content.rows }
-        return content.rows.filter { if case .some(.none) = known[$0.version] { false } else { true } }[...]
+        if !undecodable.isEmpty { for index in changes.flatMap(\.old) { undecodable.remove(decoded[index].version) } }
+        undecodable.formUnion(failed)
+        decoded = content.rows
     }
 }
 
@@ -251,12 +255,12 @@ extension LiveFeed.State {
 extension LiveSource {
     /// Decodes a record with pending writes.
     /// - Returns: Nil if the model needs properties that only the server can set.
-    fileprivate func decodeWritten(_ entry: LiveWindow.Entry, _ plan: LiveQueryPlan) -> Element? {
-        let record = plan.select(entry.record)
+    fileprivate func decodeWritten(_ row: LiveRow, _ plan: LiveQueryPlan) -> Element? {
+        let record = plan.select(row.record)
         if let element = try? decode(record) { return element }
         // A provisional id is text. The model's id may be a number, or missing until the server has responded.
-        guard case .object(var object) = record, object[id]?.string == entry.key else { return nil }
-        object[id] = .provisionalNumber(for: entry.key)
+        guard case .object(var object) = record, object[id]?.string == row.key else { return nil }
+        object[id] = .provisionalNumber(for: row.key)
         if let element = try? decode(.object(object)) { return element }
         object[id] = nil
         return try? decode(.object(object))

@@ -4,24 +4,19 @@ public import Foundation
 /// The result of a live query at one moment, with the changes since the previous snapshot.
 public struct LiveSnapshot<Element: Sendable>: Sendable {
     /// The records, sorted and limited by the query.
-    public let records: [Element]
+    public let records: LiveList<Element>
+    /// The states of the records, in the order of ``records``.
+    public let states: LiveList<RecordState>
     /// Where the records come from.
     public let source: ResultSource
     /// The number of records in the whole result, beyond the limit too, with the queued writes applied; nil if the server does not report it.
     public let total: Int?
     /// Whether ``total`` may be off, because an event concerned a record beyond the known part of the result.
     public let isTotalEstimated: Bool
-    let versions: [Int]
-    let knownStates: [Int: RecordState]
     let difference: LiveDifference
 
-    /// The states of the records, in the order of ``records``.
-    public var states: [RecordState] {
-        knownStates.isEmpty ? versions.map { _ in .confirmed } : versions.map { knownStates[$0] ?? .confirmed }
-    }
-
     /// Whether any of the records has a write that the server has not confirmed.
-    public var hasPendingWrites: Bool { !knownStates.isEmpty && versions.contains { knownStates[$0] != nil } }
+    public var hasPendingWrites: Bool { states.isAnyUnconfirmed }
 
     /// The changes since the previous snapshot. In the first snapshot, every record is an insertion.
     public var changes: LiveChanges { LiveChanges(difference) }
@@ -36,7 +31,7 @@ public enum RecordState: Sendable, Equatable {
     /// A queued write to the record needs a decision: see ``Outbox/decide(_:for:)``.
     ///
     /// A refused write is no longer applied, except that a record it would create stays visible. A write with an unknown outcome stays applied.
-    case failed(OutboxFailure)
+    indirect case failed(OutboxFailure)
 }
 
 /// Where the records of a live query come from.
@@ -48,19 +43,33 @@ public enum ResultSource: Sendable, Hashable {
     case server
 }
 
-/// The key of a record, see ``LiveQueryPlan/key(of:)``, and the version that was shown.
-struct LiveMark: Hashable, Sendable {
-    let key: String
-    let version: Int
-}
+/// The ranges in which two snapshots differ.
+struct LiveDifference: Sendable {
+    /// A row that only one of two snapshots has.
+    struct Mark: Sendable {
+        /// The key under which the record was shown first.
+        let key: String
+        let version: Int
+    }
 
-/// The only range in which two snapshots differ.
-struct LiveDifference: Sendable, Equatable {
-    var offset = 0
-    var old: [LiveMark] = []
-    var new: [LiveMark] = []
+    let ranges: [LiveRows.Change]
+    /// The rows in the ranges. Empty if the ranges of one snapshot are, because then nothing can have moved.
+    private(set) var old: [Mark] = []
+    private(set) var new: [Mark] = []
 
-    var isEmpty: Bool { old.isEmpty && new.isEmpty }
+    /// - Parameters:
+    ///   - rows: The rows of a snapshot.
+    ///   - earlier: The rows of the previous one.
+    ///   - aliases: The keys under which records were shown before.
+    init(_ rows: LiveRows, since earlier: LiveRows, aliases: [String: String]) {
+        ranges = rows.changes(since: earlier)
+        guard ranges.contains(where: { !$0.old.isEmpty }), ranges.contains(where: { !$0.new.isEmpty }) else { return }
+        func mark(_ row: LiveRow) -> Mark { Mark(key: aliases[row.key] ?? row.key, version: row.version) }
+        old = ranges.flatMap { range in range.old.map { mark(earlier[$0]) } }
+        new = ranges.flatMap { range in range.new.map { mark(rows[$0]) } }
+    }
+
+    var isEmpty: Bool { ranges.isEmpty }
 }
 
 /// The differences between two snapshots, in the form that list views animate.
@@ -83,73 +92,30 @@ public struct LiveChanges: Sendable, Hashable {
     public private(set) var updates: [Int] = []
 
     init(_ difference: LiveDifference) {
-        let (old, new, offset) = (difference.old, difference.new, difference.offset)
-        for change in new.map(\.key).difference(from: old.map(\.key)).inferringMoves() {
-            switch change {
-            case .remove(let index, _, nil): removals.append(offset + index)
-            case .insert(let index, _, let origin?): moves.append(Move(from: offset + origin, to: offset + index))
-            case .insert(let index, _, nil): insertions.append(offset + index)
-            case .remove: break
-            }
+        guard !difference.old.isEmpty else {
+            (removals, insertions) = (difference.ranges.flatMap(\.old), difference.ranges.flatMap(\.new))
+            return
         }
-        removals.sort()
-        let versions = Dictionary(old.map { ($0.key, $0.version) }) { first, _ in first }
-        updates = new.indices.filter { index in versions[new[index].key].map { $0 != new[index].version } ?? false }.map { $0 + offset }
-    }
-}
-
-/// The elements that are shown, with the version of the record that each one was made from.
-///
-/// Compares only the range between the first and the last difference. Most changes concern a single record: the others are neither decoded nor looked
-/// up again.
-struct LiveElements<Record: Sendable>: Sendable {
-    private(set) var elements: [Record] = []
-    /// The versions of the records; nil before the first result.
-    private(set) var versions: [Int]?
-    private(set) var keys: [String] = []
-
-    /// Makes elements from the records to show.
-    /// - Parameters:
-    ///   - entries: The records to show.
-    ///   - aliases: The keys under which records were shown before.
-    ///   - make: Makes an element.
-    /// - Returns: The range that differs from the previous elements; nil if nothing differs.
-    /// - Throws: The error of `make`. In that case, nothing changes.
-    mutating func show(
-        _ entries: ArraySlice<LiveWindow.Entry>, aliases: [String: String] = [:], _ make: (LiveWindow.Entry) throws -> Record
-    ) throws -> LiveDifference? {
-        let isFirst = versions == nil
-        let old = versions ?? []
-        // Versions are unique across records, so comparing them is enough.
-        let common = min(old.count, entries.count)
-        let (before, behind) =
-            entries.withContiguousStorageIfAvailable { new in
-                old.withUnsafeBufferPointer { old in
-                    var before = 0
-                    while before < common, old[before] == new[before].version { before += 1 }
-                    var behind = 0
-                    while behind < common - before, old[old.count - 1 - behind] == new[new.count - 1 - behind].version { behind += 1 }
-                    return (before, behind)
+        var (old, new) = (difference.old[...], difference.new[...])
+        var gone: [String: Int] = [:]
+        var come: [(index: Int, key: String)] = []
+        // The rows between the ranges stay, so only rows of the same range can keep their order.
+        for range in difference.ranges {
+            for change in new.prefix(range.new.count).map(\.key).difference(from: old.prefix(range.old.count).map(\.key)) {
+                switch change {
+                case .remove(let index, let key, _): gone[key] = range.old.lowerBound + index
+                case .insert(let index, let key, _): come.append((range.new.lowerBound + index, key))
                 }
-            } ?? (0, 0)
-        if !isFirst, before == old.count, before == entries.count { return nil }
-
-        let gone = before..<old.count - behind
-        let start = entries.startIndex
-        let new = entries[(start + before)..<(start + entries.count - behind)]
-        var known: [Int: Record] = [:]
-        for index in gone { known[old[index]] = elements[index] }
-        let made = try new.map { try known[$0.version] ?? make($0) }
-        let newKeys = new.map { aliases[$0.key] ?? $0.key }
-        let difference = LiveDifference(
-            offset: before, old: gone.map { LiveMark(key: keys[$0], version: old[$0]) },
-            new: zip(newKeys, new).map { LiveMark(key: $0, version: $1.version) })
-        elements.replaceSubrange(gone, with: made)
-        keys.replaceSubrange(gone, with: newKeys)
-        var versions = old
-        self.versions = nil
-        versions.replaceSubrange(gone, with: new.map(\.version))
-        self.versions = versions
-        return difference
+            }
+            (old, new) = (old.dropFirst(range.old.count), new.dropFirst(range.new.count))
+        }
+        for (index, key) in come {
+            if let origin = gone.removeValue(forKey: key) { moves.append(Move(from: origin, to: index)) } else { insertions.append(index) }
+        }
+        removals = gone.values.sorted()
+        let versions = Dictionary(difference.old.map { ($0.key, $0.version) }) { first, _ in first }
+        updates = zip(difference.ranges.flatMap(\.new), difference.new).compactMap { index, mark in
+            versions[mark.key].flatMap { $0 == mark.version ? nil : index }
+        }
     }
 }

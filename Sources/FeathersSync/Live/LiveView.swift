@@ -9,10 +9,9 @@ struct LiveView: Sendable {
     /// A record whose row differs from the base.
     struct Shadow: Sendable {
         /// The row; nil if the record is hidden, or belongs after the known part.
-        var row: LiveWindow.Entry?
-        /// The record with the pending writes; nil if they remove it from the result.
-        var record: JSONValue?
-        var state: RecordState
+        var row: LiveRow?
+        /// How many records the pending writes add to the result: 1, 0 or -1.
+        let added: Int
     }
 
     var base: LiveWindow
@@ -22,10 +21,10 @@ struct LiveView: Sendable {
     private(set) var isKnown = false
     /// Whether pending writes are shown although there is no base, because the server cannot be reached.
     var showsWithoutBase = false
-    /// The states of the rows that are not confirmed, by their versions.
-    var states: [Int: RecordState] = [:]
     /// The keys under which rows were shown before the server assigned an id.
     private(set) var aliases: [String: String] = [:]
+    /// The same, by the key before.
+    private var assigned: [String: String] = [:]
 
     let confirmedOnly: Bool
     private let route: [String: String]
@@ -34,7 +33,7 @@ struct LiveView: Sendable {
     private var echoes: [String: [LiveWrite]] = [:]
     var shadows: [String: Shadow] = [:]
     /// The rows with the pending writes; nil if there are no shadows, so that the base is shown as it is.
-    var rows: [LiveWindow.Entry]?
+    var rows: LiveRows?
     /// When events were last missed.
     private var missedAt = 0
     /// Counts fetches and results, to tell which came first.
@@ -52,13 +51,10 @@ struct LiveView: Sendable {
     var id: String { base.plan.id }
 
     /// The rows to show, in order.
-    var visible: ArraySlice<LiveWindow.Entry> {
-        guard isKnown || showsWithoutBase else { return [] }
-        return rows?.prefix(base.limit) ?? base.visible
+    var visible: LiveRows {
+        guard isKnown || showsWithoutBase else { return LiveRows() }
+        return (rows ?? base.entries).limited(to: base.limit)
     }
-
-    /// The rows that pending writes have made.
-    var written: [LiveWindow.Entry] { shadows.values.compactMap(\.row) }
 
     /// Whether anything can be shown.
     var hasContent: Bool { isKnown || showsWithoutBase && rows?.isEmpty == false }
@@ -76,9 +72,7 @@ struct LiveView: Sendable {
     /// The number of records in the whole result, pending writes included; nil if it is not known.
     var total: Int? {
         guard isKnown, let total = base.total else { return nil }
-        return shadows.reduce(total) { count, shadow in
-            count + (shadow.value.record != nil ? 1 : 0) - (base[shadow.key] != nil ? 1 : 0)
-        }
+        return shadows.values.reduce(total) { $0 + $1.added }
     }
 
     /// Returns the server's record with a key; nil if it is not known.
@@ -168,7 +162,7 @@ extension LiveView {
     /// Clears everything that belongs to a user.
     mutating func clear() {
         base.clear()
-        (echoes, aliases, log, isKnown, showsWithoutBase) = ([:], [:], nil, false, false)
+        (echoes, aliases, assigned, log, isKnown, showsWithoutBase) = ([:], [:], [:], nil, false, false)
         source = .kept(since: .distantPast)
         rebuild()
     }
@@ -181,7 +175,7 @@ extension LiveView {
             if log?.count ?? 0 < 1000 { log?.append(event) } else { (log, missedDuringFetch) = ([], true) }
         }
         if isEcho(event, key) { return }
-        for index in writes.indices where writes[index].isSending && writes[index].keys.contains(key) {
+        for index in writes.indices where writes[index].isSending && writes[index].concerns(key) {
             writes[index].isTouched = true
             if writes[index].seen.count < 8 { writes[index].seen.append(event.data) }
         }
@@ -189,11 +183,17 @@ extension LiveView {
         let record = event.name == .removed ? nil : event.data
         let expected = echoes.removeValue(forKey: key) ?? []
         let first = expected.firstIndex { !$0.isShown(by: record, key: key, id: id) }
-        for write in expected[(first ?? expected.count)...] { restore(write) }
-        if event.name == .created, base[key] == nil { adopt(key, event.data) }
+        let restored = expected[(first ?? expected.count)...]
+        for write in restored { restore(write) }
+        let isAdopted = event.name == .created && base[key] == nil && adopt(key, event.data)
+        let shown = shownRows(of: [key])
         if base.received(event) { hasRefilled = false }
-        if let last = writes.last(where: { $0.caused(event, key: key) }) { _ = settle(before: last.number + 1, [key]) }
-        rebuildIfShadowed()
+        let last = writes.last { $0.caused(event, key: key) }
+        let settled = last.map { settle(before: $0.number + 1, [key]) } ?? []
+        if isAdopted { return rebuild() }
+        if !shadows.isEmpty || !writes.isEmpty || !settled.isEmpty {
+            refresh([key] + (restored + settled).flatMap(\.keys), replacing: shown)
+        }
     }
 
     /// Returns whether an event is the one that an executed write was expected to cause.
@@ -203,7 +203,8 @@ extension LiveView {
         let rest = Array(expected[(index + 1)...])
         echoes[key] = rest.isEmpty ? nil : rest
         // Without an order, records are in the order of their events, which may not be the order of the responses.
-        if event.name == .created, !expected[index].isPlaced, base.moveToEnd(key) { rebuildIfShadowed() }
+        let shown = shownRows(of: [key])
+        if event.name == .created, !expected[index].isPlaced, base.moveToEnd(key), rows != nil { refresh([key], replacing: shown) }
         return true
     }
 
@@ -219,7 +220,7 @@ extension LiveView {
 
     /// Ends executed writes to some records, because a later result or event includes them.
     private mutating func settle(before number: Int, _ keys: [String]) -> [LiveWrite] {
-        let settled = writes.filter { $0.results != nil && $0.number < number && !Set(keys).isDisjoint(with: $0.keys) }
+        let settled = writes.filter { write in write.results != nil && write.number < number && keys.contains(where: write.concerns) }
         writes.removeAll { write in settled.contains { $0.write.id == write.write.id } }
         return settled
     }
@@ -285,7 +286,7 @@ extension LiveView {
     /// Returns a write with the keys that the server has already assigned.
     private func made(_ write: OutboxWrite, _ number: Int) -> LiveWrite {
         var made = LiveWrite(write, number: number, id: id)
-        for (key, first) in aliases { made.rename(first, to: key) }
+        for target in made.targets { if let key = assigned[target.firstKey] { made.rename(target.firstKey, to: key) } }
         return made
     }
 
@@ -299,16 +300,21 @@ extension LiveView {
         write.executedAt = tick
         let records = write.records(in: result, id: id)
         write.results = records ?? [:]
+        var keys = old.map(\.key) + write.keys
+        let shown = shownRows(of: keys)
+        var isAdopted = false
         for (before, now) in zip(old, write.targets) where before.key != now.key {
             rename(before.firstKey, to: now.key)
             // Another write may have made the record that this one was taken for.
-            if let taken = base[before.key] { adopt(before.key, taken.record) }
+            if let taken = base[before.key], adopt(before.key, taken.record) { isAdopted = true }
         }
+        var settled: [LiveWrite] = []
         if records == nil {
             // Only a fetch can show what the write did.
             restore(write)
         } else if !write.isTouched {
-            for earlier in settle(before: write.number, write.keys) { expectEcho(of: earlier) }
+            settled = settle(before: write.number, write.keys)
+            for earlier in settled { expectEcho(of: earlier) }
             for (key, record) in write.results ?? [:] {
                 if base[key]?.record != record, let name = EventName(endOf: write.write.method) {
                     _ = base.received(ServiceEvent(path: write.write.path, name: name, data: record))
@@ -317,15 +323,17 @@ extension LiveView {
             expectEcho(of: write)
         } else if write.targets.allSatisfy({ target in write.results?[target.key].map(write.seen.contains) ?? false }) {
             // Its event has arrived, so the base shows the same or something newer.
-            _ = settle(before: write.number, write.keys)
+            settled = settle(before: write.number, write.keys)
         } else if isShown(write) {
-            for earlier in settle(before: write.number, write.keys) { expectEcho(of: earlier) }
+            settled = settle(before: write.number, write.keys)
+            for earlier in settled { expectEcho(of: earlier) }
             expectEcho(of: write)
         } else {
             restore(write)
         }
         hasRefilled = false
-        rebuild()
+        keys += settled.flatMap(\.keys)
+        if isAdopted { rebuild() } else { refresh(keys, replacing: shown) }
     }
 
     /// Waits for the events of an executed write. If other events keep coming instead, the server does not send them.
@@ -336,19 +344,22 @@ extension LiveView {
     }
 
     /// Takes a new record of the server's for the one that a pending write is creating.
-    private mutating func adopt(_ key: String, _ record: JSONValue) {
-        guard !writes.contains(where: { $0.keys.contains(key) }) else { return }
+    /// - Returns: Whether there is such a write. Then the rows must be rebuilt.
+    @discardableResult
+    private mutating func adopt(_ key: String, _ record: JSONValue) -> Bool {
+        guard !writes.contains(where: { $0.concerns(key) }) else { return false }
         for write in writes {
             guard let target = write.match(for: record, id: id) else { continue }
-            return rename(target.firstKey, to: key)
+            rename(target.firstKey, to: key)
+            return true
         }
+        return false
     }
 
     /// Records the key that the server has assigned to a created record. The row keeps its identity.
     private mutating func rename(_ first: String, to key: String) {
-        for old in aliases where old.value == first { aliases[old.key] = nil }
-        aliases[key] = first
+        if let old = assigned.updateValue(key, forKey: first) { aliases[old] = nil }
+        if let other = aliases.updateValue(first, forKey: key), other != first { assigned[other] = nil }
         for index in writes.indices { writes[index].rename(first, to: key) }
-        rebuild()
     }
 }

@@ -1,13 +1,13 @@
 import FeathersCore
 
-/// The rows of a live query: the base's entries, except for the records that pending writes concern.
+/// The rows of a live query: the base's rows, except for the records that pending writes concern.
 extension LiveView {
     /// Returns a record with the pending writes applied, and its state; nil if no pending write concerns it.
     private func overlaid(_ key: String) -> (record: JSONValue?, state: RecordState, isChanged: Bool)? {
         var record = base[key]?.record
         var state: RecordState?
         var isChanged = false
-        for write in writes where write.keys.contains(key) {
+        for write in writes where write.concerns(key) {
             if write.isEffective(confirmedOnly: confirmedOnly) {
                 isChanged = true
                 record = write.apply(to: record, key: key, id: id)
@@ -31,74 +31,90 @@ extension LiveView {
     /// Returns the shadow of a record, not yet in its place; nil if the record is shown as in the base.
     private mutating func shadow(_ key: String, _ old: Shadow?) -> Shadow? {
         guard let (record, state, isChanged) = overlaid(key), isChanged || state != .confirmed else { return nil }
-        guard let record, includes(record, key) else {
-            return base[key] != nil ? Shadow(row: nil, record: nil, state: state) : nil
+        let known = base[key]
+        guard let record, includes(record, key) else { return known.map { _ in Shadow(row: nil, added: -1) } }
+        let (place, added) = (base.order.isSorted ? 0 : known?.place ?? placeAfterBase(key), known == nil ? 1 : 0)
+        if let row = old?.row, row.state == state, row.record == record {
+            return Shadow(row: row.place == place ? row : row.moved(to: place), added: added)
         }
-        if let row = old?.row, old?.state == state, row.record == record { return Shadow(row: row, record: record, state: state) }
-        return Shadow(row: base.entry(key, record), record: record, state: state)
+        return Shadow(row: base.row(key, record, at: place, state, isWritten: true), added: added)
     }
 
-    /// Updates the rows of some records after a change of the writes. Takes time only for these records.
-    mutating func refresh(_ keys: [String]) {
-        guard case .sorted = base.order, base.plan.skip == 0, isKnown else { return rebuild() }
+    /// Returns the place of a record that is not in the base. Without an order, such records come last, in the order of their writes.
+    private func placeAfterBase(_ key: String) -> Int {
+        guard let write = writes.first(where: { $0.concerns(key) }) else { return .max }
+        return 1 << 60 + write.number << 16 + (write.targets.firstIndex { $0.key == key } ?? 0)
+    }
+
+    /// Returns the rows in which some records are shown now, for ``refresh(_:replacing:)`` after the base has changed.
+    func shownRows(of keys: [String]) -> [String: LiveRow?] {
+        Dictionary(keys.map { ($0, shadows[$0].map(\.row) ?? base[$0]) }) { first, _ in first }
+    }
+
+    /// Updates the rows of some records after a change of the writes or of the base. Takes time only for these records.
+    /// - Parameters:
+    ///   - keys: The records. They include all whose record in the base has changed.
+    ///   - shown: The rows of those that have changed in the base, before that.
+    mutating func refresh(_ keys: [String], replacing shown: [String: LiveRow?]? = nil) {
+        // An incomplete base may also have lost its last rows.
+        guard isKnown, base.plan.skip == 0, !base.order.isForeign, shown == nil || base.isComplete else { return rebuild() }
+        // What the rows are without shadows.
+        let isBase = self.rows == nil
         var rows = self.rows ?? base.entries
         // Moved out, so that mutating it does not copy it.
         self.rows = nil
-        for key in Set(keys) {
+        var done: Set<String> = []
+        for key in keys where done.insert(key).inserted {
             let old = shadows[key]
-            if let present = old.map(\.row) ?? base[key] {
-                if let index = base.order.index(of: present, in: rows) { rows.remove(at: index) }
-                states[present.version] = nil
-            }
+            let present: LiveRow? = isBase ? base[key] : shown?[key] ?? old.map(\.row) ?? base[key]
             shadows[key] = shadow(key, old)
+            guard old != nil || shadows[key] != nil || !isBase else { continue }
+            if let present, let index = base.order.index(of: present, in: rows) { rows.remove(at: index) }
             if let shadow = shadows[key] {
                 place(key, shadow, in: &rows)
-            } else if let entry = base[key] {
-                rows.insert(entry, at: base.order.insertionIndex(for: entry.record, in: rows))
+            } else if let row = base[key] {
+                rows.insert(row, at: base.order.insertionIndex(for: row.record, at: row.place, in: rows))
             }
         }
         self.rows = shadows.isEmpty ? nil : rows
     }
 
-    mutating func rebuildIfShadowed() { if !shadows.isEmpty || !writes.isEmpty { rebuild() } }
-
-    /// Computes all rows again.
+    /// Computes all rows again. Takes time for the records of all writes, but not for the others.
     mutating func rebuild() {
         let old = shadows
-        (shadows, states, rows) = ([:], [:], nil)
+        (shadows, rows) = ([:], nil)
         var seen: Set<String> = []
         let keys = writes.flatMap(\.keys).filter { seen.insert($0).inserted }
         for key in keys { shadows[key] = shadow(key, old[key]) }
         guard !shadows.isEmpty else { return }
-        var rows: [LiveWindow.Entry] = []
-        rows.reserveCapacity(base.entries.count + shadows.count)
-        var inPlace: Set<String> = []
-        for entry in base.entries {
-            guard let shadow = shadows[entry.key] else {
-                rows.append(entry)
+        var rows = base.entries
+        var unplaced: [String] = []
+        for key in keys {
+            guard let shadow = shadows[key] else { continue }
+            guard let known = base[key], let index = base.order.index(of: known, in: rows) else {
+                unplaced.append(key)
                 continue
             }
-            guard let row = shadow.row, base.order.keepsIndex(entry.record, row.record) else { continue }
-            inPlace.insert(entry.key)
-            if shadow.state != .confirmed { states[row.version] = shadow.state }
-            rows.append(row)
+            if let row = shadow.row, base.order.keepsIndex(known.record, row.record) {
+                rows.replace(index, with: row)
+            } else {
+                rows.remove(at: index)
+                unplaced.append(key)
+            }
         }
-        for key in keys where !inPlace.contains(key) {
-            if let shadow = shadows[key] { place(key, shadow, in: &rows) }
-        }
+        for key in unplaced { if let shadow = shadows[key] { place(key, shadow, in: &rows) } }
         self.rows = rows
     }
 
     /// Inserts the row of a shadow in its place, unless it belongs before or after the known part.
-    private mutating func place(_ key: String, _ shadow: Shadow, in rows: inout [LiveWindow.Entry]) {
+    private mutating func place(_ key: String, _ shadow: Shadow, in rows: inout LiveRows) {
         guard let row = shadow.row else { return }
-        let index = base.order.insertionIndex(for: row.record, in: rows)
+        let index = base.order.insertionIndex(for: row.record, at: row.place, in: rows)
         let isKnownPlace = base[key].map { base.order.keepsIndex($0.record, row.record) } ?? false
         guard isKnownPlace || (base.isComplete || index < rows.count) && (base.plan.skip == 0 || index > 0) else {
             shadows[key]?.row = nil
             return
         }
-        if shadow.state != .confirmed { states[row.version] = shadow.state }
         rows.insert(row, at: index)
     }
 }

@@ -5,19 +5,12 @@ import FeathersCore
 /// If the result has a limit, it holds some records beyond the limit, so that most removals need no fetch. When it cannot determine the result, for
 /// example because it needs the record after the last known one, it sets ``needsFetch``.
 struct LiveWindow: Sendable {
-    struct Entry: Sendable {
-        let key: String
-        var record: JSONValue
-        /// Distinguishes two states of a record without comparing their contents.
-        var version: Int
-    }
-
     /// Whether the result must be fetched before it is correct again.
     private(set) var needsFetch = true
     let plan: LiveQueryPlan
     /// The first records of the result, in order and without gaps.
-    private(set) var entries: [Entry] = []
-    private var table: [String: Entry] = [:]
+    private(set) var entries = LiveRows()
+    private var table: [String: LiveRow] = [:]
     /// Whether no record follows the last entry.
     private(set) var isComplete = true
     /// The number of records to show.
@@ -36,35 +29,40 @@ struct LiveWindow: Sendable {
     }
 
     /// The records to show, in order.
-    var visible: ArraySlice<Entry> { entries.prefix(limit) }
+    var visible: LiveRows { entries.limited(to: limit) }
 
     /// The number of records in the whole result; nil if it is not known.
     var total: Int? { isComplete && plan.limit != 0 ? plan.skip + entries.count : fetchedTotal }
 
     /// Returns what the server last reported about a record; nil if it is not in the known part.
-    subscript(key: String) -> Entry? { table[key] }
+    subscript(key: String) -> LiveRow? { table[key] }
 
     /// Marks the known part as possibly outdated, because events were missed.
     mutating func missedEvents() { needsFetch = plan.limit != 0 }
 
     /// Clears the result until it is fetched again.
     mutating func clear() {
-        (entries, table, fetchedTotal, isTotalEstimated, isComplete) = ([], [:], nil, false, true)
+        (entries, table, fetchedTotal, isTotalEstimated, isComplete) = (LiveRows(), [:], nil, false, true)
         order = LiveOrder(plan.sorter, of: [])
     }
 
-    /// Returns an entry with a new version.
-    mutating func entry(_ key: String, _ record: JSONValue) -> Entry {
+    /// Returns a row with a new version.
+    mutating func row(
+        _ key: String, _ record: JSONValue, at place: Int, _ state: RecordState = .confirmed, isWritten: Bool = false
+    ) -> LiveRow {
         lastVersion += 1
-        return Entry(key: key, record: record, version: lastVersion)
+        return LiveRow(key: key, record: record, version: lastVersion, place: place, state: state, isWritten: isWritten)
     }
 
     /// Applies the server's response to the plan's request.
     /// - Parameter asked: The number of records that were requested; nil for the plan's own limit.
     mutating func fetched(_ page: Paginated<JSONValue>, asked: Int? = nil) throws(FeathersError) {
-        var entries: [Entry] = []
-        var fresh: [String: Entry] = Dictionary(minimumCapacity: page.data.count)
-        entries.reserveCapacity(page.data.count)
+        var rows: [LiveRow] = []
+        var fresh: [String: LiveRow] = Dictionary(minimumCapacity: page.data.count)
+        rows.reserveCapacity(page.data.count)
+        // Rows that stay keep their places. Between those of the first result, there is room for new ones.
+        let step = table.isEmpty ? 1 << 16 : 1
+        var place = 0
         for record in page.data {
             guard let key = plan.key(of: record) else {
                 throw FeathersError(
@@ -72,15 +70,21 @@ struct LiveWindow: Sendable {
                     "A live query needs records with an id: pass the name of the property if it is not 'id', such as '_id' for MongoDB")
             }
             guard fresh[key] == nil else { continue }
-            let entry = if let known = table[key], known.record == record { known } else { entry(key, record) }
-            fresh[key] = entry
-            entries.append(entry)
+            let row: LiveRow
+            if let known = table[key], known.record == record {
+                row = known.place > place ? known : known.moved(to: place + step)
+            } else {
+                row = self.row(key, record, at: place + step)
+            }
+            place = row.place
+            fresh[key] = row
+            rows.append(row)
         }
-        (self.entries, table, needsFetch) = (entries, fresh, false)
+        (entries, table, needsFetch) = (LiveRows(rows), fresh, false)
         limit = min(plan.limit ?? .max, page.limit.flatMap { $0 > 0 ? $0 : nil } ?? .max)
         let asked = asked ?? plan.limit.map { $0 + plan.headroom } ?? .max
         isComplete = page.total.map { plan.skip + page.count >= $0 } ?? (page.count < asked)
-        order = LiveOrder(plan.sorter, of: entries)
+        order = LiveOrder(plan.sorter, of: rows)
         (fetchedTotal, isTotalEstimated) = (page.total, false)
     }
 
@@ -101,10 +105,15 @@ struct LiveWindow: Sendable {
     /// Moves a record to the end of a result without an order, because its creation follows all others.
     /// - Returns: Whether anything changed.
     mutating func moveToEnd(_ key: String) -> Bool {
-        guard case .arrival = order, entries.last?.key != key, let index = index(of: key) else { return false }
-        entries.append(entries.remove(at: index))
+        guard case .arrival = order, let row = table[key], entries.last?.key != key, let index = index(of: key) else { return false }
+        entries.remove(at: index)
+        let moved = row.moved(to: lastPlace + 1)
+        table[key] = moved
+        entries.insert(moved, at: entries.count)
         return true
     }
+
+    private var lastPlace: Int { entries.last?.place ?? 0 }
 
     /// Adjusts the total to an event.
     private mutating func count(_ name: EventName, isKnown: Bool, matches: Bool, isRepeated: Bool) {
@@ -182,8 +191,8 @@ struct LiveWindow: Sendable {
         let greatest = limit == .max ? Int.max : limit + 2 * max(plan.headroom, 5)
         if entries.count > greatest {
             if isComplete { fetchedTotal = plan.skip + entries.count }
-            for entry in entries[greatest...] { table[entry.key] = nil }
-            entries.removeSubrange(greatest...)
+            for row in entries[greatest...] { table[row.key] = nil }
+            entries = entries.limited(to: greatest)
             isComplete = false
         }
         return index < limit
@@ -193,16 +202,17 @@ struct LiveWindow: Sendable {
     private mutating func insert(_ key: String, _ record: JSONValue) -> Int? {
         let index = order.insertionIndex(for: record, in: entries)
         guard isComplete || index < entries.count else { return nil }
-        let entry = entry(key, record)
-        entries.insert(entry, at: index)
-        table[key] = entry
+        let row = row(key, record, at: lastPlace + 1)
+        entries.insert(row, at: index)
+        table[key] = row
         return index
     }
 
     private mutating func replace(_ index: Int, with record: JSONValue) {
-        let entry = entry(entries[index].key, record)
-        entries[index] = entry
-        table[entry.key] = entry
+        let old = entries[index]
+        let row = row(old.key, record, at: old.place)
+        entries.replace(index, with: row)
+        table[row.key] = row
     }
 
     private mutating func refillIfShort() {

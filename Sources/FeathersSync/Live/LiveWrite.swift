@@ -57,6 +57,8 @@ struct LiveWrite: Sendable {
 
     var keys: [String] { targets.map(\.key) }
 
+    func concerns(_ key: String) -> Bool { targets.contains { $0.key == key } }
+
     /// Whether the write changes what is shown. A refused one no longer does, except for a record that exists nowhere else.
     func isEffective(confirmedOnly: Bool) -> Bool {
         if results != nil { return true }

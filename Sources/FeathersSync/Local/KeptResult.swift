@@ -25,13 +25,21 @@ struct KeptResult: Sendable {
     /// When the server's data was last up to date.
     let date: Date
 
-    /// Takes the result of a view; nil if it was not fetched for the key's user, or if that user has left.
-    init?(_ state: LiveFeed.State, for key: KeptResultKey) {
-        guard state.isCurrent, state.sender?.identity == key.identity, state.view.isKnown, state.view.source == .server else { return nil }
-        let base = state.view.base
-        page = Paginated(
-            data: base.entries.map(\.record), total: base.total, limit: base.limit == .max ? nil : base.limit, skip: base.plan.skip)
-        (isComplete, date) = (base.isComplete, Date())
+    /// Takes the result of a live query; nil if it was not fetched for the key's user, or if that user has left.
+    init?(_ feed: LiveFeed, for key: KeptResultKey) {
+        let base = feed.withState { state -> (rows: LiveRows, page: Paginated<JSONValue>, isComplete: Bool)? in
+            guard state.isCurrent, state.sender?.identity == key.identity, state.view.isKnown, state.view.source == .server else {
+                return nil
+            }
+            let base = state.view.base
+            let limit = base.limit == .max ? nil : base.limit
+            return (base.entries, Paginated(data: [], total: base.total, limit: limit, skip: base.plan.skip), base.isComplete)
+        }
+        guard let (rows, head, isComplete) = base else { return nil }
+        var page = head
+        // Outside the lock, because a long result takes a while.
+        page.data = rows.map(\.record)
+        (self.page, self.isComplete, date) = (page, isComplete, Date())
     }
 }
 
@@ -43,29 +51,40 @@ extension KeptResult {
         case damaged
         case otherVersion
         case otherQuery
+        case tooLarge
 
         var description: String {
             switch self {
             case .damaged: "it is damaged"
             case .otherVersion: "it was written by another version"
             case .otherQuery: "it belongs to another query"
+            case .tooLarge: "it is larger than \(KeptResult.maximumLength) bytes"
             }
         }
     }
 
     private static let magic = Array("FKEPT1".utf8)
     private static let headerLength = 10
+    /// The length of a file above which a result is not kept.
+    static let maximumLength = 32 * 1024 * 1024
 
     /// Returns the contents of the file: a marker, a checksum, and JSON.
+    /// - Throws: ``Failure/tooLarge``, as soon as that is certain.
     func bytes(of key: KeptResultKey) throws -> [UInt8] {
         var json: JSONObject = [
             "path": .string(key.path), "text": .string(key.text), "date": .number(date.timeIntervalSinceReferenceDate),
-            "isComplete": .bool(isComplete), "data": .array(page.data),
+            "isComplete": .bool(isComplete),
         ]
         if let identity = key.identity { json["identity"] = .string(identity.name) }
         if let total = page.total { json["total"] = .integer(Int64(total)) }
         if let limit = page.limit { json["limit"] = .integer(Int64(limit)) }
-        let payload = try JSONValue.object(json).serialized()
+        var payload = try JSONValue.object(json).serialized().dropLast() + Array(#","data":["#.utf8)
+        for (index, record) in page.data.enumerated() {
+            if index > 0 { payload.append(UInt8(ascii: ",")) }
+            payload += try record.serialized()
+            guard payload.count < Self.maximumLength else { throw Failure.tooLarge }
+        }
+        payload += Array("]}".utf8)
         let checksum = CRC32.checksum(of: payload)
         return Self.magic + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: checksum >> $0) } + payload
     }

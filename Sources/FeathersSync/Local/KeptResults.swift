@@ -21,8 +21,6 @@ actor KeptResults {
     }
 
     private static let suffix = ".result"
-    /// The size above which a result is not kept.
-    private static let maximumResult = 32 * 1024 * 1024
 
     private let store: LocalStore
     private let outboxFile: URL
@@ -47,7 +45,7 @@ actor KeptResults {
         if store.isReadOnly { showWrites(key, in: feed, diagnostics) }
         let name = key.fileName + Self.suffix
         do {
-            guard let bytes = try openDirectory()?.open(name)?.readAll(atMost: Self.maximumResult) else { return }
+            guard let bytes = try openDirectory()?.open(name)?.readAll(atMost: KeptResult.maximumLength) else { return }
             let result = try KeptResult(bytes, of: key)
             feed.withState { state in
                 // A fetch or a change of user may have been faster.
@@ -95,7 +93,7 @@ actor KeptResults {
             return (true, waiting.changes.isEmpty ? wake : nil)
         }
         wake?.yield()
-        guard !isRunning, let result = feed.withState({ KeptResult($0, for: key) }) else { return }
+        guard !isRunning, let result = KeptResult(feed, for: key) else { return }
         let late = waiting.withLock { waiting -> AsyncStream<Void>.Continuation? in
             // Before the app runs, a few results are enough.
             if waiting.changes.count < 64 || waiting.changes[key] != nil { waiting.changes[key] = .result(result) }
@@ -141,23 +139,17 @@ actor KeptResults {
             do {
                 let current: KeptResult? =
                     switch change {
-                    case .feed(let feed): feed.withState { KeptResult($0, for: key) }
+                    case .feed(let feed): KeptResult(feed, for: key)
                     case .result(let result): result
                     }
                 guard let result = current else { continue }
                 let bytes = try result.bytes(of: key)
-                guard bytes.count <= Self.maximumResult else {
-                    diagnostics.log(
-                        .notice, .localStore,
-                        "A result of service '\(key.path)' is not kept, because it is larger than \(Self.maximumResult) bytes",
-                        [.path: .string(key.path)])
-                    continue
-                }
                 let name = key.fileName + Self.suffix
                 try openDirectory()?.replace(name, with: bytes, draft: "\(name).new")
             } catch {
+                let isExpected = if case KeptResult.Failure.tooLarge = error { true } else { false }
                 diagnostics.log(
-                    .warning, .localStore, "A result of service '\(key.path)' cannot be kept: \(error)",
+                    isExpected ? .notice : .warning, .localStore, "A result of service '\(key.path)' cannot be kept: \(error)",
                     [.path: .string(key.path)], error: error)
             }
         }

@@ -247,7 +247,9 @@ struct LiveViewHistory {
         let expected = find(query)
         let shown = view.visible.map(\.record)
         if shown != expected { violate("at rest \(shown) is shown rather than \(expected)") }
-        if !view.states.isEmpty || !view.writes.isEmpty { violate("at rest \(view.writes.map(\.write.method)) are pending") }
+        if view.visible.contains(where: { $0.state != .confirmed }) || !view.writes.isEmpty {
+            violate("at rest \(view.writes.map(\.write.method)) are pending")
+        }
     }
 
     // MARK: The laws
@@ -281,8 +283,8 @@ struct LiveViewHistory {
         let shown = view.visible.map(\.record)
         if shown != Array(result.prefix(view.base.limit)) { violate("\(shown) is shown rather than \(result)") }
         let own = Set(view.writes.filter { $0.results == nil }.flatMap(\.keys))
-        for entry in view.visible where (view.states[entry.version] == .pending) != own.contains(entry.key) {
-            violate("the state of \(entry.key) is \(view.states[entry.version] ?? .confirmed)")
+        for entry in view.visible where (entry.state == .pending) != own.contains(entry.key) {
+            violate("the state of \(entry.key) is \(entry.state)")
         }
     }
 

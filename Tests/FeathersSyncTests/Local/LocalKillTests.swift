@@ -70,7 +70,7 @@
                 options.keyPlaces = [.recordID(), .header()]
             }
             let records = Task {
-                for try await snapshot in app.service("records").live(.sorted(by: "id")).snapshots { return snapshot.records }
+                for try await snapshot in app.service("records").live(.sorted(by: "id")).snapshots { return Array(snapshot.records) }
                 return []
             }
             // Nothing is kept if the process was killed at once.

@@ -80,7 +80,8 @@ enum LiveGrowth {
         init(records count: Int, change: JSONObject) async throws {
             let all = (0..<count).map { number -> JSONValue in
                 [
-                    "id": .integer(Int64(number)), "rank": .number(Double(number)), "likes": 0, "text": .string("The text of entry \(number)"),
+                    "id": .integer(Int64(number)), "rank": .number(Double(number)), "likes": 0,
+                    "text": .string("The text of entry \(number)"),
                     "author": "Ada Lovelace",
                 ]
             }

@@ -1,0 +1,117 @@
+import FeathersCore
+import FeathersTesting
+import Testing
+
+@testable import FeathersSync
+
+@Suite("The rows of a live query")
+struct LiveRowsTests {
+    private static func row(_ version: Int) -> LiveRow { LiveRow(key: "\(version)", record: .integer(Int64(version)), version: version) }
+
+    /// Rows by letters; the version of a row is that of its letter.
+    private static func rows(_ letters: String, like old: [LiveRow] = []) -> [LiveRow] {
+        letters.unicodeScalars.map { letter in old.first { $0.version == Int(letter.value) } ?? row(Int(letter.value)) }
+    }
+
+    @Test(
+        "Only the ranges that differ are changes",
+        arguments: [
+            ("", "abc", 0, 3), ("abc", "", 3, 0), ("abc", "abxc", 0, 1), ("abc", "xabc", 0, 1), ("abc", "abcx", 0, 1), ("abc", "ac", 1, 0),
+            ("abc", "bc", 1, 0), ("abc", "ab", 1, 0), ("abc", "axc", 1, 1), ("abcd", "adbc", 3, 3), ("abcd", "dcba", 4, 4),
+            ("abc", "abc", 0, 0),
+        ])
+    func ranges(first: String, second: String, old: Int, new: Int) {
+        let before = Self.rows(first)
+        let changes = LiveRows(Self.rows(second, like: before)).changes(since: LiveRows(before))
+        #expect(changes.map(\.old.count).reduce(0, +) == old && changes.map(\.new.count).reduce(0, +) == new)
+    }
+
+    @Test("Random changes give what an array gives; copies keep what they had; and the changes lead from one to the other")
+    func histories() {
+        for seed in 0..<12 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            var version = Int.random(in: 0...3000, using: &random)
+            var expected = (0..<version).map(Self.row)
+            var rows = LiveRows(expected)
+            var (delivered, deliveredArray) = (rows, expected)
+            for step in 0..<1500 {
+                // Grows in even histories, and shrinks in odd ones until little is left.
+                let grows = Int.random(in: 0..<10, using: &random) < (seed % 2 == 0 ? 6 : 3)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0 where !expected.isEmpty:
+                    let index = Int.random(in: expected.indices, using: &random)
+                    version += 1
+                    expected[index] = Self.row(version)
+                    rows.replace(index, with: expected[index])
+                case 1 where step % 100 == 0:
+                    let divisor = Int.random(in: 2...5, using: &random)
+                    expected.removeAll { $0.version % divisor == 0 }
+                    rows.removeAll { $0.version % divisor == 0 }
+                default:
+                    if grows || expected.isEmpty {
+                        version += 1
+                        let index = Int.random(in: 0...expected.count, using: &random)
+                        expected.insert(Self.row(version), at: index)
+                        rows.insert(expected[index], at: index)
+                    } else {
+                        let index = Int.random(in: expected.indices, using: &random)
+                        expected.remove(at: index)
+                        rows.remove(at: index)
+                    }
+                }
+                guard step % 25 == 0 else { continue }
+                #expect(rows.elementsEqual(expected) { $0 === $1 } && rows.count == expected.count)
+                #expect(rows.indices.allSatisfy { rows[$0] === expected[$0] })
+                let limit = Int.random(in: 0...expected.count + 1, using: &random)
+                #expect(rows.limited(to: limit).elementsEqual(expected.prefix(limit)) { $0 === $1 })
+                #expect(delivered.elementsEqual(deliveredArray) { $0 === $1 })
+                let changes = rows.changes(since: delivered)
+                var made = deliveredArray
+                for change in changes.reversed() { made.replaceSubrange(change.old, with: expected[change.new]) }
+                #expect(made.elementsEqual(expected) { $0 === $1 })
+                (delivered, deliveredArray) = (rows, expected)
+            }
+        }
+    }
+
+    @Test("A change in a long list looks at one chunk, also if the record moves far")
+    func locality() {
+        let all = (0..<100_000).map(Self.row)
+        let old = LiveRows(all)
+        var rows = old
+        rows.remove(at: 70_000)
+        rows.insert(Self.row(100_000), at: 10)
+        #expect(rows.changes(since: old) == [.init(old: 10..<10, new: 10..<11), .init(old: 70_000..<70_001, new: 70_001..<70_001)])
+    }
+
+    @Test("Bisection finds the end of the rows that meet a condition", arguments: [0, 1, 191, 192, 193, 1000])
+    func bisection(count: Int) {
+        let rows = LiveRows((0..<count).map(Self.row))
+        for end in stride(from: 0, through: count, by: 31) { #expect(rows.partitionIndex { $0.version < end } == end) }
+        #expect(rows.partitionIndex { _ in true } == count)
+    }
+
+    // MARK: What is delivered
+
+    @Test("A record that changes its place between others is a move, whatever the distance")
+    func moves() {
+        let all = (0..<2000).map(Self.row)
+        let old = LiveRows(all)
+        var rows = old
+        rows.remove(at: 1500)
+        rows.insert(LiveRow(key: "1500", record: .null, version: 5000), at: 3)
+        rows.remove(at: 800)
+        rows.insert(Self.row(6000), at: 1900)
+        let changes = LiveChanges(LiveDifference(rows, since: old, aliases: [:]))
+        #expect(changes.moves == [LiveChanges.Move(from: 1500, to: 3)])
+        #expect(changes.removals == [799] && changes.insertions == [1900] && changes.updates == [3])
+    }
+
+    @Test("A list is equal to one with equal elements, and can be written as a literal")
+    func lists() {
+        let list = LiveList(LiveRows(Self.rows("abc"))) { $0.key }
+        #expect(list == ["97", "98", "99"] && list != ["97", "98"] && list.map(\.count) == [2, 2, 2])
+        #expect(Array(list) == ["97", "98", "99"] && list.description == #"["97", "98", "99"]"#)
+        #expect(list.last == "99" && list.dropFirst().first == "98")
+    }
+}
