@@ -38,6 +38,8 @@ final class CallPlan: Sendable {
     let endpoint: any ServiceProtocol
     /// The event the app emits after the method, if any.
     let event: EventName?
+    /// Whether the method sends the call to a server.
+    let isSent: Bool
     /// Whether the implementation or a hook may call other services before the call ends.
     let mayCallOthers: Bool
     private let steps: [Step]
@@ -55,8 +57,8 @@ final class CallPlan: Sendable {
         (steps, scopes) = (builder.steps, builder.scopes)
         endpoint = site.wrapped(app: app, service: service, for: method)
         self.event = event
-        mayCallOthers =
-            steps.count > 1 || !scopes.isEmpty || !(site.implementation is TransportService || site.implementation is MemoryService)
+        isSent = site.implementation is TransportService
+        mayCallOthers = steps.count > 1 || !scopes.isEmpty || !(isSent || site.implementation is MemoryService)
         var diagnostics = app.diagnostics
         diagnostics.append(service.diagnostics)
         self.diagnostics = diagnostics

@@ -147,6 +147,8 @@ extension UntypedService {
             } else {
                 plan = await actor.plan(for: method, in: app)
             }
+            // An app without authentication sends requests that name no sender, as the user who is signed in now.
+            let sender = request.sender ?? (plan.isSent && plan.event != nil ? app.currentSender : nil)
             // Only a call that can make other calls has to be distinguished from one that comes too late.
             let isInside = !plan.mayCallOthers || CallGate.entered === app.gate
             if plan.isBare {
@@ -156,7 +158,7 @@ extension UntypedService {
                     ? try await plan.endpoint.respond(to: request)
                     : try await CallGate.$entered.withValue(app.gate) { try await plan.endpoint.respond(to: request) }
                 if response.isStream { throw FeathersError.streams(method, of: path) }
-                if let event = plan.event { emit(event, of: response, response.result) }
+                if let event = plan.event { emit(event, of: response, sentAs: sender, response.result) }
                 return response
             }
             var context = HookContext(service: self, request: request, event: plan.event)
@@ -167,7 +169,7 @@ extension UntypedService {
             }
             let response = context.response ?? ServiceResponse(.null)
             if response.isStream { throw FeathersError.streams(method, of: path) }
-            if let event = context.event { emit(event, of: response, context.dispatch ?? response.result) }
+            if let event = context.event { emit(event, of: response, sentAs: sender, context.dispatch ?? response.result) }
             return response
         } catch let error as FeathersError where error.path == nil && !path.isEmpty {
             // Added once, here, because inner stages do not know the whole call.
@@ -195,13 +197,15 @@ extension UntypedService {
     }
 
     /// Emits an event for each record, since a multi operation returns an array. Emits nothing for writes made under an earlier sign-in.
-    private func emit(_ event: EventName, of response: ServiceResponse, _ result: @autoclosure () -> JSONValue) {
+    private func emit(
+        _ event: EventName, of response: ServiceResponse, sentAs sender: RequestSender?, _ result: @autoclosure () -> JSONValue
+    ) {
         guard actor.events.hasSubscribers else { return }
         // Only to subscribers: the app's own caches observe its calls in their middleware.
         let result = result()
         let records = if case .array(let records) = result { records } else { [result] }
         app.registry.hand(
-            records.map { ServiceEvent(path: path, name: event, data: $0) }, to: actor.events, sentAs: response[SentAs.self])
+            records.map { ServiceEvent(path: path, name: event, data: $0) }, to: actor.events, sentAs: response[SentAs.self] ?? sender)
     }
 
     /// - Throws: ``FeathersError/Code/badRequest`` for one of Feathers' six methods.
