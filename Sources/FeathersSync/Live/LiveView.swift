@@ -87,6 +87,8 @@ extension LiveView {
         try base.fetched(page, asked: isComplete ? .max : 0)
         base.missedEvents()
         (isKnown, source) = (true, .kept(since: date))
+        // An earlier process may have heard of records whose creation has not been answered.
+        for entry in base.entries { adopt(entry.key, entry.record) }
         rebuild()
     }
 

@@ -78,6 +78,18 @@ struct LiveViewTests {
         #expect(Self.ids(view) == ["1", "2"] && Self.states(view).isEmpty && !view.needsFetch)
     }
 
+    @Test("shows a created record once, also when a kept result has it and the answer has not come")
+    func keptCreation() throws {
+        var view = LiveView(try LiveQueryPlan(.sorted(by: "rank"), id: "id"))
+        let write = Self.write(.create, nil, ["rank": 2])
+        var queue = OutboxQueue(limit: 1, retry: OutboxRetry())
+        queue.restore(StoredWrite(write: write, number: 1, mayHaveExecuted: true), isKeyed: true)
+        view.replaceWrites(queue.own)
+        try view.restored(Paginated(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2]]), isComplete: true, since: Date())
+        #expect(Self.ids(view) == ["1", "2"])
+        #expect(view.states.values.map { $0 } == [.pending])
+    }
+
     @Test("takes back a refused write and no other")
     func refused() throws {
         var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a", "rank": 1])
