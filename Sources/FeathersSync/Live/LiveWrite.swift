@@ -146,6 +146,12 @@ extension OutboxWrite {
     /// Returns the id by which a created record is known until the server has assigned one.
     /// - Parameter index: The index of the record in the data, if that is an array.
     func provisionalKey(at index: Int? = nil) -> String { index.map { "\(id.text)-\($0)" } ?? id.text }
+
+    /// The ids of all records that the write creates, in the order of its data.
+    var provisionalKeys: [String] {
+        guard method == .create else { return [] }
+        return data?.array.map { $0.indices.map { provisionalKey(at: $0) } } ?? [provisionalKey()]
+    }
 }
 
 extension JSONValue {
@@ -157,7 +163,7 @@ extension JSONValue {
         return .integer(-Int64(hash >> 12) - 1)
     }
 
-    fileprivate func setting(_ name: String, to value: JSONValue) -> JSONValue {
+    func setting(_ name: String, to value: JSONValue) -> JSONValue {
         guard case .object(var object) = self else { return self }
         object[name] = value
         return .object(object)

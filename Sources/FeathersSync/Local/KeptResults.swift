@@ -18,6 +18,8 @@ actor KeptResults {
         /// The users whose results must be removed.
         var leavers: Set<Identity> = []
         var user: Identity?
+        /// Removes the results of users who leave while the app is not running.
+        var removal: Task<Void, Never>?
     }
 
     private static let suffix = ".result"
@@ -102,16 +104,26 @@ actor KeptResults {
         late?.yield()
     }
 
-    /// Records a sign-in or a log-out, so that the results of a user who has left are removed.
-    nonisolated func userChanged(to identity: Identity?) {
+    /// Records a sign-in or a log-out, so that the results of a user who has left are removed: while the app is running by its background work, otherwise
+    /// by a task of this object's.
+    nonisolated func userChanged(to identity: Identity?, _ diagnostics: @escaping @Sendable () -> Diagnostics?) {
         let wake = waiting.withLock { waiting -> AsyncStream<Void>.Continuation? in
             defer { waiting.user = identity }
             guard let user = waiting.user, user != identity else { return nil }
             waiting.leavers.insert(user)
-            return waiting.wake
+            if let wake = waiting.wake { return wake }
+            let earlier = waiting.removal
+            waiting.removal = Task {
+                await earlier?.value
+                if let diagnostics = diagnostics() { await self.removeLeavers(diagnostics) }
+            }
+            return nil
         }
         wake?.yield()
     }
+
+    /// Waits for the removal of the results of users who have left while the app was not running.
+    nonisolated func removed() async { await waiting.withLock { $0.removal }?.value }
 
     /// Writes changed results until the task is cancelled, and then the last ones.
     nonisolated func run(reportingTo diagnostics: Diagnostics) async {

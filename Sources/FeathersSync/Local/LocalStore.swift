@@ -12,7 +12,7 @@ public import Foundation
 public struct LocalStore: Sendable {
     let folder: URL
     let isReadOnly: Bool
-    /// Whether a user's results are removed when that user logs out while the app is running. Queued writes stay, and are sent after the next sign-in.
+    /// Whether a user's results are removed when that user logs out. Queued writes stay, and are sent after the next sign-in.
     public var removesResultsAtLogOut = false
     /// The size in bytes above which the results that were written first are removed.
     public var maximumSize = 128 * 1024 * 1024
@@ -62,7 +62,8 @@ extension FeathersApp {
                 throw error
             }
             if store.removesResultsAtLogOut {
-                observeIdentity { identity in results.userChanged(to: identity) }
+                let app = weakReference
+                observeIdentity { identity in results.userChanged(to: identity) { app.app?.diagnostics } }
             }
             use(backgroundWork: { app in await results.run(reportingTo: app.diagnostics) })
         }

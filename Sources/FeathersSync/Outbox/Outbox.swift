@@ -30,6 +30,7 @@ public final class Outbox: Sendable {
         var feeds = LiveFeeds()
         var provisional = ProvisionalRecords()
         var executed = ExecutedWrites()
+        var tagged = TaggedRecords()
 
         /// Shows a change of a write in the live queries of its service.
         mutating func publish(_ change: OutboxChange, at path: String) { feeds.publish(at: path) { $0.apply(change) } }
@@ -177,6 +178,10 @@ extension Outbox {
         if draft.method == .create, let property = options.service(at: path).recordIDProperty, draft.data?.object != nil {
             if draft.data?[property] == nil { draft.data?[property] = .string(id.text) }
             draft.orderingKey = draft.data?[property].flatMap { ServiceID($0) }
+        } else if draft.method == .create, let property = options.service(at: path).recordIDProperty, let elements = draft.data?.array {
+            draft.data = .array(
+                elements.map { $0.object == nil || $0[property] != nil ? $0 : $0.setting(property, to: .string(UUID().text)) })
+            draft.orderingKey = .string(id.text)
         } else if draft.method == .create {
             // Later writes to the record follow, by its provisional id.
             draft.orderingKey = .string(id.text)
@@ -185,10 +190,10 @@ extension Outbox {
         }
         let lane = draft.lane(id, path, identity)
         if let squashed = try await squash(draft, lane, path, identity) { return squashed }
-        let base = draft.recordID.flatMap { record in withState { $0.feeds.known(record.description, at: path) } }
+        let (base, tag) = draft.recordID.map { id in withState { $0.base(of: id, draft.route, lane, path, identity) } } ?? (nil, nil)
         let write = OutboxWrite(
             id: id, key: id, path: path, method: draft.method, recordID: draft.recordID, data: draft.data, query: draft.query,
-            route: draft.route, date: Date(), identity: identity, base: base, lane: lane)
+            route: draft.route, date: Date(), identity: identity, base: base, entityTag: tag, lane: lane)
         let result = Promise<JSONValue>()
         try await journal.append(.added(write)) {
             self.change { state in
@@ -254,10 +259,11 @@ extension Outbox {
             replacement = try self.replacement(decision, for: item)
             switch decision {
             case .discard: try await journal.append(.ended(id))
-            case .retry: try await journal.append(.released(id))
-            case .replace, .merge:
+            case .retry, .replace, .merge:
                 if let new = replacement {
                     try await journal.append(.replaced(id, key: new.key, data: new.data ?? .null, base: new.base, tag: new.tag))
+                } else {
+                    try await journal.append(.released(id))
                 }
             }
         } catch {
@@ -268,8 +274,7 @@ extension Outbox {
         case .discard:
             let discarded = FeathersError(.gone, "The write was discarded before it was sent", execution: .neverSent)
             finish(id)?.fail(item.failure?.error ?? discarded)
-        case .retry: decided(id)
-        case .replace, .merge: decided(id, replacement)
+        case .retry, .replace, .merge: decided(id, replacement)
         }
     }
 
@@ -290,7 +295,7 @@ extension Outbox {
             if let executed = stored(result) { state.executed.append(ExecutedWrite(write: write, result: executed)) }
             state.queue.remove(id)
             state.publish(result.map { .executed(id, $0) } ?? .discarded(id), at: write.path)
-            if let result, let made = state.provisional.made(by: write, result.value) { state.rename(write, to: made) }
+            if let result { state.rename(write, to: state.provisional.made(by: write, result.value)) }
             return state.results.removeValue(forKey: id)
         }
     }
@@ -307,13 +312,11 @@ extension Outbox {
         return ExecutedResult(result: result.value, identity: result.sender.identity, date: Date())
     }
 
-    /// Returns the id that the server has assigned to a created record, if other writes know the record by its provisional id.
-    private func renaming(by write: OutboxWrite, _ result: JSONValue) -> ServiceID? {
+    /// Returns the ids that the server has assigned to created records, if other writes know one of them by its provisional id.
+    private func renaming(by write: OutboxWrite, _ result: JSONValue) -> [String: ServiceID] {
         withState { state in
-            guard let made = state.provisional.made(by: write, result), state.queue.hasWrites(to: write.provisionalKey()) else {
-                return nil
-            }
-            return made
+            let made = state.provisional.made(by: write, result)
+            return made.keys.contains { state.queue.hasWrites(to: $0) } ? made : [:]
         }
     }
 
@@ -322,7 +325,11 @@ extension Outbox {
         let (write, current) = (item.write, item.failure?.current)
         var data: JSONValue
         switch decision {
-        case .discard, .retry: return nil
+        case .discard: return nil
+        case .retry:
+            // The condition that has failed would fail again.
+            guard item.failure?.reason == .conflict, write.entityTag != nil else { return nil }
+            return Replacement(key: write.key, data: write.data, base: current ?? write.base)
         case .replace(let new): data = new
         case .merge:
             guard let current, let ours = write.data else {
@@ -359,6 +366,9 @@ extension FeathersApp {
                 state.queue.identityChanged(to: identity)
                 state.republish()
             }
+        }
+        for method in [ServiceMethod.get, .update, .patch, .remove] {
+            use(TagMiddleware(outbox: outbox), for: .method(method))
         }
         use(backgroundWork: { app in await outbox.run(in: app) })
     }

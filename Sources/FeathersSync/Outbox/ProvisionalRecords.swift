@@ -19,30 +19,32 @@ struct ProvisionalRecords: Sendable {
     subscript(id: ServiceID, path: String) -> Known? { records.isEmpty ? nil : records[Self.key(id, path)] }
 
     mutating func add(_ write: OutboxWrite) {
-        guard write.method == .create, write.data?.array == nil else { return }
-        set(Known(id: .string(write.provisionalKey()), lane: write.lane, identity: write.identity), for: write)
+        for text in write.provisionalKeys { set(Known(id: .string(text), lane: write.lane, identity: write.identity), text, write.path) }
     }
 
-    /// Returns the id that the server has assigned to the record of an executed write; nil if it kept the given one.
-    func made(by write: OutboxWrite, _ result: JSONValue) -> ServiceID? {
-        guard write.method == .create, self[.string(write.provisionalKey()), write.path] != nil else { return nil }
-        let id = (result["id"] ?? result["_id"]).flatMap { ServiceID($0) }
-        return id?.description == write.provisionalKey() ? nil : id
+    /// Returns the ids that the server has assigned to the records of an executed write, by the provisional ones, without those it kept.
+    func made(by write: OutboxWrite, _ result: JSONValue) -> [String: ServiceID] {
+        let records = result.array ?? [result]
+        var made: [String: ServiceID] = [:]
+        for (text, record) in zip(write.provisionalKeys, records) where self[.string(text), write.path] != nil {
+            guard let id = (record["id"] ?? record["_id"]).flatMap({ ServiceID($0) }), id.description != text else { continue }
+            made[text] = id
+        }
+        return made
     }
 
     /// Records the id that the server has assigned.
-    mutating func rename(_ write: OutboxWrite, to id: ServiceID) {
+    mutating func rename(_ text: String, of write: OutboxWrite, to id: ServiceID) {
         // Screens show provisional ids for a short time only. Those of queued writes stay.
         if records.count > 10_000 { records = records.filter { !$0.value.isAssigned } }
         let known = Known(id: id, lane: write.lane, identity: write.identity, isAssigned: true)
-        set(known, for: write)
+        set(known, text, write.path)
         records[Self.key(id, write.path)] = known
     }
 
-    private mutating func set(_ known: Known, for write: OutboxWrite) {
-        let text = write.provisionalKey()
-        records[Self.key(.string(text), write.path)] = known
-        if let number = ServiceID(.provisionalNumber(for: text)) { records[Self.key(number, write.path)] = known }
+    private mutating func set(_ known: Known, _ text: String, _ path: String) {
+        records[Self.key(.string(text), path)] = known
+        if let number = ServiceID(.provisionalNumber(for: text)) { records[Self.key(number, path)] = known }
     }
 
     private static func key(_ id: ServiceID, _ path: String) -> String { "\(path)#\(id)" }
@@ -72,11 +74,13 @@ extension Outbox.State {
         publish(.queued(write, number: number), at: write.path)
     }
 
-    /// Replaces the provisional id of a created record in the writes that follow.
-    mutating func rename(_ write: OutboxWrite, to id: ServiceID) {
-        provisional.rename(write, to: id)
-        for changed in queue.rename(write.provisionalKey(), to: id) {
-            publish(.changed(changed, queue.items[changed.id]?.failure, isSending: false), at: changed.path)
+    /// Replaces the provisional ids of created records in the writes that follow.
+    mutating func rename(_ write: OutboxWrite, to made: [String: ServiceID]) {
+        for (text, id) in made {
+            provisional.rename(text, of: write, to: id)
+            for changed in queue.rename(text, to: id) {
+                publish(.changed(changed, queue.items[changed.id]?.failure, isSending: false), at: changed.path)
+            }
         }
     }
 

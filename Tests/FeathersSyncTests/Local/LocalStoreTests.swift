@@ -147,6 +147,36 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
+    @Test("does not show a user the result of a write that the previous user made", arguments: [true, false])
+    func lateResult(_ isQueued: Bool) async throws {
+        let (arrived, released) = (Promise<Void>(), Promise<Void>())
+        let app = FeathersApp(
+            transport: StubTransport { request in
+                guard request.method == .create else { return [] }
+                arrived.resolve(())
+                try await released.value()
+                return ["id": 1, "text": "of alice"]
+            })
+        app.setIdentity(Identity("alice"))
+        let folder = try OutboxFolder()
+        try await app.use(localStore: .directory(folder.url.appending(path: "store", directoryHint: .isDirectory)))
+        try await withFeathersApp(app) { app in
+            let notes = app.service("notes")
+            let queued = isQueued ? try await notes.outbox.create(["text": "of alice"]) : nil
+            async let created = isQueued ? queued?.result() : notes.create(["text": "of alice"])
+            try await arrived.value()
+            app.setIdentity(Identity("bob"))
+            var live = notes.live().snapshots.makeAsyncIterator()
+            #expect(try await live.next()?.records == [])
+            released.resolve(())
+            _ = try await created
+            // Whatever was emitted is shown before this.
+            try await notes.outbox.create(["text": "of bob"])
+            #expect(try await live.next()?.records.map { $0["text"] } == ["of bob"])
+        }
+        await app.outbox?.close()
+    }
+
     @Test("removes a user's results at log-out if the app says so", arguments: [true, false])
     func logOut(_ removes: Bool) async throws {
         let scene = try LocalScene("one")
@@ -160,6 +190,26 @@ struct LocalStoreTests {
         let app = try await scene.app(store, as: "alice")
         try await withFeathersApp(app) { app in app.setIdentity(nil) }
         #expect(scene.resultFiles.count == (removes ? 0 : 1))
+        await app.outbox?.close()
+    }
+
+    @Test("removes a user's results at log-out also while the app is not running")
+    func logOutAtRest() async throws {
+        let scene = try LocalScene("one")
+        let store: (URL) -> LocalStore = { folder in
+            var store = LocalStore.directory(folder)
+            store.removesResultsAtLogOut = true
+            return store
+        }
+        for user in ["alice", "bob"] { try await scene.visit(as: user, store) }
+        let app = try await scene.app(store, as: "alice")
+        app.setIdentity(nil)
+        await app.localStore?.removed()
+        #expect(scene.resultFiles.count == 1)
+        app.setIdentity(Identity("bob"))
+        app.setIdentity(Identity("alice"))
+        await app.localStore?.removed()
+        #expect(scene.resultFiles.isEmpty)
         await app.outbox?.close()
     }
 

@@ -13,9 +13,9 @@ enum JournalRecord: Sendable {
     case failed(UUID, OutboxFailure.Reason, FeathersError, mayHaveExecuted: Bool)
     /// The write is to be sent with other data and another key, made on `base`, whose tag is `tag`.
     case replaced(UUID, key: UUID, data: JSONValue, base: JSONValue? = nil, tag: String? = nil)
-    /// The write was executed or discarded. `made` is the id of the record it created, if later writes know that record by its provisional id. `executed`
-    /// is the server's result, if a kept result may not contain it yet.
-    case ended(UUID, made: ServiceID? = nil, executed: ExecutedResult? = nil)
+    /// The write was executed or discarded. `made` are the ids of the records it created, by the provisional ids under which later writes know them.
+    /// `executed` is the server's result, if a kept result may not contain it yet.
+    case ended(UUID, made: [String: ServiceID] = [:], executed: ExecutedResult? = nil)
 }
 
 extension JournalRecord {
@@ -44,7 +44,7 @@ extension JournalRecord {
             return json
         case .ended(let id, let made, let executed):
             var json: JSONObject = ["step": "ended", "id": id.json]
-            if let made { json["made"] = made.json }
+            for (text, id) in made.sorted(by: { $0.key < $1.key }) { json["made", default: [:]][text] = id.json }
             if let executed {
                 json["result"] = executed.result
                 if let identity = executed.identity { json["identity"] = .string(identity.name) }
@@ -80,7 +80,8 @@ extension JournalRecord {
             let executed = date.flatMap { date in
                 json["result"].map { ExecutedResult(result: $0, identity: json["identity"]?.string.map(Identity.init), date: date) }
             }
-            self = .ended(id, made: json["made"].flatMap { ServiceID($0) }, executed: executed)
+            let made = (json["made"]?.object ?? [:]).compactMap { text, id in ServiceID(id).map { (text, $0) } }
+            self = .ended(id, made: Dictionary(made) { first, _ in first }, executed: executed)
         default: return nil
         }
     }
@@ -155,10 +156,11 @@ struct JournalContents: Sendable {
             if let result { executed.append(ExecutedWrite(write: stored.write, result: result)) }
             dataSize -= stored.dataSize
             failureSize -= stored.failureSize
-            guard let made else { return }
-            for other in writes.values where other.write.isFor(stored.write.provisionalKey()) {
-                writes[other.write.id]?.write.recordID = made
-                writes[other.write.id]?.failure?.write.recordID = made
+            for (text, made) in made {
+                for other in writes.values where other.write.isFor(text) {
+                    writes[other.write.id]?.write.recordID = made
+                    writes[other.write.id]?.failure?.write.recordID = made
+                }
             }
         }
     }

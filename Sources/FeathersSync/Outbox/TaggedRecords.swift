@@ -1,0 +1,78 @@
+import FeathersCore
+
+/// The records that `get` has brought with an entity tag, so that a write made on one of them fails if the record has changed (`If-Match`).
+///
+/// The tag of a list belongs to the list, not to its records.
+struct TaggedRecords: Sendable {
+    struct Tagged: Sendable {
+        let record: JSONValue
+        let tag: String
+        let identity: Identity?
+    }
+
+    private static let limit = 1000
+    private var records: [String: Tagged] = [:]
+
+    mutating func add(_ tagged: Tagged, for key: String) {
+        if records.count >= Self.limit { records = [:] }
+        records[key] = tagged
+    }
+
+    /// Takes a record. The first write makes its tag stale, so there is no second one.
+    mutating func take(_ key: String) -> Tagged? { records.isEmpty ? nil : records.removeValue(forKey: key) }
+
+    static func key(_ id: ServiceID, _ path: String, _ route: [String: String]) -> String {
+        let values = route.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)&" }.joined()
+        return "\(path)?\(values)#\(id)"
+    }
+}
+
+extension Outbox.State {
+    /// Returns the record on which a write is made, and the tag that came with it.
+    mutating func base(
+        of id: ServiceID, _ route: [String: String], _ lane: String, _ path: String, _ identity: Identity?
+    ) -> (record: JSONValue?, tag: String?) {
+        let known = feeds.known(id.description, at: path)
+        // After an earlier write, the server's record has another tag.
+        guard let tagged = tagged.take(TaggedRecords.key(id, path, route)), tagged.identity == identity, queue.lanes[lane] == nil else {
+            return (known, nil)
+        }
+        // A live query may have heard of a later change, which the write was made on.
+        guard let known, known != tagged.record else { return (tagged.record, tagged.tag) }
+        return (known, nil)
+    }
+}
+
+/// Notes the tags of the records that the app reads, and forgets those that it writes.
+struct TagMiddleware: Middleware {
+    let outbox: Outbox
+
+    /// Inside the sign-in gate, so that the sender is known.
+    var order: MiddlewareOrder { .coalescing }
+
+    func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)? {
+        guard site.implementation is TransportService, site.path != nil else { return nil }
+        return TaggingService(outbox: outbox, site: site, next: next)
+    }
+}
+
+private struct TaggingService: ServiceProtocol {
+    let outbox: Outbox
+    let site: MiddlewareSite
+    let next: any ServiceProtocol
+
+    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        let key = request.id.map { TaggedRecords.key($0, request.path, request.params.route) }
+        guard request.method == .get else {
+            if let key { outbox.withState { _ = $0.tagged.take(key) } }
+            return try await next.respond(to: request)
+        }
+        let sender = site.sender(of: request)
+        let response = try await next.respond(to: request)
+        // A selection is not the record.
+        guard let key, let tag = response[EntityTag.self], request.params.query.isEmpty else { return response }
+        let tagged = TaggedRecords.Tagged(record: response.result, tag: tag, identity: sender?.identity)
+        outbox.withState { $0.tagged.add(tagged, for: key) }
+        return response
+    }
+}
