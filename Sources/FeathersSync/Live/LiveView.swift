@@ -270,6 +270,8 @@ extension LiveView {
             guard let index = index(of: write.id) else { return }
             let old = writes[index]
             if old.write != write { writes[index] = made(write, old.number) }
+            // Whatever is decided, the server may have executed it already.
+            if old.failure?.reason == .unknown, failure == nil { base.missedEvents() }
             writes[index].failure = failure
             // Whatever came of an attempt, events may still show it.
             if isSending, !writes[index].isSending {
@@ -279,8 +281,10 @@ extension LiveView {
             refresh(old.keys + writes[index].keys)
         case .discarded(let id):
             guard let index = index(of: id) else { return }
-            let keys = writes.remove(at: index).keys
-            refresh(keys)
+            let write = writes.remove(at: index)
+            // The server may have executed it, and no event may report that.
+            if write.failure?.reason == .unknown { base.missedEvents() }
+            refresh(write.keys)
         case .executed(let id, let result): executed(id, result.value)
         }
     }

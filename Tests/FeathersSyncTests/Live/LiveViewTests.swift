@@ -90,6 +90,35 @@ struct LiveViewTests {
         #expect(view.states.values.map { $0 } == [.pending])
     }
 
+    @Test("shows the server's record of a creation whose events have been overtaken")
+    func createdAndRemoved() throws {
+        var view = try Self.view(.sorted(by: "rank"), ["id": 1, "rank": 1])
+        let write = Self.write(.create, nil, ["rank": 2])
+        view.apply(.queued(write, number: 1))
+        view.apply(.changed(write, nil, isSending: true))
+        let began = view.fetchBegan()
+        try view.fetched(
+            Paginated(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2, "owner": "me"]]), asked: began.asked, at: began.tick)
+        view.received(ServiceEvent(path: "records", name: .removed, data: ["id": 2, "rank": 9, "owner": "me"]))
+        view.apply(.executed(write.id, Self.result(["id": 2, "rank": 2, "owner": "me"])))
+        // Whether the removal came after the creation is for a fetch to decide.
+        #expect(view.needsFetch && view.visible.map(\.record) == [["id": 1, "rank": 1], ["id": 2, "rank": 2, "owner": "me"]])
+    }
+
+    @Test("fetches again when a decision is made about a write whose outcome is not known", arguments: [true, false])
+    func unknownOutcome(_ isDiscarded: Bool) throws {
+        var view = try Self.view(.sorted(by: "rank"), ["id": 1, "rank": 1])
+        let write = Self.write(.create, nil, ["rank": 2])
+        view.apply(.queued(write, number: 1))
+        let error = FeathersError(.unavailable, "Lost", execution: .mayHaveExecuted)
+        view.apply(
+            .changed(
+                write, OutboxFailure(write: write, reason: .unknown, error: error, mayHaveExecuted: true), isSending: false))
+        #expect(!view.needsFetch)
+        view.apply(isDiscarded ? .discarded(write.id) : .changed(write, nil, isSending: false))
+        #expect(view.needsFetch)
+    }
+
     @Test("takes back a refused write and no other")
     func refused() throws {
         var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a", "rank": 1])

@@ -1,0 +1,207 @@
+import FeathersCore
+import FeathersSupport
+import Foundation
+import Synchronization
+
+@testable import FeathersTesting
+
+/// Wakes those who wait for a condition over several objects, whenever one of them may have changed.
+final class Pulse: Sendable {
+    private let count = ObservedState(0)
+
+    func beat() { count.update { $0 &+= 1 } }
+
+    var current: Int { count.current }
+
+    func wait(until condition: @escaping @Sendable () -> Bool) async throws { try await count.wait { _ in condition() } }
+    func wait(past beat: Int) async throws { try await count.wait { $0 != beat } }
+}
+
+/// Runs the tasks of readers in order, and knows when none of them has anything to do.
+final class PulsingExecutor: TaskExecutor {
+    private let queue = DispatchQueue(label: "feathers.tests.pulsing")
+    private let steps = Atomic<Int>(0)
+    private let pulse: Pulse
+
+    init(_ pulse: Pulse) { self.pulse = pulse }
+
+    var isIdle: Bool { steps.load(ordering: .acquiring) == 0 }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        steps.add(1, ordering: .acquiringAndReleasing)
+        queue.async {
+            job.runSynchronously(on: self.asUnownedTaskExecutor())
+            self.steps.subtract(1, ordering: .acquiringAndReleasing)
+            self.pulse.beat()
+        }
+    }
+}
+
+/// A clock whose sleepers wake when the test says so, and are counted.
+final class PulsingClock: Clock {
+    private struct State {
+        var sleepers: Set<Int> = []
+        var lastSleeper = 0
+    }
+
+    private let state = ObservedState(State())
+    private let pulse: Pulse
+    private let start = ContinuousClock().now
+
+    init(_ pulse: Pulse) { self.pulse = pulse }
+
+    var now: ContinuousClock.Instant { start }
+    var minimumResolution: Duration { .zero }
+    var sleepers: Int { state.current.sleepers.count }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        let sleeper = state.update { state in
+            state.lastSleeper += 1
+            state.sleepers.insert(state.lastSleeper)
+            return state.lastSleeper
+        }
+        pulse.beat()
+        // Counted out at once, like a call.
+        try await withTaskCancellationHandler {
+            try await state.wait { !$0.sleepers.contains(sleeper) }
+            try Task.checkCancellation()
+        } onCancel: {
+            state.update { _ = $0.sleepers.remove(sleeper) }
+        }
+    }
+
+    func wakeAll() { state.update { $0.sleepers = [] } }
+}
+
+/// A transport whose calls are held until the test answers them. Without a server in reach, calls fail at once.
+final class HeldTransport: Transport {
+    struct Call: Sendable {
+        let number: Int
+        let request: ServiceRequest
+        let user: String
+        let response: Promise<JSONValue>
+        /// The number of events that the app had heard when the call was made.
+        let heardBefore: Int
+        var outcome: LocalServer.Outcome?
+
+        /// The key of a write.
+        var key: String? {
+            request.params.headers["Idempotency-Key"].map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "\"")) }
+        }
+    }
+
+    struct State: Sendable {
+        var calls: [Call] = []
+        var lastNumber = 0
+        var isReachable: Bool
+        /// Whether the process has been killed.
+        var isDead = false
+        var user = "nobody"
+        var heard = 0
+    }
+
+    let state: ObservedState<State>
+    private let pulse: Pulse
+
+    init(_ pulse: Pulse, isReachable: Bool) {
+        self.pulse = pulse
+        state = ObservedState(State(isReachable: isReachable))
+    }
+
+    func send(_ request: ServiceRequest) async throws -> ServiceResponse {
+        try Task.checkCancellation()
+        let call: Call? = state.update { state in
+            guard state.isReachable, !state.isDead else { return nil }
+            state.lastNumber += 1
+            let call = Call(
+                number: state.lastNumber, request: request, user: state.user, response: Promise(), heardBefore: state.heard)
+            state.calls.append(call)
+            return call
+        }
+        guard let call else { throw FeathersError(.unavailable, "The server cannot be reached", execution: .neverSent) }
+        pulse.beat()
+        defer { pulse.beat() }
+        // Taken away at once, so that a call that replaces it is not taken for it.
+        return try await withTaskCancellationHandler {
+            ServiceResponse(try await call.response.value())
+        } onCancel: {
+            state.update { state in state.calls.removeAll { $0.number == call.number } }
+        }
+    }
+
+    func endCalls() { cut(isDead: false, isReachable: state.current.isReachable) }
+
+    /// Answers a call with the outcome it had.
+    func answer(_ call: Call) {
+        state.update { state in state.calls.removeAll { $0.number == call.number } }
+        switch call.outcome?.result {
+        case .success(let value)?: call.response.resolve(value)
+        case .failure(let error)?: call.response.fail(error)
+        case nil: call.response.fail(FeathersError(.unavailable, "Lost", execution: .mayHaveExecuted))
+        }
+    }
+
+    /// Loses all calls in flight.
+    func cut(isDead: Bool, isReachable: Bool = false) {
+        let lost = state.update { state in
+            defer { state.calls = [] }
+            (state.isReachable, state.isDead) = (isReachable, state.isDead || isDead)
+            return state.calls
+        }
+        for call in lost {
+            call.response.fail(FeathersError(.unavailable, "The connection was lost", execution: .mayHaveExecuted))
+        }
+    }
+}
+
+/// The same with a connection, over which the server pushes events.
+final class HeldConnection: RealTimeTransport {
+    let held: HeldTransport
+    private let statuses: ObservedState<[ConnectionStatus]>
+    private let sink = Locked<EventSink?>(nil)
+
+    init(_ held: HeldTransport) {
+        self.held = held
+        statuses = ObservedState([held.state.current.isReachable ? .connected(recovered: false) : Self.away])
+    }
+
+    private static let away = ConnectionStatus.waiting(attempt: 1, delay: .zero, after: .transportClose)
+
+    func send(_ request: ServiceRequest) async throws -> ServiceResponse { try await held.send(request) }
+    func endCalls() { held.endCalls() }
+    func deliver(to sink: EventSink) { self.sink.withLock { $0 = sink } }
+    func use(connectionSetup setup: ConnectionSetup) {}
+    func run() async throws { try await statuses.wait { _ in false } }
+    func connect() async throws {}
+    func disconnect() async {}
+
+    var status: ConnectionStatus { statuses.current.last ?? .offline }
+
+    func statusUpdates() -> AsyncStream<ConnectionStatus> {
+        let next = Locked(statuses.current.count - 1)
+        return AsyncStream { [statuses] in
+            let index = next.withLock { next in
+                defer { next += 1 }
+                return next
+            }
+            guard (try? await statuses.wait(until: { $0.count > index })) != nil else { return nil }
+            return statuses.current[index]
+        }
+    }
+
+    func push(_ event: ServiceEvent) {
+        sink.withLock { $0 }?.receive(event)
+    }
+
+    func lose() {
+        held.cut(isDead: false)
+        statuses.update { $0.append(Self.away) }
+    }
+
+    func restore(recovered: Bool) {
+        held.state.update { $0.isReachable = true }
+        if !recovered { sink.withLock { $0 }?.receiveGap(.reconnected) }
+        statuses.update { $0.append(.connected(recovered: recovered)) }
+    }
+}

@@ -1,0 +1,409 @@
+import Feathers
+import FeathersCore
+import FeathersSupport
+import Foundation
+
+@testable import FeathersSync
+@testable import FeathersTesting
+
+/// A random history of an app that shows its queued writes and keeps its results: what the server does and when the app hears of it is up to the
+/// history, and after every step each live query is compared with an oracle.
+///
+/// Confined to the task that runs it.
+final class LocalHistory {
+    private static let users = ["alice", "bob"]
+    private static let queries: [Query] = [
+        Query(), .sorted(by: "rank"), .where("kind", "a").sorted(by: "rank"), .sorted(by: "rank", .descending).limit(3),
+        .where("rank", .greaterThan(2)).sorted(by: "mark"),
+    ]
+
+    private let report: LocalReport
+    private let root: TemporaryFolder
+    private let hasConnection: Bool
+    private let isKeyed: Bool
+    private var random: SeededGenerator
+    private var server = LocalServer()
+    private var process: LocalProcess
+    private var oracles: [LocalOracle]
+    private var shown: [LiveSnapshot<JSONValue>?]
+    private var laws: [MonotonicLaw]
+    private var looseBefore: [Set<String>] = [[], []]
+    private var user = "alice"
+    private var isOnline = true
+    /// Whether the server can replay what is missed, because this connection has been there before.
+    private var canRecover = false
+    /// The changes of which the connection will tell.
+    private var outgoing: [LocalServer.Change] = []
+    /// Executed writes by user, since the journal began.
+    private var executed: [String: [(id: Int64, position: Int)]] = [:]
+    /// The writes that were accepted and have neither been executed nor discarded.
+    private var accepted: Set<UUID> = []
+    private var lastMark: Int64 = 0
+
+    init(seed: UInt64, hasConnection: Bool, _ report: LocalReport) async throws {
+        var random = SeededGenerator(seed: seed)
+        let queries = Array(Self.queries.shuffled(using: &random).prefix(2))
+        isKeyed = Int.random(in: 0..<4, using: &random) > 0
+        server.isKeyed = isKeyed
+        (self.random, self.report, self.hasConnection) = (random, report, hasConnection)
+        oracles = try queries.map { try LocalOracle($0) }
+        shown = queries.map { _ in nil }
+        laws = queries.map { _ in MonotonicLaw() }
+        root = try TemporaryFolder()
+        process = try await LocalProcess(
+            in: root.url.appending(path: "store", directoryHint: .isDirectory), queries, as: user, hasConnection: hasConnection,
+            isOnline: true, isKeyed: isKeyed)
+        for user in Self.users { for _ in 0..<4 { _ = change(.create, nil, data(), as: user) } }
+        report.note("queries \(queries.map(\.json)), \(isKeyed ? "keyed" : "without keys")")
+    }
+
+    func run(steps: Int) async throws {
+        await look()
+        for _ in 0..<steps where report.violations.isEmpty {
+            let step = LocalStep.random(using: &random)
+            report.begin(step)
+            try await take(step)
+            await look()
+        }
+        if report.violations.isEmpty {
+            report.begin(.rest)
+            try await rest()
+        }
+        report.count(rows: oracles.reduce(0) { $0 + $1.exactRows }, loose: oracles.reduce(0) { $0 + $1.looseRows })
+        _ = try await process.kill()
+    }
+
+    private func take(_ step: LocalStep) async throws {
+        switch step {
+        case .queue: try await queue()
+        case .execute: execute(refusing: false)
+        case .refuse: execute(refusing: true)
+        case .answer: answer()
+        case .hear: hear(Int.random(in: 1...3, using: &random))
+        case .foreignChange: foreignChange()
+        case .decide: try await decide()
+        case .cut: cut()
+        case .restore: restore()
+        case .retry: process.wakeAll()
+        case .keep:
+            await process.keep()
+            for index in oracles.indices { oracles[index].keep(as: user) }
+        case .kill: try await kill(isOnline: true)
+        case .killOffline: try await kill(isOnline: false)
+        case .changeUser: changeUser()
+        case .rest: try await rest()
+        }
+    }
+
+    private func pick<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &random) }
+
+    // MARK: Writes
+
+    private func data() -> JSONObject {
+        lastMark += 1
+        return [
+            "kind": .string(pick(["a", "b"]) ?? "a"), "rank": .integer(.random(in: 0...5, using: &random)), "mark": .integer(lastMark),
+        ]
+    }
+
+    private func queue() async throws {
+        // What no one has queued is sent by the next user, and is for the other histories.
+        guard user != "nobody" else { return }
+        let outbox = process.records.outbox
+        var data = data()
+        let isPartial = Bool.random(using: &random)
+        // What is on the screen, by the id that is there.
+        let shownIDs = shown.compactMap { $0 }.flatMap(\.records).compactMap { $0["id"].flatMap { ServiceID($0) } }
+        let target = pick(Array(Set(shownIDs.map(\.description))).sorted())
+        let method: ServiceMethod = target == nil ? .create : pick([.create, .patch, .patch, .patch, .update, .remove]) ?? .patch
+        if method == .patch, isPartial { data["kind"] = nil }
+        let id = target.map { id in Int64(id).map { ServiceID($0) } ?? ServiceID(id) } ?? ServiceID("")
+        report.note("\(method) \(target ?? "") \(JSONValue.object(data))")
+        let queued =
+            switch method {
+            case .create: try await outbox.create(.object(data))
+            case .patch: try await outbox.patch(id, with: .object(data))
+            case .update: try await outbox.update(id, with: .object(data))
+            default: try await outbox.remove(id)
+            }
+        accepted.insert(queued.id)
+        for index in laws.indices { laws[index].queued(data["mark"]?.integer ?? 0, in: queued.write, method) }
+    }
+
+    private var entries: [OutboxEntry] { process.outbox.state.entries }
+
+    private func foreignChange() {
+        // Over REST, nothing tells the app of it.
+        guard hasConnection, user != "nobody" else { return }
+        let id = pick(server.ids(of: user))
+        let method: ServiceMethod = id == nil ? .create : pick([.create, .patch, .patch, .remove]) ?? .patch
+        var data = data()
+        if method == .patch, Bool.random(using: &random) { data["rank"] = nil }
+        report.note("\(method) \(id ?? 0) \(JSONValue.object(data))")
+        let change = change(method, method == .create ? nil : id, data, as: user)
+        if let change { outgoing.append(change) }
+    }
+
+    private func change(_ method: ServiceMethod, _ id: Int64?, _ data: JSONObject, as user: String) -> LocalServer.Change? {
+        server.execute(
+            ServiceRequest(path: LocalServer.path, method: method, id: id.map { .integer($0) }, data: .object(data)), as: user
+        ).change
+    }
+
+    private func decide() async throws {
+        guard let entry = pick(entries.filter { $0.failure != nil }) else { return }
+        var decision = pick([OutboxDecision.discard, .retry, .replace(.object(data()))]) ?? .discard
+        if entry.write.method == .remove, case .replace = decision { decision = .retry }
+        if entry.failure?.current != nil, entry.write.data != nil, Bool.random(using: &random) { decision = .merge }
+        // Without keys, a repeated creation makes two records, and which of them is shown is not the client's to know.
+        if !isKeyed, entry.write.method == .create, entry.failure?.reason == .unknown { decision = .discard }
+        report.note("\(entry.write.method) \(entry.write.recordID?.description ?? entry.write.provisionalKey()): \(decision)")
+        try await process.outbox.decide(decision, for: entry.id)
+        switch decision {
+        case .discard:
+            accepted.remove(entry.id)
+            for index in laws.indices { laws[index].dropped(entry.write) }
+        case .replace: for index in laws.indices { laws[index].dropped(entry.write) }
+        case .retry, .merge: break
+        }
+    }
+
+    // MARK: The server
+
+    /// Executes a call that has arrived, without answering it.
+    private func execute(refusing: Bool) {
+        guard let call = pick(process.calls.filter { $0.outcome == nil && (!refusing || $0.key != nil) }) else { return }
+        execute(call, refusing: refusing)
+    }
+
+    private func execute(_ call: HeldTransport.Call, refusing: Bool) {
+        var refusal: FeathersError?
+        if refusing {
+            refusal = FeathersError(pick([FeathersError.Code.badRequest, .conflict]) ?? .badRequest, "Refused")
+        }
+        var outcome = server.execute(call.request, key: call.key, as: call.user, refusal: refusal)
+        if call.user == "nobody" {
+            outcome = LocalServer.Outcome(
+                result: .failure(FeathersError(.notAuthenticated, "Not authenticated")), position: server.position)
+        }
+        report.note("\(call.request.method) \(call.request.id?.description ?? "") \(outcome.result.map { $0["id"] ?? .null })")
+        process.held.state.update { state in
+            if let index = state.calls.firstIndex(where: { $0.number == call.number }) { state.calls[index].outcome = outcome }
+        }
+        if let change = outcome.change, hasConnection, change.owner == user { outgoing.append(change) }
+    }
+
+    private func answer() {
+        guard let call = pick(process.calls.filter { $0.outcome != nil }) else { return execute(refusing: false) }
+        answer(call)
+    }
+
+    private func answer(_ call: HeldTransport.Call) {
+        guard let outcome = call.outcome else { return }
+        report.note("\(call.request.method) \(call.request.id?.description ?? "") \(outcome.result.map { $0["id"] ?? .null })")
+        let write = call.key.flatMap { key in process.outbox.withState { $0.queue }.inOrder.first { $0.write.key.text == key }?.write }
+        defer { process.held.answer(call) }
+        switch outcome.result {
+        case .success:
+            if let write, let id = outcome.id {
+                executed[call.user, default: []].append((id, outcome.position))
+                accepted.remove(write.id)
+                guard call.user == user else { return }
+                for index in oracles.indices {
+                    oracles[index].executed(write, id: id, at: outcome.position, try? outcome.result.get(), isToldOf: !hasConnection)
+                }
+                countHeard()
+            } else if call.request.method == .find, call.user == user {
+                guard let index = oracles.firstIndex(where: { $0.isFetched(by: call.request.params.query) }) else { return }
+                oracles[index].fetched(
+                    at: outcome.position, server.allIDs(of: user), (try? outcome.result.get()) ?? [], heardBefore: call.heardBefore)
+            }
+        case .failure:
+            if let write { for index in laws.indices { laws[index].dropped(write) } }
+        }
+    }
+
+    private func hear(_ count: Int) {
+        if outgoing.isEmpty { foreignChange() }
+        guard isOnline else { return }
+        for change in outgoing.prefix(count) {
+            report.note("\(change.event.name) \(change.event.data)")
+            for index in oracles.indices { oracles[index].heard(change) }
+            countHeard()
+            process.connection?.push(change.event)
+        }
+        outgoing.removeFirst(min(count, outgoing.count))
+    }
+
+    /// Lets later fetches know which events they were made after.
+    private func countHeard() {
+        let count = oracles[0].heard.count
+        process.held.state.update { $0.heard = count }
+    }
+
+    // MARK: Connections, processes and users
+
+    private func cut() {
+        guard isOnline else { return }
+        (isOnline, canRecover) = (false, true)
+        if let connection = process.connection { connection.lose() } else { process.held.cut(isDead: false) }
+    }
+
+    private func restore() {
+        guard !isOnline else { return }
+        isOnline = true
+        guard let connection = process.connection else {
+            process.held.state.update { $0.isReachable = true }
+            return process.wakeAll()
+        }
+        let isRecovered = canRecover && Int.random(in: 0..<4, using: &random) == 0
+        report.note(isRecovered ? "recovered" : "")
+        if !isRecovered { outgoing = [] }
+        connection.restore(recovered: isRecovered)
+    }
+
+    private func kill(isOnline: Bool) async throws {
+        let disk = try await process.kill()
+        let before = accepted
+        (self.isOnline, canRecover, outgoing) = (isOnline, false, [])
+        process = try await LocalProcess(
+            in: disk, oracles.map(\.query), as: user == "nobody" ? nil : user, hasConnection: hasConnection, isOnline: isOnline,
+            isKeyed: isKeyed)
+        shown = shown.map { _ in nil }
+        for index in oracles.indices {
+            oracles[index].heard = []
+            oracles[index].restore(as: user, executed[user] ?? [])
+        }
+        let there = Set(process.outbox.withState { $0.queue }.inOrder.map(\.write.id))
+        if there != before {
+            report.violate("after a kill the outbox holds \(there.count) writes rather than the \(before.count) that were accepted")
+        }
+        if !process.warnings.withLock(\.isEmpty) { report.violate("the store reports \(process.warnings.withLock { $0 })") }
+    }
+
+    private func changeUser() {
+        user = pick((Self.users + ["nobody"]).filter { $0 != user }) ?? "alice"
+        report.note(user)
+        (canRecover, outgoing) = (false, [])
+        let next = user
+        process.held.state.update { $0.user = next }
+        process.app.setIdentity(next == "nobody" ? nil : Identity(next))
+        for index in oracles.indices { oracles[index].restore(as: user, executed[user] ?? []) }
+        laws = laws.map { _ in MonotonicLaw() }
+    }
+
+    // MARK: Rest
+
+    /// Everything comes to rest: every write is executed or discarded, every event heard, every result fetched.
+    private func rest() async throws {
+        if user == "nobody" {
+            changeUser()
+            await look()
+        }
+        restore()
+        for _ in 0..<1000 where report.violations.isEmpty {
+            await look()
+            let calls = process.calls
+            for call in calls { if call.outcome == nil { execute(call, refusing: false) } }
+            for call in process.calls {
+                answer(call)
+                await look()
+            }
+            hear(outgoing.count)
+            for entry in entries where entry.failure != nil {
+                try await process.outbox.decide(.discard, for: entry.id)
+                accepted.remove(entry.id)
+                for index in laws.indices { laws[index].dropped(entry.write) }
+            }
+            process.wakeAll()
+            await look()
+            if process.calls.isEmpty, outgoing.isEmpty, entries.isEmpty, !process.isFetching { break }
+        }
+        guard report.violations.isEmpty else { return }
+        if !entries.isEmpty { report.violate("at rest \(entries.count) writes are pending") }
+        for (index, snapshot) in shown.enumerated() {
+            let query = oracles[index].query
+            let expected = try server.find(query, as: user)
+            let records = snapshot?.records ?? []
+            let isEqual =
+                query.json["$sort"] == nil
+                ? Set(records) == Set(expected) && records.count == expected.count : records == expected
+            if !isEqual { report.violate("at rest \(query.json) shows \(records) rather than \(expected)") }
+            if snapshot?.hasPendingWrites != false || snapshot?.source != .server {
+                report.violate("at rest \(query.json) is \(String(describing: snapshot?.source)), \(snapshot?.states ?? [])")
+            }
+        }
+    }
+
+    // MARK: The laws
+
+    /// Waits until the app has dealt with a step, and compares what it shows with what it must show.
+    private func look() async {
+        while true {
+            let beat = process.beat
+            guard await process.settle() else { return report.violate("the app does not come to rest") }
+            let gets = process.calls.filter { $0.request.method == .get }
+            for call in gets { answerGet(call) }
+            guard gets.isEmpty else { continue }
+            let differences = differences()
+            if differences.isEmpty { return }
+            // The state has changed, and the reader may be about to be woken.
+            guard await process.moves(past: beat) else { return report.violate(differences) }
+        }
+    }
+
+    private func answerGet(_ call: HeldTransport.Call) {
+        var (call, server) = (call, server)
+        call.outcome = server.execute(call.request, as: call.user)
+        process.held.answer(call)
+    }
+
+    private func differences() -> [String] {
+        let isFetching = process.isFetching
+        let entries = entries
+        var all: [String] = []
+        for index in process.readers.indices {
+            let read = process.readers[index].takeNew()
+            let name = "\(oracles[index].query.json)"
+            if let failure = read.failure { all.append("\(name) ended with \(failure)") }
+            for snapshot in read.new {
+                shown[index] = snapshot
+                if snapshot.source == .server { oracles[index].isChanged = true }
+                let violations = laws[index].check(
+                    snapshot, server, isWhole: oracles[index].isWhole,
+                    loose: oracles[index].looseKeys(server, entries).union(looseBefore[index]))
+                report.violate(violations.map { "\(name): \($0)" })
+            }
+            looseBefore[index] = oracles[index].looseKeys(server, entries)
+            if !isFetching { oracles[index].forgetAnswered() }
+            guard let snapshot = shown[index] else {
+                if oracles[index].isFromServer { all.append("\(name) shows nothing") }
+                continue
+            }
+            // An event that leaves a result incomplete is shown with the result that is being fetched.
+            guard !isFetching || !read.new.isEmpty else {
+                report.skip()
+                continue
+            }
+            report.check()
+            guard user != "nobody" else {
+                if !snapshot.records.isEmpty { all.append("\(name) shows no one \(snapshot.records)") }
+                continue
+            }
+            all += oracles[index].differences(snapshot, server, entries, isFetching: isFetching).map { "\(name): \($0)" }
+            if (snapshot.source == .server) != oracles[index].isFromServer { all.append("\(name) comes from \(snapshot.source)") }
+        }
+        return all
+    }
+}
+
+extension LocalOracle {
+    /// Whether a request fetches this query's result.
+    fileprivate func isFetched(by request: Query) -> Bool {
+        query.json.allSatisfy { name, value in
+            if name == "$limit" { return request.json[name] != nil }
+            if name == "$sort" { return value.object?.allSatisfy { request.json["$sort"]?[$0.key] == $0.value } ?? false }
+            return request.json[name] == value
+        } && (query.json["$limit"] == nil) == (request.json["$limit"] == nil) && request.json.count == query.json.count
+    }
+}

@@ -1,0 +1,317 @@
+import Feathers
+import FeathersCore
+
+@testable import FeathersSync
+
+/// What a live query must show: what the server last told of each record, and the pending writes applied one by one.
+///
+/// For each record, the oracle knows the positions of the server's changes of which this client may have been told last. They are several only between
+/// an answer and the events that were sent before it; in that time, any of the states between them may be shown.
+struct LocalOracle {
+    /// A write that the server has answered, and whose result events and fetches may not have shown yet.
+    struct Answered {
+        let write: OutboxWrite
+        let id: Int64
+        let position: Int
+        /// The record that the server has created.
+        let record: JSONValue?
+    }
+
+    /// A row that may be shown: its possible contents. Nil stands for no row.
+    private struct Row {
+        var contents: [JSONValue?]
+        var state: Kind
+    }
+
+    enum Kind: Equatable, CustomStringConvertible {
+        case confirmed, pending, failed
+
+        var description: String {
+            switch self {
+            case .confirmed: "confirmed"
+            case .pending: "pending"
+            case .failed: "failed"
+            }
+        }
+    }
+
+    /// What is known of a result: the positions of the last changes told, by record.
+    struct Told {
+        var positions: [Int64: ClosedRange<Int>] = [:]
+        /// The new records that were told of, which the client takes for those that it creates.
+        var new: Set<Int64> = []
+
+        subscript(id: Int64) -> ClosedRange<Int> { positions[id] ?? 0...0 }
+    }
+
+    let query: Query
+    private let matcher: QueryMatcher
+    private let sorter: QuerySorter?
+    private let limit: Int
+    var told = Told()
+    /// Whether the server has told anything since the process began or the user changed.
+    var isFromServer = false
+    /// Whether a kept result or the server has told anything.
+    var isKnown = false
+    var answered: [Answered] = []
+    /// Events since the process began, to know which were applied again to a fetch's result.
+    var heard: [(id: Int64, position: Int)] = []
+    /// What is on the disk, by user.
+    var kept: [String: Told] = [:]
+    /// Whether a snapshot has been shown that is not on the disk.
+    var isChanged = false
+    private(set) var exactRows = 0
+    private(set) var looseRows = 0
+
+    init(_ query: Query) throws {
+        self.query = query
+        matcher = try QueryMatcher(query)
+        sorter = try QuerySorter(query)
+        limit = query.json["$limit"]?.integer.map { Int($0) } ?? .max
+    }
+
+    var isLimited: Bool { limit != .max }
+    /// Whether every record is in the result.
+    var isWhole: Bool { !isLimited && query.json.allSatisfy { $0.key == "$sort" } }
+
+    // MARK: What is told
+
+    mutating func heard(_ change: LocalServer.Change) {
+        heard.append((change.id, change.position))
+        if change.event.name == .created { told.new.insert(change.id) }
+        let range = told[change.id]
+        // Without an order, the place of an older record is for a fetch to say.
+        let isPlaced = sorter != nil || change.event.name == .created || range.lowerBound > 0
+        told.positions[change.id] = (isPlaced ? change.position : 0)...max(range.upperBound, change.position)
+    }
+
+    mutating func fetched(at position: Int, _ ids: [Int64], _ result: JSONValue, heardBefore: Int) {
+        told.new.formUnion((result.array ?? []).compactMap { $0["id"]?.integer })
+        var last: [Int64: Int] = [:]
+        for event in heard[heardBefore...] { last[event.id] = event.position }
+        for id in ids {
+            let heard = last[id] ?? position
+            told.positions[id] = (sorter == nil ? min(heard, position) : heard)...max(heard, position)
+        }
+        (isFromServer, isKnown) = (true, true)
+    }
+
+    /// - Parameter isToldOf: Whether the app makes the event of the write itself, as over REST.
+    mutating func executed(_ write: OutboxWrite, id: Int64, at position: Int, _ record: JSONValue?, isToldOf: Bool) {
+        let range = told[id]
+        if isToldOf { heard.append((id, position)) }
+        told.positions[id] = isToldOf ? position...max(range.upperBound, position) : range.lowerBound...max(range.upperBound, position)
+        answered.append(Answered(write: write, id: id, position: position, record: record))
+    }
+
+    /// Forgets the writes whose results have been told otherwise. A fetch that is in flight may not include them.
+    mutating func forgetAnswered() { answered.removeAll { $0.position <= told[$0.id].lowerBound } }
+
+    mutating func keep(as user: String) {
+        guard isFromServer else { return }
+        if isChanged {
+            kept[user] = told
+        } else {
+            // The same to see, but perhaps not the same underneath.
+            let before = kept[user] ?? Told()
+            for (id, range) in told.positions { kept[user]?.positions[id] = before[id].lowerBound...range.upperBound }
+        }
+        isChanged = false
+    }
+
+    /// Starts again from the disk.
+    mutating func restore(as user: String, _ executed: [(id: Int64, position: Int)]) {
+        (answered, isFromServer, isChanged) = ([], false, false)
+        isKnown = kept[user] != nil
+        told = kept[user] ?? Told()
+        guard isKnown else { return }
+        // Their results are on the disk too, and the kept result may be older or newer.
+        for write in executed {
+            let range = told[write.id]
+            told.positions[write.id] = min(range.lowerBound, write.position)...max(range.upperBound, write.position)
+        }
+    }
+
+    // MARK: What is shown
+
+    /// Compares what is shown with what must be.
+    /// - Returns: The differences.
+    mutating func differences(
+        _ shown: LiveSnapshot<JSONValue>, _ server: LocalServer, _ entries: [OutboxEntry], isFetching: Bool
+    ) -> [String] {
+        let (rows, loose) = rows(server, entries)
+        var differences: [String] = []
+        var seen: Set<String> = []
+        for (record, state) in zip(shown.records, shown.states) {
+            let key = record["id"].flatMap { ServiceID($0) }?.description ?? ""
+            if !seen.insert(key).inserted { differences.append("\(key) is shown twice") }
+            if loose.contains(key) { continue }
+            guard let row = rows[key] else {
+                differences.append("\(key) is shown: \(record)")
+                continue
+            }
+            if !row.contents.contains(where: { $0.isSome && $0?.withTextID == record.withTextID }) {
+                differences.append("\(record) is shown rather than \(row.contents)")
+            }
+            if Kind(state) != row.state { differences.append("\(key) is \(Kind(state)) rather than \(row.state)") }
+            if row.contents.count(where: \.isSome) == 1 { exactRows += 1 } else { looseRows += 1 }
+        }
+        if let sorter {
+            for (first, second) in zip(shown.records, shown.records.dropFirst()) where sorter.areInIncreasingOrder(second, first) {
+                differences.append("\(second) is shown after \(first)")
+            }
+        }
+        if shown.records.count > limit { differences.append("\(shown.records.count) records are shown") }
+        // Of a limited result, the records that follow may not be known.
+        guard isKnown, !isLimited || loose.isEmpty && !isFetching && isFromServer && rows.values.allSatisfy({ $0.contents.count == 1 })
+        else { return differences }
+        let first = isLimited ? firstKeys(server) : []
+        for (key, row) in rows where !seen.contains(key) && !loose.contains(key) {
+            guard row.contents.allSatisfy(\.isSome), let record = row.contents[0] else { continue }
+            if isLimited {
+                let isBehind =
+                    shown.records.count == limit && shown.records.last.map { sorter?.areInIncreasingOrder($0, record) ?? true } ?? true
+                if isBehind || !first.contains(key) { continue }
+            }
+            differences.append("\(key) is not shown: \(record)")
+        }
+        return differences
+    }
+
+    /// The keys of records of which the client cannot know whether it has created them.
+    func looseKeys(_ server: LocalServer, _ entries: [OutboxEntry]) -> Set<String> { rows(server, entries).loose }
+
+    /// The keys of the records that are first in the server's result, as last told.
+    private func firstKeys(_ server: LocalServer) -> Set<String> {
+        var records = told.positions.compactMap { id, range in
+            server.versions(of: id, in: range).last?.record.map { JSONValue.object($0) }
+        }.filter(matcher.matches)
+        if let sorter { records = sorter.sorted(records) }
+        return Set(records.prefix(limit).compactMap { $0["id"].flatMap { ServiceID($0) }?.description })
+    }
+
+    /// Returns the rows that may be shown, by key, and the keys of which nothing is known for sure.
+    private func rows(_ server: LocalServer, _ entries: [OutboxEntry]) -> (rows: [String: Row], loose: Set<String>) {
+        // Created records, by the id under which they are shown until they are told of under another.
+        var names: [String: String] = [:]
+        var loose: Set<String> = []
+        for entry in entries where entry.write.method == .create {
+            let provisional = entry.write.provisionalKey()
+            names[provisional] = provisional
+            guard let id = server.made[entry.write.key.text], told[id].upperBound > 0 else { continue }
+            let versions = server.versions(of: id, in: told[id])
+            // Only what is in the result is told of, except by events.
+            guard told.new.contains(id) else {
+                if versions.contains(where: { included($0.record.map { .object($0) }).isSome }) { loose.formUnion([provisional, "\(id)"]) }
+                continue
+            }
+            names[provisional] = "\(id)"
+            // Changed by others before it was told of, it cannot be recognized.
+            let isRecognized = versions.allSatisfy { version in
+                version.record.map { record in entry.write.data?.object?.allSatisfy { record[$0.key] == $0.value } ?? false } ?? false
+            }
+            if !isRecognized { loose.formUnion([provisional, "\(id)"]) }
+        }
+        // Of a record whose creation was given up, although it may have been executed, later writes know only the provisional id.
+        for entry in entries where entry.write.method != .create {
+            guard let key = entry.write.recordID?.description, names[key] == nil, let id = server.made[key] else { continue }
+            loose.formUnion([key, "\(id)"])
+        }
+        func name(_ write: OutboxWrite) -> String {
+            let key = write.method == .create ? write.provisionalKey() : write.recordID?.description ?? ""
+            return names[key] ?? key
+        }
+        var rows: [String: Row] = [:]
+        for id in told.positions.keys { rows["\(id)"] = Row(contents: contents(id, server), state: .confirmed) }
+        for entry in entries {
+            let key = name(entry.write)
+            var row = rows[key] ?? Row(contents: [.none], state: .confirmed)
+            if entry.isEffective { row.contents = row.contents.map { entry.write.applied(to: $0, key: key) } }
+            if entry.failure != nil { row.state = .failed } else if row.state == .confirmed { row.state = .pending }
+            rows[key] = row
+        }
+        for key in rows.keys {
+            let contents = (rows[key]?.contents ?? []).map { included($0) }
+            rows[key]?.contents = contents.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        }
+        return (rows, loose)
+    }
+
+    private func included(_ record: JSONValue?) -> JSONValue? {
+        guard let record, matcher.matches(record) else { return .none }
+        return record
+    }
+
+    /// The possible contents of a row without pending writes.
+    private func contents(_ id: Int64, _ server: LocalServer) -> [JSONValue?] {
+        let own = answered.filter { $0.id == id }
+        var contents: [JSONValue?] = []
+        for version in server.versions(of: id, in: told[id]) {
+            let record = version.record.map { JSONValue.object($0) }
+            // What is not in the result is not known, and patches of it show nothing.
+            var bases = [included(record)]
+            if isLimited, bases[0].isSome { bases.append(.none) }
+            for base in bases {
+                func with(_ writes: [Answered]) -> JSONValue? {
+                    writes.reduce(base) { record, write in
+                        if write.write.method == .create, !record.isSome { return write.record }
+                        return write.write.applied(to: record, key: "\(id)")
+                    }
+                }
+                let later = own.filter { $0.position > version.until }
+                for content in [with(later), with(own)] where !contents.contains(content) { contents.append(content) }
+            }
+        }
+        return contents
+    }
+}
+
+extension JSONValue? {
+    /// Comparing with `nil` would be ambiguous, because it is JSON's null too.
+    fileprivate var isSome: Bool { if case .some = self { true } else { false } }
+}
+
+extension JSONValue {
+    /// The record with its id as text: a new id is text until the server's record is known.
+    fileprivate var withTextID: JSONValue {
+        guard case .object(var object) = self else { return self }
+        object["id"] = (object["id"].flatMap { ServiceID($0) }?.description).map { .string($0) }
+        return .object(object)
+    }
+}
+
+extension LocalOracle.Kind {
+    fileprivate init(_ state: RecordState) {
+        switch state {
+        case .confirmed: self = .confirmed
+        case .pending: self = .pending
+        case .failed: self = .failed
+        }
+    }
+}
+
+extension OutboxEntry {
+    /// Whether the write is shown: a refused one is not, unless it creates a record.
+    fileprivate var isEffective: Bool { failure == nil || failure?.reason == .unknown || write.method == .create }
+}
+
+extension OutboxWrite {
+    /// The write applied to a record, as a service would.
+    fileprivate func applied(to record: JSONValue?, key: String) -> JSONValue? {
+        switch method {
+        case .create:
+            guard !record.isSome, case .object(var object)? = data else { return record }
+            object["id"] = Int64(key).map { .integer($0) } ?? .string(key)
+            return .object(object)
+        case .update:
+            guard case .object(var object)? = data else { return record }
+            object["id"] = Int64(key).map { .integer($0) } ?? .string(key)
+            return .object(object)
+        case .patch:
+            guard case .object(var object)? = record else { return .none }
+            for (name, value) in data?.object ?? [:] where name != "id" { object[name] = value }
+            return .object(object)
+        default: return .none
+        }
+    }
+}

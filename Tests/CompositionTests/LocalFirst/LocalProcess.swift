@@ -1,0 +1,194 @@
+import Feathers
+import FeathersCore
+import FeathersSupport
+import Foundation
+
+@testable import FeathersSync
+@testable import FeathersTesting
+
+/// Reads the snapshots of a live query, on an executor that knows when it has read them all.
+final class SnapshotReader: Sendable {
+    struct State: Sendable {
+        /// The snapshots since the last look.
+        var new: [LiveSnapshot<JSONValue>] = []
+        var failure: (any Error)?
+    }
+
+    private let state = Locked(State())
+    private let task: Task<Void, Never>
+
+    init(_ query: LiveQuery<JSONValue>, on executor: PulsingExecutor) {
+        let state = state
+        task = Task(executorPreference: executor) {
+            do {
+                for try await snapshot in query.snapshots { state.withLock { $0.new.append(snapshot) } }
+            } catch {
+                state.withLock { $0.failure = error }
+            }
+        }
+    }
+
+    func takeNew() -> State {
+        state.withLock { state in
+            defer { state.new = [] }
+            return state
+        }
+    }
+
+    func stop() async {
+        task.cancel()
+        await task.value
+    }
+}
+
+/// A process of a local-first history: an app with a local store, and its live queries.
+final class LocalProcess {
+    let app: FeathersApp
+    let outbox: Outbox
+    let held: HeldTransport
+    /// Nil over REST.
+    let connection: HeldConnection?
+    let readers: [SnapshotReader]
+    let warnings = Locked<[String]>([])
+    private let pulse = Pulse()
+    private let executor: PulsingExecutor
+    /// The clock of the delays between attempts to fetch.
+    private let clock: PulsingClock
+    private let tasks: [Task<Void, Never>]
+    private let folder: URL
+
+    init(
+        in folder: URL, _ queries: [Query], as user: String?, hasConnection: Bool, isOnline: Bool, isKeyed: Bool
+    ) async throws {
+        self.folder = folder
+        let (pulse, executor, clock) = (pulse, PulsingExecutor(pulse), PulsingClock(pulse))
+        (self.executor, self.clock) = (executor, clock)
+        held = HeldTransport(pulse, isReachable: isOnline)
+        held.state.update { $0.user = user ?? "nobody" }
+        connection = hasConnection ? HeldConnection(held) : nil
+        app = FeathersApp(transport: connection ?? held)
+        app.use(
+            diagnostics: .closure { [warnings] event in
+                if event.domain == .localStore { warnings.withLock { $0.append(event.message) } }
+            }, levels: DiagnosticLevels(.warning))
+        if let user { app.setIdentity(Identity(user)) }
+        var store = LocalStore.directory(folder)
+        // Written when the history says so.
+        store.clock = ManualClock()
+        try await app.use(localStore: store) { options in
+            options.isKeyed = isKeyed
+            options.clock = ManualClock()
+            options.attemptTimeout = nil
+            options.retry = OutboxRetry(initialDelay: .seconds(1), maximumDelay: .seconds(1), jitter: 0)
+        }
+        guard let outbox = app.outbox else { throw FeathersError(.generalError, "no outbox") }
+        self.outbox = outbox
+        readers = queries.map { [app] in SnapshotReader(app.service(LocalServer.path).live($0).measured(by: clock), on: executor) }
+        tasks = [
+            Task { [app] in try? await app.run() },
+            Task { for await _ in outbox.stateUpdates() { pulse.beat() } },
+        ]
+    }
+
+    var records: UntypedService { app.service(LocalServer.path) }
+
+    /// The calls that wait for an answer, in an order that does not depend on time.
+    var calls: [HeldTransport.Call] {
+        let order = Dictionary(outbox.state.entries.enumerated().map { ($1.write.key.text, $0) }) { first, _ in first }
+        return held.state.current.calls.sorted {
+            let (left, right) = ($0.key.map { order[$0] ?? .max - 1 } ?? .max, $1.key.map { order[$0] ?? .max - 1 } ?? .max)
+            return left == right ? "\($0.request.params.query.json)" < "\($1.request.params.query.json)" : left < right
+        }
+    }
+
+    /// Whether the app is fetching the result of a live query, or waits to do so again.
+    var isFetching: Bool { Self.fetches(outbox).contains { $0.isFetching } }
+
+    /// What a live query does about its result.
+    private struct FetchState {
+        let isFetching: Bool
+        let isIdle: Bool
+    }
+
+    private static func fetches(_ outbox: Outbox) -> [FetchState] {
+        // A copy, which tells of the queries' states and changes nothing.
+        var feeds = outbox.withState { $0.feeds }
+        var states: [FetchState] = []
+        feeds.publish(at: LocalServer.path) { state in
+            states.append(
+                FetchState(isFetching: state.fetch != nil, isIdle: state.isWaitingForUser || !state.view.needsFetch || state.failure != nil)
+            )
+        }
+        return states
+    }
+
+    /// Waits until nothing moves any more without the history: calls wait for answers, readers for events.
+    /// - Returns: Whether that came true in time.
+    func settle() async -> Bool {
+        let (outbox, held, executor, clock, connection, count) = (outbox, held, executor, clock, connection, readers.count)
+        let isSettled: @Sendable () -> Bool = {
+            guard executor.isIdle else { return false }
+            let calls = held.state.current.calls
+            // Read at once, for the comparison of a conflict.
+            if calls.contains(where: { $0.request.method == .get }) { return true }
+            let queue = outbox.withState { $0.queue }
+            guard queue.gate.isStarted, queue.gate.isConnected == (connection?.status.isConnected ?? true) else { return false }
+            var rest = queue
+            for item in queue.inOrder {
+                switch item.stage {
+                case .sending: guard calls.contains(where: { $0.key == item.write.key.text }) else { return false }
+                case .deciding: return false
+                case .waiting, .retrying, .failed: break
+                }
+                if item.failure == nil { rest.remove(item.write.id) }
+            }
+            // Every failure has been compared and told of.
+            guard rest.isAtRest else { return false }
+            var next = queue
+            guard next.takeSendable(at: outbox.timebase.now).isEmpty else { return false }
+            let fetches = Self.fetches(outbox)
+            guard fetches.count == count, fetches.allSatisfy({ $0.isFetching || $0.isIdle }) else { return false }
+            return fetches.count { $0.isFetching } == calls.count { $0.request.method == .find } + clock.sleepers
+        }
+        return await holds(within: .seconds(20)) { [pulse] in try await pulse.wait(until: isSettled) }
+    }
+
+    /// Grows with everything that happens in the app.
+    var beat: Int { pulse.current }
+
+    /// Returns whether something happens after a beat, within a time that is long for a task that is about to run.
+    func moves(past beat: Int) async -> Bool { await holds(within: .seconds(5)) { [pulse] in try await pulse.wait(past: beat) } }
+
+    private func holds(within limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask { (try? await body()) != nil }
+            group.addTask { (try? await ContinuousClock().sleep(for: limit)) == nil }
+            let first = await group.next() ?? false
+            group.cancelAll()
+            return first
+        }
+    }
+
+    /// Ends all delays.
+    func wakeAll() {
+        clock.wakeAll()
+        outbox.retryNow()
+    }
+
+    /// Writes the results that have changed.
+    func keep() async { await app.localStore?.write(app.diagnostics) }
+
+    /// Kills the process: what it does from now on reaches neither the server nor the disk.
+    /// - Returns: The disk as it was.
+    func kill() async throws -> URL {
+        let disk = folder.deletingLastPathComponent().appending(path: UUID().uuidString, directoryHint: .isDirectory)
+        try FileManager.default.copyItem(at: folder, to: disk)
+        held.cut(isDead: true)
+        for reader in readers { await reader.stop() }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+        await outbox.close()
+        try FileManager.default.removeItem(at: folder)
+        return disk
+    }
+}

@@ -1,0 +1,58 @@
+import FeathersSupport
+
+/// What a local-first history has done and found.
+final class LocalReport: Sendable {
+    struct Counts: Sendable {
+        var steps: [LocalStep: Int] = [:]
+        var checks = 0
+        /// Looks at a query whose next result was on its way.
+        var skipped = 0
+        var exactRows = 0
+        var looseRows = 0
+
+        mutating func add(_ other: Counts) {
+            steps.merge(other.steps, uniquingKeysWith: +)
+            checks += other.checks
+            skipped += other.skipped
+            exactRows += other.exactRows
+            looseRows += other.looseRows
+        }
+    }
+
+    private struct State {
+        var counts = Counts()
+        var trace = ["begin"]
+        var violations: [String] = []
+    }
+
+    private let title: String
+    private let state = Locked(State())
+
+    init(_ title: String) { self.title = title }
+
+    var counts: Counts { state.withLock { $0.counts } }
+    var violations: [String] { state.withLock { $0.violations } }
+
+    func begin(_ step: LocalStep) {
+        state.withLock { state in
+            state.counts.steps[step, default: 0] += 1
+            state.trace.append(step.rawValue)
+        }
+    }
+
+    /// Adds to the last step what was chosen.
+    func note(_ detail: String) { state.withLock { $0.trace[$0.trace.count - 1] += " \(detail)" } }
+    func check() { state.withLock { $0.counts.checks += 1 } }
+    func skip() { state.withLock { $0.counts.skipped += 1 } }
+    func count(rows: Int, loose: Int) { state.withLock { ($0.counts.exactRows, $0.counts.looseRows) = (rows, loose) } }
+
+    func violate(_ laws: [String]) { for law in laws { violate(law) } }
+
+    func violate(_ law: String) {
+        state.withLock { state in
+            state.violations.append(
+                "\(title), step \(state.trace.count - 1): \(law)\n    \(state.trace[0])\n    \(state.trace.suffix(60).joined(separator: "\n    "))"
+            )
+        }
+    }
+}

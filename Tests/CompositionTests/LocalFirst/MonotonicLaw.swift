@@ -1,0 +1,74 @@
+import FeathersCore
+import Foundation
+
+@testable import FeathersSync
+
+/// A value of this app's that is shown goes back only if the write was refused or given up: neither an answer, nor an event, nor a fetch, nor a restart
+/// shows an older state of the record.
+///
+/// Every write has a mark of its own, so that a row says whose value it shows.
+struct MonotonicLaw {
+    /// The marks of this app's writes, and the writes that carry them.
+    private var own: [Int64: OutboxWrite.ID] = [:]
+    private var dropped: Set<OutboxWrite.ID> = []
+    /// The removals of this app.
+    private var removals: [OutboxWrite.ID: String] = [:]
+    /// The last mark shown of each row that shows a write of this app's.
+    private var shown: [String: Int64] = [:]
+    /// The rows whose creation was refused or given up, with all later writes to them.
+    private var droppedRows: Set<String> = []
+
+    mutating func queued(_ mark: Int64, in write: OutboxWrite, _ method: ServiceMethod) {
+        if method == .remove {
+            removals[write.id] = write.recordID?.description ?? ""
+            return
+        }
+        // A patch may be part of an earlier write now, whose mark is gone with its value.
+        own = own.filter { $0.value != write.id }
+        own[mark] = write.id
+    }
+
+    /// Records that a write was refused, given up, or replaced.
+    mutating func dropped(_ write: OutboxWrite) {
+        dropped.insert(write.id)
+        if write.method == .create { droppedRows.insert(write.provisionalKey()) }
+    }
+
+    /// Returns how a snapshot breaks the law.
+    /// - Parameters:
+    ///   - isWhole: Whether the query shows every record.
+    ///   - loose: The keys of records that the client cannot recognize as those it creates.
+    mutating func check(
+        _ snapshot: LiveSnapshot<JSONValue>, _ server: LocalServer, isWhole: Bool, loose: Set<String>
+    ) -> [String] {
+        let ids = Dictionary(server.made.map { ($0.key, "\($0.value)") }) { first, _ in first }
+        var violations: [String] = []
+        var rows: [String: Int64] = [:]
+        for record in snapshot.records {
+            let key = record["id"].flatMap { ServiceID($0) }?.description ?? ""
+            rows[ids[key] ?? key] = record["mark"]?.integer
+        }
+        for (key, last) in shown {
+            let name = ids[key] ?? key
+            guard !loose.contains(name), let write = own[last], !dropped.contains(write), !droppedRows.contains(key) else { continue }
+            let before = server.taken[last] ?? .max
+            if let mark = rows[name] {
+                // A pending write comes after everything that the server has taken.
+                if mark != last, server.taken[mark] ?? .max < before { violations.append("\(name) goes back from \(last) to \(mark)") }
+            } else if isWhole, snapshot.source != .kept(since: .distantPast), !isRemoved(name, since: before, server) {
+                violations.append("\(name), which showed \(last), is gone")
+            }
+        }
+        shown = rows.filter { own[$0.value] != nil && !loose.contains($0.key) }
+        return violations
+    }
+
+    /// Whether this app or another one has removed a record.
+    private func isRemoved(_ name: String, since position: Int, _ server: LocalServer) -> Bool {
+        if removals.contains(where: { name == ids($0.value, server) }) { return true }
+        guard let id = Int64(name) else { return false }
+        return server.versions[id]?.contains { $0.record == nil } ?? false
+    }
+
+    private func ids(_ key: String, _ server: LocalServer) -> String { server.made[key].map { "\($0)" } ?? key }
+}

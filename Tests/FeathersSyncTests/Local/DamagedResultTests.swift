@@ -1,0 +1,44 @@
+import FeathersCore
+import Foundation
+import Testing
+
+@testable import FeathersSync
+
+@Suite("Kept results that were cut off or damaged")
+struct DamagedResultTests {
+    private static let key = KeptResultKey(identity: Identity("alice"), path: "notes", text: "{}")
+
+    private static func bytes() throws -> [UInt8] {
+        let plan = try LiveQueryPlan(.sorted(by: "id"), id: "id")
+        var view = LiveView(plan)
+        let began = view.fetchBegan()
+        let records: [JSONValue] = (1...20).map { ["id": .integer($0), "text": "text \($0)"] }
+        try view.fetched(Paginated(data: records, total: 20), asked: began.asked, at: began.tick)
+        let state = LiveFeed.State(view: view, sender: RequestSender(Identity("alice")))
+        return try #require(KeptResult(state, for: key)).bytes(of: key)
+    }
+
+    @Test("are read whole or not at all, wherever they end and whichever byte has changed")
+    func damaged() throws {
+        let whole = try Self.bytes()
+        #expect(try KeptResult(whole, of: Self.key).page.data.count == 20)
+        for length in whole.indices { #expect(throws: (any Error).self) { try KeptResult(Array(whole[..<length]), of: Self.key) } }
+        for index in whole.indices {
+            var bytes = whole
+            bytes[index] ^= 0x10
+            #expect(throws: (any Error).self, "byte \(index)") { try KeptResult(bytes, of: Self.key) }
+        }
+        #expect(throws: (any Error).self) { try KeptResult(whole + [0], of: Self.key) }
+    }
+
+    @Test("are those of one user and query")
+    func others() throws {
+        let whole = try Self.bytes()
+        for other in [
+            KeptResultKey(identity: Identity("bob"), path: "notes", text: "{}"), KeptResultKey(identity: nil, path: "notes", text: "{}"),
+            KeptResultKey(identity: Identity("alice"), path: "other", text: "{}"),
+        ] {
+            #expect(throws: KeptResult.Failure.otherQuery) { try KeptResult(whole, of: other) }
+        }
+    }
+}
