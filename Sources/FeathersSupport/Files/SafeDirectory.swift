@@ -7,7 +7,7 @@ import Foundation
 /// appears completely or not at all.
 ///
 /// All methods may wait for the disk. Call them on a ``DiskExecutor``. Only reading a small file is faster in place.
-package final class SafeDirectory: Sendable {
+package final class SafeDirectory: FileReplacing {
     /// The metadata of a file.
     package struct FileInfo: Sendable {
         package let name: String
@@ -115,24 +115,6 @@ package final class SafeDirectory: Sendable {
         return try OpenFile(file, path: path(name), isChangedInPlace: true)
     }
 
-    /// Replaces a file atomically: a reader, or a crash, finds either the complete old file or the complete new one.
-    /// - Parameters:
-    ///   - draft: the name that the new file is first written to. Nothing else may use this name at the same time.
-    ///   - isDurable: whether to wait until the new file survives a power failure. If not, readers may briefly find no file.
-    package func replace(_ name: String, with bytes: [UInt8], draft: String, isDurable: Bool = true) throws {
-        do {
-            let file = try create(draft)
-            try file.write(bytes, at: 0)
-            // Some file systems flush a file before it replaces another (ext4's `auto_da_alloc`), which takes a thousand times as long.
-            if isDurable { try file.synchronize() } else { try remove(name) }
-            try rename(draft, to: name)
-        } catch {
-            _ = try? remove(draft)
-            throw error
-        }
-        if isDurable { try synchronize() }
-    }
-
     package func rename(_ name: String, to newName: String) throws {
         guard renameat(descriptor, name, descriptor, newName) == 0 else { throw FileFailure.last(path(newName)) }
     }
@@ -145,6 +127,10 @@ package final class SafeDirectory: Sendable {
         guard errno == ENOENT else { throw FileFailure.last(path(name)) }
         return false
     }
+
+    package func write(_ bytes: [UInt8], to file: OpenFile) throws { try file.write(bytes, at: 0) }
+    package func synchronize(_ file: OpenFile) throws { try file.synchronize() }
+    package func discard(_ name: String) throws { try remove(name) }
 
     /// Returns the files with a suffix. Directories and files of other users, who can add files to a sticky directory, are excluded.
     package func files(withSuffix suffix: String) throws -> [FileInfo] {

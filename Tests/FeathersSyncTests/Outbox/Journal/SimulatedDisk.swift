@@ -54,6 +54,17 @@ final class SimulatedDisk: JournalDisk {
         return SimulatedDisk(State(files: files, names: names, durableNames: names))
     }
 
+    /// The disk as it is found after a power failure that came in the middle of every write that was not synchronized.
+    func afterTornWrites() -> SimulatedDisk {
+        let state = state.withLock { $0 }
+        let files = state.files.mapValues { file in
+            let length = file.durable.count + max(file.bytes.count - file.durable.count, 0) / 2
+            let bytes = Array(file.bytes.prefix(length))
+            return Contents(bytes: bytes, durable: bytes)
+        }
+        return SimulatedDisk(State(files: files, names: state.names, durableNames: state.names))
+    }
+
     fileprivate func call<Result: Sendable>(_ body: (inout State) throws -> Result) throws -> Result {
         try state.withLock { state in
             guard state.callsLeft > 0 else { throw JournalDiskError(description: "the power is off") }
@@ -81,14 +92,14 @@ final class SimulatedDisk: JournalDisk {
             let number = state.files.count
             state.files[number] = Contents()
             state.names[name] = number
-            return File(disk: self, number: number)
+            return SimulatedFile(disk: self, number: number)
         }
     }
 
     func open(_ name: String) throws -> any JournalFile {
         try call { state in
             guard let number = state.names[name] else { throw JournalDiskError(description: "no such file") }
-            return File(disk: self, number: number)
+            return SimulatedFile(disk: self, number: number)
         }
     }
 
@@ -104,7 +115,7 @@ final class SimulatedDisk: JournalDisk {
         try call { $0.durableNames = $0.names }
     }
 
-    private struct File: JournalFile {
+    private struct SimulatedFile: JournalFile {
         let disk: SimulatedDisk
         let number: Int
 
@@ -135,4 +146,10 @@ final class SimulatedDisk: JournalDisk {
             }
         }
     }
+}
+
+extension SimulatedDisk: FileReplacing {
+    func write(_ bytes: [UInt8], to file: any JournalFile) throws { try file.write(bytes, at: 0) }
+    func synchronize(_ file: any JournalFile) throws { try file.synchronize() }
+    func discard(_ name: String) throws { try remove(name) }
 }

@@ -1,0 +1,107 @@
+import FeathersCore
+import FeathersSupport
+import Foundation
+import Testing
+
+@testable import FeathersSync
+
+/// A process that queues writes, has them executed and keeps its result, on a disk that loses power at every call.
+@Suite("Local data on a disk that loses power", .timeLimit(.minutes(5)))
+struct PowerFailureTests {
+    enum Loss: CaseIterable {
+        /// What was not synchronized is lost, is there, or is there by half.
+        case lost, kept, torn
+    }
+
+    /// What a process has been told before the power failed.
+    private struct Told {
+        /// The texts of the records that were accepted.
+        var accepted: [String] = []
+        /// The numbers of records of the results that were being written or had been.
+        var began = 0
+        var kept: Int?
+    }
+
+    private static let key = KeptResultKey(identity: nil, path: "records", text: "{}")
+    private static let sender = RequestSender(nil)
+    private static let file = "records.result"
+
+    /// Runs a process until its disk fails.
+    private static func run(on disk: SimulatedDisk) -> Told {
+        var told = Told()
+        do {
+            var journal = try Journal(on: disk, name: "outbox", path: "/outbox", limits: Journal.Limits())
+            var view = try view()
+            let began = view.fetchBegan()
+            try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+            for number in 1...12 {
+                let id = UUID()
+                let data: JSONValue = ["id": .string("r\(number)"), "text": .string(String(repeating: "x", count: 100 * number))]
+                let write = OutboxWrite(
+                    id: id, key: id, path: "records", method: .create, recordID: nil, data: data, query: Query(), route: [:],
+                    date: Date(), identity: nil, lane: "r\(number)")
+                try journal.append([Journal.entry(.added(write), path: "/outbox")])
+                told.accepted.append("r\(number)")
+                view.apply(.queued(write, number: number))
+                // The last ones are not executed.
+                if number <= 9 {
+                    try journal.append([Journal.entry(.begun(id), path: "/outbox")])
+                    view.apply(.changed(write, nil, isSending: true))
+                    let result = ExecutedResult(result: data, identity: nil, date: Date())
+                    try journal.append([Journal.entry(.ended(id, executed: result), path: "/outbox")])
+                    view.apply(.executed(id, ServerResult(value: data, sender: sender)))
+                }
+                guard number % 3 == 0 else { continue }
+                let result = try #require(KeptResult(LiveFeed.State(view: view, sender: sender), for: key))
+                told.began = result.page.data.count
+                try disk.replace(file, with: result.bytes(of: key), draft: "\(file).new")
+                told.kept = result.page.data.count
+            }
+        } catch {}
+        return told
+    }
+
+    private static func view() throws -> LiveView { LiveView(try LiveQueryPlan(.sorted(by: "id"), id: "id")) }
+
+    @Test("shows every accepted write and a complete earlier result after a failure at any call", arguments: Loss.allCases)
+    func anyCall(_ loss: Loss) throws {
+        let whole = SimulatedDisk()
+        #expect(Self.run(on: whole).accepted.count == 12)
+        let calls = whole.state.withLock { $0.calls }
+        #expect(calls > 80)
+        for lastCall in 0..<calls {
+            let disk = SimulatedDisk()
+            disk.state.withLock { $0.callsLeft = lastCall }
+            let told = Self.run(on: disk)
+            let found =
+                switch loss {
+                case .lost: disk.afterPowerFailure(keepsWrites: false)
+                case .kept: disk.afterPowerFailure(keepsWrites: true)
+                case .torn: disk.afterTornWrites()
+                }
+            let journal = try Journal(on: found, name: "outbox", path: "/outbox", limits: Journal.Limits()).contents
+            var queue = OutboxQueue(limit: 1, retry: OutboxRetry())
+            for stored in journal.inOrder { queue.restore(stored, isKeyed: true) }
+            var view = try Self.view()
+            view.showsWithoutBase = true
+            view.replaceWrites(queue.own)
+            let bytes = try found.read(Self.file)
+            #expect(bytes != nil || told.kept == nil, "after \(lastCall) calls")
+            var shown: Set<String> = []
+            if let bytes {
+                let result = try KeptResult(bytes, of: Self.key)
+                let count = result.page.data.count
+                #expect(count == told.kept || count == told.began, "after \(lastCall) calls")
+                #expect(result.page.data.map { $0["id"] } == Array(told.accepted.map { JSONValue.string($0) }.prefix(count)))
+                try view.restored(result.page, isComplete: result.isComplete, since: result.date)
+                for write in journal.executed.missing(at: "records", nil, since: result.date) { view.restored(write) }
+            } else {
+                // Without a result, executed writes are the server's to show.
+                shown.formUnion(journal.executed.recent.compactMap { $0.result.result["id"]?.string })
+            }
+            shown.formUnion(view.visible.compactMap { $0.record["id"]?.string })
+            #expect(shown.isSuperset(of: told.accepted), "after \(lastCall) calls")
+            #expect(shown.count <= told.accepted.count + 1)
+        }
+    }
+}
