@@ -366,6 +366,9 @@ final class LocalHistory {
             let read = process.readers[index].takeNew()
             let name = "\(oracles[index].query.json)"
             if let failure = read.failure { all.append("\(name) ended with \(failure)") }
+            for entry in entries where entry.write.method == .create {
+                laws[index].writes[entry.write.key.text] = entry.write.provisionalKey()
+            }
             for snapshot in read.new {
                 shown[index] = snapshot
                 if snapshot.source == .server { oracles[index].isChanged = true }

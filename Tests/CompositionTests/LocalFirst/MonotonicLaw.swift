@@ -11,6 +11,9 @@ struct MonotonicLaw {
     /// The marks of this app's writes, and the writes that carry them.
     private var own: [Int64: OutboxWrite.ID] = [:]
     private var dropped: Set<OutboxWrite.ID> = []
+    /// The provisional ids of writes by the keys that they have been given since.
+    var writes: [String: String] = [:]
+    private var ids: [String: String] = [:]
     /// The removals of this app.
     private var removals: [OutboxWrite.ID: String] = [:]
     /// The last mark shown of each row that shows a write of this app's.
@@ -41,7 +44,8 @@ struct MonotonicLaw {
     mutating func check(
         _ snapshot: LiveSnapshot<JSONValue>, _ server: LocalServer, isWhole: Bool, loose: Set<String>
     ) -> [String] {
-        let ids = Dictionary(server.made.map { ($0.key, "\($0.value)") }) { first, _ in first }
+        for (key, id) in server.made { ids[writes[key] ?? key] = "\(id)" }
+        let gone = Set(droppedRows.map { ids[$0] ?? $0 })
         var violations: [String] = []
         var rows: [String: Int64] = [:]
         for record in snapshot.records {
@@ -50,7 +54,7 @@ struct MonotonicLaw {
         }
         for (key, last) in shown {
             let name = ids[key] ?? key
-            guard !loose.contains(name), let write = own[last], !dropped.contains(write), !droppedRows.contains(key) else { continue }
+            guard !loose.contains(name), let write = own[last], !dropped.contains(write), !gone.contains(name) else { continue }
             let before = server.taken[last] ?? .max
             if let mark = rows[name] {
                 // A pending write comes after everything that the server has taken.
@@ -65,10 +69,8 @@ struct MonotonicLaw {
 
     /// Whether this app or another one has removed a record.
     private func isRemoved(_ name: String, since position: Int, _ server: LocalServer) -> Bool {
-        if removals.contains(where: { name == ids($0.value, server) }) { return true }
+        if removals.contains(where: { name == ids[$0.value] ?? $0.value }) { return true }
         guard let id = Int64(name) else { return false }
         return server.versions[id]?.contains { $0.record == nil } ?? false
     }
-
-    private func ids(_ key: String, _ server: LocalServer) -> String { server.made[key].map { "\($0)" } ?? key }
 }
