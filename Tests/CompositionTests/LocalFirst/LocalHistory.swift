@@ -324,7 +324,7 @@ final class LocalHistory {
         for (index, snapshot) in shown.enumerated() {
             let query = oracles[index].query
             let expected = try server.find(query, as: user)
-            let records = snapshot?.records ?? []
+            let records = snapshot.map { Array($0.records) } ?? []
             let isEqual =
                 query.json["$sort"] == nil
                 ? Set(records) == Set(expected) && records.count == expected.count : records == expected

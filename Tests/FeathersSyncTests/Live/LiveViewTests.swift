@@ -87,7 +87,7 @@ struct LiveViewTests {
         view.replaceWrites(queue.own)
         try view.restored(Paginated(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2]]), isComplete: true, since: Date())
         #expect(Self.ids(view) == ["1", "2"])
-        #expect(view.states.values.map { $0 } == [.pending])
+        #expect(Self.states(view) == [.pending])
     }
 
     @Test("shows the server's record of a creation whose events have been overtaken")

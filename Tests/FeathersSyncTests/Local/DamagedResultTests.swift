@@ -14,8 +14,8 @@ struct DamagedResultTests {
         let began = view.fetchBegan()
         let records: [JSONValue] = (1...20).map { ["id": .integer($0), "text": "text \($0)"] }
         try view.fetched(Paginated(data: records, total: 20), asked: began.asked, at: began.tick)
-        let state = LiveFeed.State(view: view, sender: RequestSender(Identity("alice")))
-        return try #require(KeptResult(state, for: key)).bytes(of: key)
+        let feed = LiveFeed(view, as: RequestSender(Identity("alice")))
+        return try #require(KeptResult(feed, for: key)).bytes(of: key)
     }
 
     @Test("are read whole or not at all, wherever they end and whichever byte has changed")
@@ -40,5 +40,13 @@ struct DamagedResultTests {
         ] {
             #expect(throws: KeptResult.Failure.otherQuery) { try KeptResult(whole, of: other) }
         }
+    }
+}
+
+extension LiveFeed {
+    /// A feed whose view was fetched for a sender.
+    convenience init(_ view: LiveView, as sender: RequestSender) {
+        self.init(FeathersApp().service("notes").reading(), view)
+        withState { $0.sender = sender }
     }
 }

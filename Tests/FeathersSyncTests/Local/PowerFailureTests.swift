@@ -52,7 +52,7 @@ struct PowerFailureTests {
                     view.apply(.executed(id, ServerResult(value: data, sender: sender)))
                 }
                 guard number % 3 == 0 else { continue }
-                let result = try #require(KeptResult(LiveFeed.State(view: view, sender: sender), for: key))
+                let result = try #require(KeptResult(LiveFeed(view, as: sender), for: key))
                 told.began = result.page.data.count
                 try disk.replace(file, with: result.bytes(of: key), draft: "\(file).new")
                 told.kept = result.page.data.count
