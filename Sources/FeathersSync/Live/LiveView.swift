@@ -26,6 +26,9 @@ struct LiveView: Sendable {
     /// The same, by the key before.
     private var assigned: [String: String] = [:]
 
+    /// How often an executed write is applied again. If other events keep coming instead of its own, the server does not send that.
+    private static let mostRestorations = 8
+
     let confirmedOnly: Bool
     private let route: [String: String]
     private(set) var writes: [LiveWrite] = []
@@ -92,12 +95,20 @@ extension LiveView {
         rebuild()
     }
 
-    /// Adds the result of an executed write to a result from disk that may lack it.
+    /// Adds the result of an executed write to a result from disk that may lack it. Without one, the records of the write are shown until the first
+    /// fetch.
     mutating func restored(_ executed: ExecutedWrite) {
-        guard isKnown, let name = EventName(endOf: executed.write.method), executed.write.route == route else { return }
+        guard let name = EventName(endOf: executed.write.method), executed.write.route == route else { return }
         var write = LiveWrite(executed.write, number: 0, id: id)
-        for (key, record) in write.records(in: executed.result.result, id: id) ?? [:] where base[key]?.record != record {
-            _ = base.received(ServiceEvent(path: executed.write.path, name: name, data: record), isRepeated: true)
+        guard let records = write.records(in: executed.result.result, id: id) else { return }
+        if isKnown {
+            for (key, record) in records where base[key]?.record != record {
+                _ = base.received(ServiceEvent(path: executed.write.path, name: name, data: record), isRepeated: true)
+            }
+        } else {
+            // Its events were sent to the earlier process.
+            (write.results, write.isRestored, write.restorations) = (records, true, Self.mostRestorations)
+            writes.insert(write, at: writes.firstIndex { $0.number > 0 } ?? writes.count)
         }
         rebuild()
     }
@@ -177,9 +188,17 @@ extension LiveView {
             if log?.count ?? 0 < 1000 { log?.append(event) } else { (log, missedDuringFetch) = ([], true) }
         }
         if isEcho(event, key) { return }
-        for index in writes.indices where writes[index].isSending && writes[index].concerns(key) {
-            writes[index].isTouched = true
-            if writes[index].seen.count < 8 { writes[index].seen.append(event.data) }
+        for index in writes.indices where writes[index].isSending {
+            if writes[index].concerns(key) {
+                writes[index].isTouched = true
+                if writes[index].seen.count < 8 { writes[index].seen.append(event.data) }
+            } else if event.name != .created, writes[index].write.method == .create {
+                if writes[index].overtaken.count < 1000 {
+                    writes[index].overtaken[key] = event.name == .removed
+                } else {
+                    writes[index].isTouched = true
+                }
+            }
         }
         // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied.
         let record = event.name == .removed ? nil : event.data
@@ -275,7 +294,7 @@ extension LiveView {
             writes[index].failure = failure
             // Whatever came of an attempt, events may still show it.
             if isSending, !writes[index].isSending {
-                (writes[index].isSending, writes[index].isTouched, writes[index].seen) = (true, false, [])
+                (writes[index].isSending, writes[index].isTouched, writes[index].seen, writes[index].overtaken) = (true, false, [], [:])
             }
             guard old.write != write || (old.failure == nil) != (failure == nil) else { return }
             refresh(old.keys + writes[index].keys)
@@ -308,6 +327,7 @@ extension LiveView {
         write.results = records ?? [:]
         var keys = old.map(\.key) + write.keys
         let shown = shownRows(of: keys)
+        if write.targets.contains(where: { write.overtaken[$0.key] != nil }) { write.isTouched = true }
         var isAdopted = false
         for (before, now) in zip(old, write.targets) where before.key != now.key {
             rename(before.firstKey, to: now.key)
@@ -327,6 +347,9 @@ extension LiveView {
                 }
             }
             expectEcho(of: write)
+        } else if write.targets.allSatisfy({ write.overtaken[$0.key] == true }) {
+            // What it has created is gone already.
+            settled = settle(before: write.number, write.keys)
         } else if write.targets.allSatisfy({ target in write.results?[target.key].map(write.seen.contains) ?? false }) {
             // Its event has arrived, so the base shows the same or something newer.
             settled = settle(before: write.number, write.keys)
@@ -342,9 +365,9 @@ extension LiveView {
         if isAdopted { rebuild() } else { refresh(keys, replacing: shown) }
     }
 
-    /// Waits for the events of an executed write. If other events keep coming instead, the server does not send them.
+    /// Waits for the events of an executed write.
     private mutating func expectEcho(of write: LiveWrite) {
-        guard write.restorations < 8 else { return }
+        guard write.restorations < Self.mostRestorations else { return }
         if echoes.count >= 1000 { echoes = [:] }
         for key in write.keys { echoes[key, default: []].append(write) }
     }
