@@ -44,6 +44,7 @@ struct LiveView: Sendable {
     /// Events since the current fetch began; nil if none is in flight. They are applied to its result too.
     private var log: [ServiceEvent]?
     private var missedDuringFetch = false
+    private var fetchBeganAt = 0
     /// Whether the last fetch tried to make up for hidden records.
     private var hasRefilled = false
 
@@ -117,7 +118,7 @@ extension LiveView {
     /// - Returns: The request, the number of records it asks for, and the time of the fetch for ``fetched(_:asked:at:)``.
     mutating func fetchBegan() -> (request: Query, asked: Int, tick: Int) {
         tick += 1
-        (log, missedDuringFetch) = ([], false)
+        (log, missedDuringFetch, fetchBeganAt) = ([], false, tick)
         let hidden = hiddenCount
         let asked = base.plan.limit.map { $0 + base.plan.headroom + hidden } ?? .max
         return (base.plan.request(hiding: hidden), asked, tick)
@@ -175,6 +176,8 @@ extension LiveView {
     /// Clears everything that belongs to a user.
     mutating func clear() {
         base.clear()
+        // Pending writes are replaced by the outbox; what the server has answered to the others belongs to the user.
+        writes.removeAll { $0.results != nil }
         (echoes, aliases, assigned, log, isKnown, showsWithoutBase) = ([:], [:], [:], nil, false, false)
         source = .kept(since: .distantPast)
         rebuild()
@@ -183,11 +186,13 @@ extension LiveView {
     /// Applies an event of the service.
     mutating func received(_ event: ServiceEvent) {
         guard let key = base.plan.key(of: event.data) else { return }
-        if log != nil {
+        let echo = takeEcho(event, key)
+        // The fetch includes what was executed before it began, and maybe what has happened to the record since.
+        if log != nil, echo.map({ $0.executedAt > fetchBeganAt }) ?? true {
             // A fetch that is outrun by so many events is repeated.
             if log?.count ?? 0 < 1000 { log?.append(event) } else { (log, missedDuringFetch) = ([], true) }
         }
-        if isEcho(event, key) { return }
+        guard echo == nil else { return }
         for index in writes.indices where writes[index].isSending {
             if writes[index].concerns(key) {
                 writes[index].isTouched = true
@@ -217,16 +222,16 @@ extension LiveView {
         }
     }
 
-    /// Returns whether an event is the one that an executed write was expected to cause.
-    private mutating func isEcho(_ event: ServiceEvent, _ key: String) -> Bool {
+    /// Returns the executed write that was expected to cause an event. Such an event changes nothing.
+    private mutating func takeEcho(_ event: ServiceEvent, _ key: String) -> LiveWrite? {
         guard let expected = echoes[key], let index = expected.lastIndex(where: { $0.caused(event, key: key) })
-        else { return false }
+        else { return nil }
         let rest = Array(expected[(index + 1)...])
         echoes[key] = rest.isEmpty ? nil : rest
         // Without an order, records are in the order of their events, which may not be the order of the responses.
         let shown = shownRows(of: [key])
         if event.name == .created, !expected[index].isPlaced, base.moveToEnd(key), rows != nil { refresh([key], replacing: shown) }
-        return true
+        return expected[index]
     }
 
     private func isShown(_ write: LiveWrite) -> Bool {
@@ -354,6 +359,8 @@ extension LiveView {
             // Its event has arrived, so the base shows the same or something newer.
             settled = settle(before: write.number, write.keys)
         } else if isShown(write) {
+            // A fetch has shown the place too.
+            write.isPlaced = write.keys.allSatisfy { base[$0] != nil }
             settled = settle(before: write.number, write.keys)
             for earlier in settled { expectEcho(of: earlier) }
             expectEcho(of: write)
