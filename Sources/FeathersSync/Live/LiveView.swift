@@ -186,6 +186,8 @@ extension LiveView {
     /// Applies an event of the service.
     mutating func received(_ event: ServiceEvent) {
         guard let key = base.plan.key(of: event.data) else { return }
+        // The app's own events can overtake each other. A creation after a change of the same record is older than what is known.
+        if event.name == .created, writes.contains(where: { $0.isSending && $0.overtaken[key] != nil }) { return missedEvents() }
         let echo = takeEcho(event, key)
         // The fetch includes what was executed before it began, and maybe what has happened to the record since.
         if log != nil, echo.map({ $0.executedAt > fetchBeganAt }) ?? true {
@@ -197,12 +199,8 @@ extension LiveView {
             if writes[index].concerns(key) {
                 writes[index].isTouched = true
                 if writes[index].seen.count < 8 { writes[index].seen.append(event.data) }
-            } else if event.name != .created, writes[index].write.method == .create {
-                if writes[index].overtaken.count < 1000 {
-                    writes[index].overtaken[key] = event.name == .removed
-                } else {
-                    writes[index].isTouched = true
-                }
+            } else if event.name != .created {
+                writes[index].overtake(key, isRemoved: event.name == .removed)
             }
         }
         // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied.
@@ -299,7 +297,7 @@ extension LiveView {
             writes[index].failure = failure
             // Whatever came of an attempt, events may still show it.
             if isSending, !writes[index].isSending {
-                (writes[index].isSending, writes[index].isTouched, writes[index].seen, writes[index].overtaken) = (true, false, [], [:])
+                writes[index].sent()
             }
             guard old.write != write || (old.failure == nil) != (failure == nil) else { return }
             refresh(old.keys + writes[index].keys)

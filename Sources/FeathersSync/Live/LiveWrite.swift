@@ -29,7 +29,7 @@ struct LiveWrite: Sendable {
     var isTouched = false
     /// The records that events have changed or removed since the write was sent, and which of them are gone. One of them may turn out to be the record
     /// that the write creates, with an event that has overtaken the result.
-    var overtaken: [String: Bool] = [:]
+    private(set) var overtaken: [String: Bool] = [:]
     /// Whether the write was executed for an earlier process, and there is no record to apply it to.
     var isRestored = false
     /// Whether a fetch has shown the place of a created record.
@@ -63,6 +63,15 @@ struct LiveWrite: Sendable {
     var keys: [String] { targets.map(\.key) }
 
     func concerns(_ key: String) -> Bool { targets.contains { $0.key == key } }
+
+    /// Records that an attempt begins. Only later events tell what has come of it.
+    mutating func sent() { (isSending, isTouched, seen, overtaken) = (true, false, [], [:]) }
+
+    /// Records that a record has changed or is gone, which may be one that the write creates.
+    mutating func overtake(_ key: String, isRemoved: Bool) {
+        guard write.method == .create else { return }
+        if overtaken.count < 1000 { overtaken[key] = isRemoved } else { isTouched = true }
+    }
 
     /// Whether the write changes what is shown. A refused one no longer does, except for a record that exists nowhere else.
     func isEffective(confirmedOnly: Bool) -> Bool {
