@@ -129,18 +129,19 @@ extension LiveView {
         let old = base
         try base.fetched(page, asked: asked)
         for event in log ?? [] { _ = base.received(event, isRepeated: true) }
+        let logged = Set((log ?? []).compactMap { base.plan.key(of: $0.data) })
         if missedDuringFetch { base.missedEvents() }
-        for key in echoes.keys where base[key] != nil {
-            for index in echoes[key, default: []].indices { echoes[key]?[index].isPlaced = true }
-        }
         (log, missedDuringFetch, hasRefilled) = (nil, false, true)
         (isKnown, source) = (true, .server)
         // The response includes every write whose result arrived before the request was sent. Older events may still follow.
         for write in writes where write.results != nil && write.executedAt < begin { expectEcho(of: write) }
         writes.removeAll { $0.results != nil && $0.executedAt < begin }
-        // It may lack those that were executed while it was on its way.
-        for expected in echoes.values {
-            let first = expected.firstIndex { $0.executedAt > begin && !isShown($0) }
+        for key in echoes.keys where base[key] != nil {
+            for index in echoes[key, default: []].indices { echoes[key]?[index].isPlaced = true }
+        }
+        // It may lack those that were executed while it was on its way. The events since may be older than any.
+        for (key, expected) in echoes {
+            let first = expected.firstIndex { ($0.executedAt > begin || logged.contains(key)) && !isShown($0) }
             for write in expected[(first ?? expected.count)...] { restore(write) }
         }
         // Events before a gap never arrive.
