@@ -37,6 +37,13 @@ final class LiveFeed: Sendable {
 }
 
 extension LiveFeed.State {
+    /// Sets the user for whom a fetch begins. The gap that reports a change of user may come later, and until then the previous user's records must not
+    /// count as the next one's.
+    mutating func changeSender(to sender: RequestSender) {
+        if let previous = self.sender, previous != sender { view.clear() }
+        self.sender = sender
+    }
+
     /// Applies a change of the outbox.
     mutating func apply(_ change: OutboxChange) {
         // What the server has sent to one user is not shown to another.

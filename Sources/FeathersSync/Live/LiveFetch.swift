@@ -20,7 +20,7 @@ final class LiveFetch: Sendable {
         let sender = source.service.app.currentSender
         feed.withState { state in
             state.fetch = id
-            state.sender = sender
+            state.changeSender(to: sender)
         }
         return LiveFetch(Task { await Self.run(source, feed, id, after: delay) })
     }
@@ -40,7 +40,7 @@ final class LiveFetch: Sendable {
                 let sender = source.service.app.currentSender
                 let began: (request: Query, asked: Int, tick: Int)? = feed.withState { state in
                     guard state.fetch == id else { return nil }
-                    state.sender = sender
+                    state.changeSender(to: sender)
                     return state.view.fetchBegan()
                 }
                 guard let began else { return }
