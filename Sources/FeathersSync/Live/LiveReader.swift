@@ -101,8 +101,12 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         guard let outbox = source.service.app.outbox else { return }
         let executed = outbox.withState { $0.executed }
         feed.withState { state in
-            guard case .kept(let date) = state.view.source else { return }
-            for write in executed.missing(at: source.service.path, sender.identity, since: date) { state.view.restored(write) }
+            // A fetch or a change of user may have been faster.
+            guard case .kept(let date) = state.view.source, sender.isCurrent, state.sender ?? sender == sender else { return }
+            for write in executed.missing(at: source.service.path, sender.identity, since: date) {
+                state.sender = sender
+                state.view.restored(write)
+            }
         }
     }
 
