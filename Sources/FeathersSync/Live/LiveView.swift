@@ -96,20 +96,12 @@ extension LiveView {
         rebuild()
     }
 
-    /// Adds the result of an executed write to a result from disk that may lack it. Without one, the records of the write are shown until the first
-    /// fetch.
+    /// Adds the result of an executed write to a result from disk that may lack it.
     mutating func restored(_ executed: ExecutedWrite) {
-        guard let name = EventName(endOf: executed.write.method), executed.write.route == route else { return }
+        guard isKnown, let name = EventName(endOf: executed.write.method), executed.write.route == route else { return }
         var write = LiveWrite(executed.write, number: 0, id: id)
-        guard let records = write.records(in: executed.result.result, id: id) else { return }
-        if isKnown {
-            for (key, record) in records where base[key]?.record != record {
-                _ = base.received(ServiceEvent(path: executed.write.path, name: name, data: record), isRepeated: true)
-            }
-        } else {
-            // Its events were sent to the earlier process.
-            (write.results, write.isRestored, write.restorations) = (records, true, Self.mostRestorations)
-            writes.insert(write, at: writes.firstIndex { $0.number > 0 } ?? writes.count)
+        for (key, record) in write.records(in: executed.result.result, id: id) ?? [:] where base[key]?.record != record {
+            _ = base.received(ServiceEvent(path: executed.write.path, name: name, data: record), isRepeated: true)
         }
         rebuild()
     }

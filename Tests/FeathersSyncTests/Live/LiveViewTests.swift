@@ -90,31 +90,6 @@ struct LiveViewTests {
         #expect(Self.states(view) == [.pending])
     }
 
-    @Test("shows what earlier processes have had executed, also without a kept result, until the first fetch")
-    func restoredWithoutBase() throws {
-        var view = LiveView(try LiveQueryPlan(.sorted(by: "rank"), id: "id"))
-        view.replaceWrites([])
-        func restore(_ write: OutboxWrite, _ record: JSONValue) {
-            view.restored(ExecutedWrite(write: write, result: ExecutedResult(result: record, identity: nil, date: Date())))
-        }
-        restore(Self.write(.create, nil, ["rank": 2]), ["id": 2, "rank": 2])
-        restore(Self.write(.create, nil, ["rank": 3]), ["id": 3, "rank": 3])
-        restore(Self.write(.patch, 2, ["rank": 4]), ["id": 2, "rank": 4])
-        restore(Self.write(.patch, 9, ["rank": 1]), ["id": 9, "rank": 1, "text": "not ours"])
-        restore(Self.write(.remove, 3), ["id": 3, "rank": 3])
-        view.apply(.queued(Self.write(.patch, 9, ["rank": 5]), number: 1))
-        view.showsWithoutBase = true
-        #expect(view.visible.map(\.record) == [["id": 2, "rank": 4], ["id": 9, "rank": 5, "text": "not ours"]])
-        #expect(Self.states(view) == [.pending])
-
-        let began = view.fetchBegan()
-        try view.fetched(Paginated(data: [["id": 2, "rank": 6]]), asked: began.asked, at: began.tick)
-        #expect(view.visible.map(\.record) == [["id": 2, "rank": 6]])
-        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 2, "rank": 7]))
-        #expect(view.visible.map(\.record) == [["id": 2, "rank": 7]])
-        #expect(!view.needsFetch)
-    }
-
     @Test(
         "does not show a created record again that was removed or changed before the answer came",
         arguments: [Query(), .sorted(by: "rank")])
