@@ -56,7 +56,7 @@ public struct HookContext: Sendable {
 
     /// Values that few calls have, in separate storage to keep the context small.
     ///
-    /// Not private, because a context is made by its memberwise initializer: with one written by hand, every call copied its context (measured: a
+    /// Not private, because a context is made by its memberwise initializer: with an initializer of its own, every call copied its context (measured: a
     /// twelfth of a call with three hooks).
     var rare: Rare?
 }
