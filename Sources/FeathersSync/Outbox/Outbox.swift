@@ -22,6 +22,8 @@ public import Foundation
 public final class Outbox: Sendable {
     struct State: Sendable {
         var queue: OutboxQueue
+        /// The app that the outbox is installed in.
+        var app: WeakApp?
         /// The results that callers can await.
         var results: [UUID: Promise<JSONValue>] = [:]
         /// Receives a value when there may be something to send; nil while no sender runs.
@@ -83,7 +85,11 @@ public final class Outbox: Sendable {
     public func close() async { await journal.close() }
 
     /// The current state of the outbox.
-    public var state: OutboxState { OutboxState(contents.withLock { $0.queue }, at: timebase.now) }
+    public var state: OutboxState {
+        let (queue, app) = contents.withLock { ($0.queue, $0.app?.app) }
+        // The app has a new user slightly before the outbox is notified.
+        return OutboxState(queue, of: app.map(\.identity) ?? queue.identity, at: timebase.now)
+    }
 
     /// Returns a stream of the current state and the state after each change. A slow reader gets the newest state only.
     public func stateUpdates() -> AsyncStream<OutboxState> {
@@ -361,6 +367,8 @@ extension FeathersApp {
             throw FeathersError(.conflict, "The app already has an outbox", execution: .neverSent)
         }
         self[InstalledOutbox.self] = outbox
+        let app = weakReference
+        outbox.withState { $0.app = app }
         observeIdentity { identity in
             outbox.change { state in
                 state.queue.identityChanged(to: identity)

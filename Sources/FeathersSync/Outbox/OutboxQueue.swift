@@ -57,7 +57,10 @@ struct OutboxQueue: Sendable {
     var inOrder: [Item] { items.values.sorted { $0.number < $1.number } }
 
     /// The writes that the signed-in user may see, in the order they were queued.
-    var own: [Item] { inOrder.filter { $0.write.belongs(to: identity) } }
+    var own: [Item] { writes(of: identity) }
+
+    /// Returns the writes that a user may see, in the order they were queued.
+    func writes(of identity: Identity?) -> [Item] { inOrder.filter { $0.write.belongs(to: identity) } }
 
     /// Records that a user has signed in or out.
     mutating func identityChanged(to identity: Identity?) {

@@ -1,3 +1,4 @@
+import FeathersCore
 public import Foundation
 
 /// The state of an outbox: its pending writes, and what it waits for.
@@ -21,15 +22,17 @@ public struct OutboxState: Sendable {
     /// The pending writes of the signed-in user, in the order they were queued. The writes of other users wait until they sign in again.
     public let entries: [OutboxEntry]
 
-    /// - Parameter now: The current time on the queue's clock.
-    init(_ queue: OutboxQueue, at now: Duration) {
+    /// - Parameters:
+    ///   - identity: The user who may see the entries.
+    ///   - now: The current time on the queue's clock.
+    init(_ queue: OutboxQueue, of identity: Identity?, at now: Duration) {
         let date = Date()
         let gate = queue.gate
         activity =
             if !gate.isStarted { .stopped } else if !gate.isConnected { .offline } else if gate.needsSignIn { .waitingForSignIn } else {
                 gate.failures > 0 ? .unreachable : .active
             }
-        entries = queue.own.map { item in
+        entries = queue.writes(of: identity).map { item in
             let status: OutboxEntry.Status =
                 switch item.stage {
                 case .waiting: .waiting

@@ -18,7 +18,6 @@ final class History {
     var isOnline = true
     /// Whether a sign-in waits for the connection, or would with the next call.
     var isSigningIn = false
-    private var misplacedBefore: Set<String> = []
     private var seenArrivals = 0
     private var lastMark = 0
 
@@ -108,16 +107,13 @@ final class History {
         for probe in process.probes {
             for violation in probe.state.current.violations { report.violate(violation) }
         }
-        // The outbox is told of a change of user just after the app: what it shows to the wrong one is gone once it has been told, at the next look.
-        guard process.identities.isUpToDate(with: app) else { return }
-        let user = process.user
-        let misplaced = Set(
-            process.outbox.state.entries.compactMap { entry in
-                let claim = entry.write.query.json["claim"]?.string
-                return claim == user || claim == "queued by nobody" ? nil : "the outbox shows \(user) a write of \(claim ?? "unknown")"
-            })
-        for violation in misplaced.intersection(misplacedBefore) { report.violate(violation) }
-        misplacedBefore = misplaced
+        let (sender, entries) = (app.currentSender, process.outbox.state.entries)
+        // Otherwise the user has changed meanwhile.
+        guard sender.isCurrent else { return }
+        let user = sender.identity?.name ?? "nobody"
+        for claim in entries.map({ $0.write.query.json["claim"]?.string ?? "unknown" }) where claim != user && claim != "queued by nobody" {
+            report.violate("the outbox shows \(user) a write of \(claim)")
+        }
     }
 
     // MARK: Calls

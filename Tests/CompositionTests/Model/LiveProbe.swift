@@ -76,9 +76,6 @@ final class IdentityLog: Sendable {
     /// The place of the present identity.
     var position: Int { names.withLock { $0.count - 1 } }
 
-    /// Whether those who are told of changes of user, the outbox before this log, have heard of the present one.
-    func isUpToDate(with app: FeathersApp) -> Bool { names.withLock { $0.last } == app.identity?.name ?? "nobody" }
-
     /// Who has been signed in since then. The log is told just after the app, so what the app says now counts too.
     func identities(since position: Int, in app: FeathersApp) -> Set<String> {
         names.withLock { Set($0[max(position, 0)...]) }.union([app.identity?.name ?? "nobody"])
