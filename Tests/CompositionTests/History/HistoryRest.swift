@@ -24,8 +24,7 @@ extension History {
     /// Looks at live queries at any moment; what they may show is checked when it comes.
     func look() {
         for probe in process.probes where probe.state.current.isOver {
-            // A first fetch may fail, which ends the query.
-            if probe.state.current.snapshots > 0, let failure = probe.state.current.failure {
+            if probe.state.current.hasResult, let failure = probe.state.current.failure {
                 report.violate("a live query ended with \(failure)")
             }
         }

@@ -10,7 +10,8 @@ final class LiveProbe: Sendable {
     struct State: Sendable {
         /// The latest snapshot; nil before the first.
         var records: [JSONValue]?
-        var snapshots = 0
+        /// Whether a snapshot was the server's. Before that, a failed fetch ends the query.
+        var hasResult = false
         var violations: [String] = []
         var failure: (any Error)?
         var isOver = false
@@ -25,18 +26,19 @@ final class LiveProbe: Sendable {
         _ app: FeathersApp, _ path: String, _ query: Query, _ identities: IdentityLog, clock: any Clock<Duration> = ContinuousClock()
     ) {
         (self.path, self.query) = (path, query)
-        let (state, live) = (state, app.service(path).live(query).measured(by: clock))
+        let (state, live) = (state, app.service(path).live(query).measured(by: clock).snapshots)
         let reading = Task {
             // Made here, so that the query is listening or has not yet fetched.
             var snapshots = live.makeAsyncIterator()
             do {
                 while true {
                     let begin = identities.position
-                    guard let records = try await snapshots.next() else { break }
+                    guard let snapshot = try await snapshots.next() else { break }
+                    let records = Array(snapshot.records)
                     let allowed = identities.identities(since: begin, in: app)
                     let told = JSONValue.array(records).toldUsers
                     state.update { state in
-                        (state.records, state.snapshots) = (records, state.snapshots + 1)
+                        (state.records, state.hasResult) = (records, state.hasResult || snapshot.source == .server)
                         if !told.isSubset(of: allowed.union(["nobody"])) {
                             state.violations.append(
                                 "live query of \(path) showed what \(told.sorted()) were told, with \(allowed.sorted()) signed in")
