@@ -136,16 +136,27 @@ enum LocalBenchmarks {
             let folder = try folder("kept-\(others)")
             try await keep(records(1_000), beside: others, in: folder)
             group.add("beside \(others) other results", operations: 1, comparedWith: others == 0 ? nil : "beside 0 other results") {
-                let app = FeathersApp()
-                try await app.use(localStore: .readOnly(folder))
-                try await app.use(Silence(), at: "articles")
-                var snapshots = app.service("articles", of: Article.self).live(byLikes).snapshots.makeAsyncIterator()
-                guard let first = try await snapshots.next(), first.source != .server, first.records.count == 1_000 else {
-                    throw CocoaError(.fileReadCorruptFile)
-                }
+                try await open(folder)
             }
         }
         return group
+    }
+
+    private static func open(_ folder: URL) async throws {
+        let app = FeathersApp()
+        try await app.use(localStore: .readOnly(folder))
+        try await app.use(Silence(), at: "articles")
+        var snapshots = app.service("articles", of: Article.self).live(byLikes).snapshots.makeAsyncIterator()
+        guard let first = try await snapshots.next(), first.source != .server, first.records.count == 1_000 else {
+            throw CocoaError(.fileReadCorruptFile)
+        }
+    }
+
+    /// Opens a kept result of 1,000 records repeatedly, for a profiler.
+    static func open(times: Int) async throws {
+        let folder = try folder("profile")
+        try await keep(records(1_000), beside: 0, in: folder)
+        for _ in 0..<times { try await open(folder) }
     }
 
     private static func keep(_ records: [JSONValue], beside others: Int, in folder: URL) async throws {

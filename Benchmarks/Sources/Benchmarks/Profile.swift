@@ -12,7 +12,7 @@ import Foundation
 enum Profile: String, CaseIterable {
     case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding,
         typed,
-        jsonapi, idle, items, streamEvents
+        jsonapi, idle, items, streamEvents, opening, listShort, listLong, movedShort, movedLong
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -92,6 +92,12 @@ enum Profile: String, CaseIterable {
             var iterator = app.service("messages").events(.created, bufferingNewest: times).makeAsyncIterator()
             try await app.connect()
             for _ in 0..<times { _ = await iterator.next() }
+        case .opening: try await LocalBenchmarks.open(times: times)
+        // Short lists have 1,000 records, long ones 100,000.
+        case .listShort: try await LiveGrowth.change(["likes": 5], in: 1_000, times: times)
+        case .listLong: try await LiveGrowth.change(["likes": 5], in: 100_000, times: times)
+        case .movedShort: try await LiveGrowth.change(["rank": 0.5], in: 1_000, times: times)
+        case .movedLong: try await LiveGrowth.change(["rank": 0.5], in: 100_000, times: times)
         case .decoding:
             let text = try JSONBenchmarks.pageOfTen()
             for _ in 0..<times { _ = try CodingOptions().decode(JSONBenchmarks.Page.self, parsing: text) }

@@ -2,7 +2,10 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     /// The finished values of all open containers.
     private var values = ScratchStack<JSONValue>(minimumCapacity: 32)
     private var keys = ScratchStack<HashedKey>(minimumCapacity: 32)
-    private var knownKeys = KeyCache()
+    private var knownKeys = KeyCache(slotBits: 6)
+    private var knownStrings = KeyCache(slotBits: 9)
+    /// How many strings were known.
+    private var repetitions = 0
 
     static func tree(
         of bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, maximumValues: Int
@@ -51,7 +54,21 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     func number(_ number: Double, at offset: Int) -> JSONValue { .number(number) }
 
     // Not `@inline(__always)`, here or in `key`: the parser would call such a witness through the table (measured: 12% slower for a page).
-    func string(_ string: ParsedString) -> JSONValue? { string.makeString().map(JSONValue.string) }
+    mutating func string(_ string: ParsedString) -> JSONValue? {
+        // The records of a list often have the same authors or times, which then share their memory. A shorter string needs none, and a longer one
+        // rarely repeats. Where few strings do, looking for them costs more than it saves.
+        guard 16...64 ~= string.bytes.count, !string.hasEscapes, knownStrings.misses < 256 || repetitions > knownStrings.misses / 8,
+            let bytes = string.bytes.baseAddress
+        else { return string.makeString().map(JSONValue.string) }
+        let hash = KeyCache.hash(bytes, count: string.bytes.count)
+        if let known = knownStrings.find(bytes, count: string.bytes.count, hash: hash) {
+            repetitions += 1
+            return .string(known)
+        }
+        guard let made = string.makeString() else { return nil }
+        knownStrings.remember(made, bytes: bytes, count: string.bytes.count, hash: hash)
+        return .string(made)
+    }
 
     @inline(__always)
     func open(_ kind: JSONContainerKind, at offset: Int) -> Container {
@@ -125,26 +142,29 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     }
 }
 
-/// The keys that a parser has seen, so that the keys of later records cost a comparison instead of a new string.
+/// The keys or short strings that a parser has seen, so that those of later records cost a comparison instead of a new string.
 ///
-/// Two keys with the same slot overwrite each other: a miss costs time but never correctness.
+/// Two strings with the same slot overwrite each other: a miss costs time but never correctness.
 struct KeyCache: ~Copyable {
     private struct Slot {
-        /// The key in the text, which outlives the cache.
+        /// The string in the text, which outlives the cache.
         var bytes: UnsafePointer<UInt8>?
         var count = 0
         var string = ""
     }
 
-    private static let slotCount = 64
+    /// The number of bits of a hash that choose the slot.
+    private let slotBits: UInt64
     private var slots: [Slot] = []
-    private var misses = 0
+    private(set) var misses = 0
+
+    init(slotBits: UInt64) { self.slotBits = slotBits }
 
     @inline(__always)
     func find(_ bytes: UnsafePointer<UInt8>, count: Int, hash: UInt64) -> String? {
         guard !slots.isEmpty else { return nil }
         return slots.withUnsafeBufferPointer { slots in
-            let slot = slots[Int(truncatingIfNeeded: hash >> 58)]
+            let slot = slots[Int(truncatingIfNeeded: hash >> (64 &- slotBits))]
             guard slot.count == count, let known = slot.bytes, haveEqualBytes(known, bytes, count: count) else { return nil }
             return slot.string
         }
@@ -153,9 +173,9 @@ struct KeyCache: ~Copyable {
     mutating func remember(_ string: String, bytes: UnsafePointer<UInt8>, count: Int, hash: UInt64) {
         misses += 1
         // For short texts, allocating the slots costs more than it saves.
-        if misses == 8 { slots = Array(repeating: Slot(), count: Self.slotCount) }
+        if misses == 1 << slotBits / 8 { slots = Array(repeating: Slot(), count: 1 << slotBits) }
         guard !slots.isEmpty else { return }
-        slots[Int(truncatingIfNeeded: hash >> 58)] = Slot(bytes: bytes, count: count, string: string)
+        slots[Int(truncatingIfNeeded: hash >> (64 &- slotBits))] = Slot(bytes: bytes, count: count, string: string)
     }
 
     /// Returns a hash that is fast for short keys. It need not resist attacks, because equality is always checked and the number of

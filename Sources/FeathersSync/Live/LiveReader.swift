@@ -201,8 +201,10 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         (shown, shownSource, shownTotal) = (rows, content.source, (content.total, content.isTotalEstimated))
         feed.withState { $0.hasShown = true }
         return LiveSnapshot(
-            // `decode` has decoded every row, or it is left out.
-            records: LiveList(rows) { $0.element(as: Record.self).unsafelyUnwrapped },
+            records: LiveList(rows) { row in
+                guard let element = row.element(as: Record.self) else { preconditionFailure("Every row is decoded, or it is left out") }
+                return element
+            },
             states: LiveList(rows) { $0.state }, source: content.source, total: content.total, isTotalEstimated: content.isTotalEstimated,
             difference: difference)
     }

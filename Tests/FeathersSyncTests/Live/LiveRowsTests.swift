@@ -74,7 +74,37 @@ struct LiveRowsTests {
         }
     }
 
-    @Test("A change in a long list looks at one chunk, also if the record moves far")
+    @Test("A long list that is built from one row, and taken apart, gives what an array gives")
+    func growth() {
+        var random = SeededGenerator(seed: 1)
+        var (rows, expected) = (LiveRows(), [LiveRow]())
+        for version in 0..<5_000 {
+            // Appended, put first, or anywhere.
+            let index = [expected.count, 0, Int.random(in: 0...expected.count, using: &random)][version / 1_000 % 3]
+            expected.insert(Self.row(version), at: index)
+            rows.insert(expected[index], at: index)
+        }
+        #expect(rows.elementsEqual(expected) { $0 === $1 } && rows.indices.allSatisfy { rows[$0] === expected[$0] })
+        while !expected.isEmpty {
+            let index = [expected.count - 1, 0, Int.random(in: expected.indices, using: &random)][expected.count / 1_000 % 3]
+            expected.remove(at: index)
+            rows.remove(at: index)
+            guard expected.count % 250 == 0 else { continue }
+            #expect(rows.elementsEqual(expected) { $0 === $1 })
+        }
+        rows.insert(Self.row(0), at: 0)
+        #expect(rows.count == 1 && rows.first?.version == 0)
+    }
+
+    @Test("A whole list that is new, or gone, is one change", arguments: [1, 24, 25, 600, 5_000])
+    func replacement(count: Int) {
+        let (old, new) = (LiveRows((0..<count).map(Self.row)), LiveRows((0..<count + 30).map(Self.row)))
+        #expect(new.changes(since: old) == [.init(old: 0..<count, new: 0..<count + 30)])
+        #expect(new.changes(since: LiveRows()) == [.init(old: 0..<0, new: 0..<count + 30)])
+        #expect(LiveRows().changes(since: old) == [.init(old: 0..<count, new: 0..<0)])
+    }
+
+    @Test("A change in a long list looks at few parts, also if the record moves far")
     func locality() {
         let all = (0..<100_000).map(Self.row)
         let old = LiveRows(all)
@@ -84,10 +114,24 @@ struct LiveRowsTests {
         #expect(rows.changes(since: old) == [.init(old: 10..<10, new: 10..<11), .init(old: 70_000..<70_001, new: 70_001..<70_001)])
     }
 
-    @Test("Bisection finds the end of the rows that meet a condition", arguments: [0, 1, 191, 192, 193, 1000])
+    @Test("Changes are found where parts have been split and joined, without those in between")
+    func splits() {
+        let old = LiveRows((0..<100_000).map(Self.row))
+        var rows = old
+        for index in 0..<100 { rows.insert(Self.row(200_000 + index), at: 50_000 + index) }
+        for _ in 0..<100 { rows.remove(at: 20_000) }
+        rows.replace(99_999, with: Self.row(300_000))
+        let changes: [LiveRows.Change] = [
+            .init(old: 20_000..<20_100, new: 20_000..<20_000), .init(old: 50_000..<50_000, new: 49_900..<50_000),
+            .init(old: 99_999..<100_000, new: 99_999..<100_000),
+        ]
+        #expect(rows.changes(since: old) == changes)
+    }
+
+    @Test("Bisection finds the end of the rows that meet a condition", arguments: [0, 1, 23, 24, 25, 32, 33, 576, 577, 1000, 20_000])
     func bisection(count: Int) {
         let rows = LiveRows((0..<count).map(Self.row))
-        for end in stride(from: 0, through: count, by: 31) { #expect(rows.partitionIndex { $0.version < end } == end) }
+        for end in stride(from: 0, through: count, by: max(count / 50, 1)) { #expect(rows.partitionIndex { $0.version < end } == end) }
         #expect(rows.partitionIndex { _ in true } == count)
     }
 
@@ -105,13 +149,5 @@ struct LiveRowsTests {
         let changes = LiveChanges(LiveDifference(rows, since: old, aliases: [:]))
         #expect(changes.moves == [LiveChanges.Move(from: 1500, to: 3)])
         #expect(changes.removals == [799] && changes.insertions == [1900] && changes.updates == [3])
-    }
-
-    @Test("A list is equal to one with equal elements, and can be written as a literal")
-    func lists() {
-        let list = LiveList(LiveRows(Self.rows("abc"))) { $0.key }
-        #expect(list == ["97", "98", "99"] && list != ["97", "98"] && list.map(\.count) == [2, 2, 2])
-        #expect(Array(list) == ["97", "98", "99"] && list.description == #"["97", "98", "99"]"#)
-        #expect(list.last == "99" && list.dropFirst().first == "98")
     }
 }

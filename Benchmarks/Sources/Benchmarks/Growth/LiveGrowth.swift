@@ -24,6 +24,11 @@ enum LiveGrowth {
         return group
     }
 
+    /// Changes one record of a list repeatedly, for a profiler.
+    static func change(_ data: JSONObject, in records: Int, times: Int) async throws {
+        try await ListScene(records: records, change: data).change(times: times)
+    }
+
     /// A service, and live queries of it that have read their first result.
     private actor Scene {
         private let service: UntypedService
