@@ -1,4 +1,5 @@
 import FeathersJSON
+import FeathersTesting
 import Testing
 
 @Suite("What the JSON parser accepts")
@@ -55,6 +56,16 @@ struct JSONParserAcceptanceTests {
                 #expect(try JSONValue(parsing: "{\"\(plain)\(tail)\":1}") == .object([plain + unescaped: 1]))
             }
         }
+    }
+
+    @Test("Strings that repeat, in any order and of any length, are what was written", arguments: [1, 10, 700, 5_000])
+    func repeatsStrings(different: Int) throws {
+        var random = SeededGenerator(seed: UInt64(different))
+        let pool = (0..<different).map { "\(String(repeating: $0 % 7 == 0 ? "é" : "s", count: $0 % 80)) number \($0)" }
+        let strings = (0..<20_000).map { _ in pool[Int.random(in: pool.indices, using: &random)] }
+        let written = strings.enumerated().map { $0 % 50 == 0 ? "\"\\n\($1)\"" : "\"\($1)\"" }
+        let parsed = try JSONValue(parsing: "[\(written.joined(separator: ","))]")
+        #expect(parsed.array?.map(\.string) == strings.enumerated().map { $0 % 50 == 0 ? "\n\($1)" : $1 })
     }
 
     @Test("Of a repeated key the last value wins, at the place of the first", arguments: [3, 20, 100])

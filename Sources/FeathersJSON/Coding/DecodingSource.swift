@@ -73,6 +73,8 @@ package enum DecodingSource {
     var strings: [String]? {
         guard let elements else { return nil }
         var strings: [String] = []
+        // Growing takes longer, and leaves room that is never used.
+        strings.reserveCapacity(elements.count)
         var position = elements.firstPosition
         while let element = elements.element(at: position) {
             guard let string = element.string else { return nil }
