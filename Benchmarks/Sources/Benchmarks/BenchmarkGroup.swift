@@ -20,9 +20,9 @@ struct BenchmarkGroup: Sendable {
             })
     }
 
-    /// Adds a benchmark that runs in another process and measures itself.
-    mutating func addPeer(
-        _ name: String, operations: Int, comparedWith reference: String, _ body: @escaping @Sendable () async throws -> Cost
+    /// Adds a benchmark that measures itself: because it runs in another process, or because what it does before and after is not meant.
+    mutating func addMeasured(
+        _ name: String, operations: Int, comparedWith reference: String?, _ body: @escaping @Sendable () async throws -> Cost
     ) {
         benchmarks.append(Benchmark(name: name, operations: operations, reference: reference, body: body))
     }

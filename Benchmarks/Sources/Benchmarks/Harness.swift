@@ -44,26 +44,32 @@ struct Harness {
     }
 
     private func cost(of benchmark: Benchmark) async throws -> Cost {
-        let clock = ContinuousClock()
-        let (start, cpu) = (clock.now, Self.processTime())
-        if let cost = try await benchmark.body() { return cost }
-        return Cost(elapsed: start.duration(to: clock.now), cpu: Self.processTime() - cpu)
+        let start = Cost.now()
+        return try await benchmark.body() ?? Cost.now() - start
     }
 
     private static func median(_ durations: [Duration]) -> Double {
         durations.sorted()[durations.count / 2] / .nanoseconds(1)
     }
-
-    /// Returns the processor time this process has used.
-    private static func processTime() -> Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    }
 }
 
 /// The elapsed time and the processor time of an operation.
-struct Cost: Sendable {
-    let elapsed: Duration
-    let cpu: Duration
+struct Cost: Sendable, AdditiveArithmetic {
+    var elapsed = Duration.zero
+    var cpu = Duration.zero
+
+    static let zero = Cost()
+
+    static func + (left: Cost, right: Cost) -> Cost { Cost(elapsed: left.elapsed + right.elapsed, cpu: left.cpu + right.cpu) }
+    static func - (left: Cost, right: Cost) -> Cost { Cost(elapsed: left.elapsed - right.elapsed, cpu: left.cpu - right.cpu) }
+
+    /// Returns the time on both clocks: since a fixed moment, and what this process has used.
+    static func now() -> Cost {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        let elapsed = ContinuousClock.Instant.now - Self.origin
+        return Cost(elapsed: elapsed, cpu: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec))
+    }
+
+    private static let origin = ContinuousClock.Instant.now
 }

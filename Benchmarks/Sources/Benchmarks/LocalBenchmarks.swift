@@ -135,28 +135,38 @@ enum LocalBenchmarks {
         for others in [0, 1_000] {
             let folder = try folder("kept-\(others)")
             try await keep(records(1_000), beside: others, in: folder)
-            group.add("beside \(others) other results", operations: 1, comparedWith: others == 0 ? nil : "beside 0 other results") {
-                try await open(folder)
+            let reference = others == 0 ? nil : "beside 0 other results"
+            group.addMeasured("beside \(others) other results", operations: 10, comparedWith: reference) {
+                try await open(folder, times: 10)
             }
         }
         return group
     }
 
-    private static func open(_ folder: URL) async throws {
-        let app = FeathersApp()
-        try await app.use(localStore: .readOnly(folder))
-        try await app.use(Silence(), at: "articles")
-        var snapshots = app.service("articles", of: Article.self).live(byLikes).snapshots.makeAsyncIterator()
-        guard let first = try await snapshots.next(), first.source != .server, first.records.count == 1_000 else {
-            throw CocoaError(.fileReadCorruptFile)
+    /// Opens an app and reads a live query up to its first snapshot, repeatedly.
+    /// - Returns: What that cost, without closing the app.
+    private static func open(_ folder: URL, times: Int) async throws -> Cost {
+        var cost = Cost.zero
+        for _ in 0..<times {
+            let start = Cost.now()
+            let app = FeathersApp()
+            try await app.use(localStore: .readOnly(folder))
+            try await app.use(Silence(), at: "articles")
+            var snapshots = app.service("articles", of: Article.self).live(byLikes).snapshots.makeAsyncIterator()
+            guard let first = try await snapshots.next(), first.source != .server, first.records.count == 1_000 else {
+                throw CocoaError(.fileReadCorruptFile)
+            }
+            cost += Cost.now() - start
+            withExtendedLifetime((app, snapshots, first)) {}
         }
+        return cost
     }
 
     /// Opens a kept result of 1,000 records repeatedly, for a profiler.
     static func open(times: Int) async throws {
         let folder = try folder("profile")
         try await keep(records(1_000), beside: 0, in: folder)
-        for _ in 0..<times { try await open(folder) }
+        _ = try await open(folder, times: times)
     }
 
     private static func keep(_ records: [JSONValue], beside others: Int, in folder: URL) async throws {

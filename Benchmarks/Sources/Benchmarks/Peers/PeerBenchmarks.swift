@@ -118,7 +118,7 @@ struct PeerBenchmarks {
         var group = BenchmarkGroup(Self.name(task))
         group.add(Self.ours, operations: operations, body)
         for peer in peers {
-            group.addPeer(peer.name, operations: operations, comparedWith: Self.ours) { try peer.process.run(what, operations) }
+            group.addMeasured(peer.name, operations: operations, comparedWith: Self.ours) { try peer.process.run(what, operations) }
         }
         groups.append(group)
     }
