@@ -38,9 +38,9 @@ struct Board: Sendable {
     }
 
     /// Shows the cards on this device at once, then those on the server, and then every change, until the task is cancelled.
-    func watch(_ show: (LiveSnapshot<Card>) -> Void) async throws {
+    func watch(_ show: (LiveSnapshot<Card>) async -> Void) async throws {
         let query = TypedQuery<Card>.where(.board, name).sorted(by: .createdAt).limit(Self.limit)
-        for try await snapshot in cards.live(query).snapshots { show(snapshot) }
+        for try await snapshot in cards.live(query).snapshots { await show(snapshot) }
     }
 
     /// Adds a card to the first column.

@@ -42,7 +42,7 @@ enum BoardProgram {
         let screen = Screen(name: board.name)
         try await withFeathersApp(board.app) { app in
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await board.watch(screen.show) }
+                group.addTask { try await board.watch { await screen.show($0) } }
                 group.addTask {
                     async let _: Void = reportNoServer(app, screen)
                     // Commands name cards that are shown.
@@ -60,7 +60,7 @@ enum BoardProgram {
 
     private static func reportNoServer(_ app: FeathersApp, _ screen: Screen) async {
         for await status in app.connectionStatusUpdates() {
-            if case .waiting = status { return screen.showNoServer() }
+            if case .waiting = status { return await screen.showNoServer() }
         }
     }
 

@@ -1,12 +1,13 @@
 import Feathers
 import Foundation
-import Synchronization
 
 /// Prints the board, and finds the cards on it by what is typed.
-final class Screen: Sendable {
+///
+/// An actor, so that a command never comes between the printing of a board and the numbers of its cards.
+actor Screen {
     private let name: String
     /// The cards in the order in which they are numbered; nil before the first board.
-    private let cards = Mutex<[Card]?>(nil)
+    private var cards: [Card]?
     private let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     init(name: String) { self.name = name }
@@ -23,13 +24,13 @@ final class Screen: Sendable {
         }
         // A terminal shows the board as it is now; a file or a pipe, as it was at each moment.
         Self.write((isatty(STDOUT_FILENO) == 1 ? "\u{1B}[H\u{1B}[2J" : "") + lines.joined(separator: "\n") + "\n")
-        cards.withLock { $0 = rows.map(\.0) }
+        cards = rows.map(\.0)
         changed.yield()
     }
 
     /// Says that there is no server, if this device has never seen the board: then there is nothing else to show.
     func showNoServer() {
-        guard cards.withLock({ $0 == nil }) else { return }
+        guard cards == nil else { return }
         Self.write("-- \(name): no server\n")
         changed.yield()
     }
@@ -55,7 +56,7 @@ final class Screen: Sendable {
 
     /// Returns the card with a number, or with a first word.
     func card(_ text: String) throws -> Card {
-        let cards = cards.withLock(\.self) ?? []
+        let cards = cards ?? []
         if let number = Int(text) {
             guard cards.indices.contains(number - 1) else { throw Command.Mistake(description: "There is no card \(number).") }
             return cards[number - 1]
@@ -68,7 +69,7 @@ final class Screen: Sendable {
 
     /// Waits for the first output or, with an id, until the card is on the board.
     func wait(forCard id: String? = nil) async {
-        for await _ in changes where id == nil || cards.withLock({ $0?.contains { $0.id == id } == true }) { return }
+        for await _ in changes where id == nil || cards?.contains(where: { $0.id == id }) == true { return }
     }
 
     static func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
