@@ -10,7 +10,8 @@ struct SchemaTests {
             (["type": "string"], "String"), (["type": "integer"], "Int"), (["type": "integer", "format": "int64"], "Int64"),
             (["type": "number"], "Double"), (["type": "number", "format": "float"], "Float"), (["type": "boolean"], "Bool"),
             (["type": "string", "format": "date-time"], "Date"), (["type": "string", "format": "uuid"], "UUID"),
-            (["type": "string", "format": "uri"], "URL"), (["type": "string", "format": "byte"], "Data"), (["type": "Date"], "Date"),
+            (["type": "string", "format": "uri"], "URL"), (["type": "string", "format": "byte"], "Data"),
+            (["type": "string", "format": "binary"], "Data"), (["type": "integer", "format": "int32"], "Int32"), (["type": "Date"], "Date"),
             (["type": "array", "items": ["type": "string"]], "[String]"),
             (["type": "array", "items": ["type": "string", "nullable": true]], "[String?]"),
             (["type": "object", "additionalProperties": ["type": "integer"]], "[String: Int]"),
@@ -77,6 +78,25 @@ struct SchemaTests {
                 start.hasPrefix("///") || line.contains("\"x\\\"\\u{a}}\\u{2028}import Evil \\\\(exit(1)) */\"")
                     || line.lowercased().contains("ximportevil"))
         }
+    }
+
+    @Test(
+        "whole numbers with names are an enumeration; without as many names they are Int, with a comment",
+        arguments: [
+            (["x-enum-varnames": ["LOW", "VERY_HIGH"]], true), (["x-enumNames": ["Low", "Very high"]], true),
+            (["x-enumNames": ["Low"]], false),
+        ]
+            as [(JSONValue, Bool)])
+    func numbers(_ names: JSONValue, _ isEnumeration: Bool) throws {
+        var schema: JSONValue = ["type": "integer", "enum": [0, -5]]
+        for (key, value) in names.object ?? [:] { schema[key] = value }
+        let text = try #require(Corpus.files(["type": "object", "properties": ["it": schema]]).files["Thing.swift"])
+        guard isEnumeration else { return #expect(text.contains("    /// One of 0, -5.\n    var it: Int?\n")) }
+        #expect(text.contains("    var it: It?\n"))
+        #expect(
+            text.contains(
+                "case low\n        case veryHigh\n        /// A value that the schema does not list.\n        case unknown(Int)\n"))
+        #expect(text.contains("case 0: .low\n                case -5: .veryHigh\n                default: .unknown(rawValue)\n"))
     }
 
     @Test("readOnly properties are the server's alone, writeOnly ones are never in a record")

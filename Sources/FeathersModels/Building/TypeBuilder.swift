@@ -40,6 +40,11 @@ extension ModelBuilder {
         switch shape {
         case .object(let object): .structure(structure(path: path, object, as: .part, comment: comment))
         case .enumeration(let values): .enumeration(Self.enumeration(values, path: path, comment: comment))
+        case .numbers(let numbers):
+            .enumeration(
+                SwiftEnumeration(
+                    path: path, comment: comment, rawType: "Int",
+                    cases: Self.cases(numbers.map { ($0.name, String($0.value)) }), unknown: "unknown"))
         case .union(let shape): .union(union(shape, path: path, comment: comment))
         case .null, .any, .scalar, .list, .dictionary, .named: nil
         }
@@ -64,7 +69,7 @@ extension ModelBuilder {
             let inner = values.map { inside($0, suggested, in: &scope) }
             use.type = .dictionary(inner?.element ?? .json)
             use.notes += inner?.notes ?? ["`JSONValue`, since the schema does not name the object's properties."]
-        case .object, .enumeration, .union:
+        case .object, .enumeration, .numbers, .union:
             use.type = nestedType(of: reading.shape, schema, suggested: suggested, in: &scope)
         }
         return use
@@ -174,15 +179,21 @@ extension ModelBuilder {
     // MARK: Enumerations
 
     private static func enumeration(_ values: [String], path: String, comment: [String]) -> SwiftEnumeration {
-        var (cases, taken) = ([(name: String, value: String)](), SwiftNames.takenCases)
-        for value in values {
-            let name = SwiftNames.property(value)
-            let candidates = value.isEmpty ? ["empty"] : name.isEmpty ? ["value"] : [name, name + "Value"]
+        SwiftEnumeration(
+            path: path, comment: comment, rawType: "String", cases: cases(values.map { ($0, SwiftWriter.literal($0)) }), unknown: "unknown")
+    }
+
+    /// Cases with names of their own, made of what the document calls them.
+    private static func cases(_ all: [(written: String, literal: String)]) -> [(name: String, literal: String)] {
+        var (cases, taken) = ([(name: String, literal: String)](), SwiftNames.takenCases)
+        for (written, literal) in all {
+            let name = SwiftNames.property(written)
+            let candidates = written.isEmpty ? ["empty"] : name.isEmpty ? ["value"] : [name, name + "Value"]
             let unused = SwiftNames.unused(candidates, taken.contains)
             taken.insert(unused)
-            cases.append((unused, value))
+            cases.append((unused, literal))
         }
-        return SwiftEnumeration(path: path, comment: comment, cases: cases, unknown: "unknown")
+        return cases
     }
 
     private mutating func union(_ shape: UnionShape, path: String, comment: [String]) -> SwiftUnion {
@@ -211,6 +222,7 @@ extension ModelBuilder {
                 case .list: "list"
                 case .dictionary: "dictionary"
                 case .enumeration: "value"
+                case .numbers: "number"
                 default: SwiftNames.property(alternative.schema.text("title") ?? (isOnlyObject ? "object" : ""))
                 }
             }

@@ -29,6 +29,7 @@ extension ShapeReader {
             case .scalar(let scalar) where scalar.isText: texts.append(alternative)
             case .enumeration: texts.append(alternative)
             case .scalar(let scalar) where scalar.isNumber: numbers.append(alternative)
+            case .numbers: numbers.append(alternative)
             case .scalar: bools.append(alternative)
             default: rest.append(alternative)
             }
@@ -72,13 +73,11 @@ extension ShapeReader {
     /// One alternative for all that are numbers in JSON.
     private func number(_ all: [UnionShape.Alternative]) -> UnionShape.Alternative? {
         guard var first = all.first, all.count > 1 else { return all.first }
-        let scalars = Set(all.compactMap { if case .scalar(let scalar) = $0.reading.shape { scalar } else { nil } })
-        if scalars.count > 1 {
-            first.reading = Reading(shape: .scalar(scalars.isSubset(of: [.int, .int32, .int64]) ? .int64 : .double))
-        } else {
-            // The notes list the values of one alternative only.
-            first.reading.note = nil
-        }
+        let scalars: Set<Shape.Scalar> = Set(all.map { if case .scalar(let scalar) = $0.reading.shape { scalar } else { .int } })
+        // Without a note: each lists the values of one alternative only.
+        let whole: Set<Shape.Scalar> = [.int, .int32, .int64]
+        let shape = scalars.count == 1 ? scalars.first : scalars.isSubset(of: whole) ? .int64 : .double
+        first.reading = Reading(shape: .scalar(shape ?? .double))
         return first
     }
 
@@ -137,6 +136,7 @@ extension ShapeReader {
         case .scalar(.bool): return "boolean"
         case .scalar(let scalar): return scalar.isNumber ? "number" : "string"
         case .enumeration: return "string"
+        case .numbers: return "number"
         case .list: return "array"
         case .object, .dictionary: return "object"
         case .null, .any, .union, .named: return nil

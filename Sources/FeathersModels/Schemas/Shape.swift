@@ -6,6 +6,8 @@ indirect enum Shape: Sendable {
     case any(String)
     case scalar(Scalar)
     case enumeration([String])
+    /// Numbers that the document has names for.
+    case numbers([NamedNumber])
     /// A list, with its elements' schema.
     case list(Schema?)
     /// An object with any keys, with the schema of its values.
@@ -14,6 +16,11 @@ indirect enum Shape: Sendable {
     case union(UnionShape)
     /// A reference to a schema that becomes a type of its own.
     case named(Schema)
+
+    struct NamedNumber: Sendable {
+        var name: String
+        var value: Int64
+    }
 
     enum Scalar: String, Sendable {
         case string = "String"

@@ -40,7 +40,7 @@ struct ShapeReader {
             return readAlternatives(alternatives, of: base, depth)
         }
         if let constant = schema.json["const"] { return Self.values([constant]) }
-        if let values = schema.json["enum"]?.array, !values.isEmpty { return Self.values(values) }
+        if let values = schema.json["enum"]?.array, !values.isEmpty { return Self.numbers(values, schema) ?? Self.values(values) }
         return readType(schema, depth)
     }
 
@@ -52,7 +52,7 @@ struct ShapeReader {
         if let reading = known[target.place] { return reading }
         var reading = read(target, depth: depth)
         switch reading.shape {
-        case .object, .enumeration, .union: reading.shape = .named(target)
+        case .object, .enumeration, .numbers, .union: reading.shape = .named(target)
         default: break
         }
         known[target.place] = reading
@@ -178,6 +178,20 @@ struct ShapeReader {
         if values.allSatisfy({ $0.integer != nil }) { return Reading(shape: .scalar(.int), isNullable: isNullable, note: note) }
         if values.allSatisfy({ $0.number != nil }) { return Reading(shape: .scalar(.double), isNullable: isNullable, note: note) }
         return Reading(shape: .any("its values are of different types"), isNullable: isNullable, note: note)
+    }
+
+    /// The shape of whole numbers with names, as OpenAPI's tools write them; nil if the names are missing or do not match.
+    private static func numbers(_ all: [JSONValue], _ schema: Schema) -> Reading? {
+        let written = ["x-enum-varnames", "x-enumNames"].compactMap { schema.json[$0]?.array }.first
+        guard let names = written?.compactMap(\.string), names.count == all.count else { return nil }
+        var seen = Set<Int64>()
+        var numbers: [Shape.NamedNumber] = []
+        for (name, json) in zip(names, all) where !json.isNull {
+            guard let value = json.integer else { return nil }
+            if seen.insert(value).inserted { numbers.append(Shape.NamedNumber(name: name, value: value)) }
+        }
+        guard !numbers.isEmpty else { return nil }
+        return Reading(shape: .numbers(numbers), isNullable: all.contains(where: \.isNull))
     }
 
     // MARK: type

@@ -98,11 +98,14 @@ struct SwiftStructure {
     }
 }
 
-/// A generated enumeration of strings.
+/// A generated enumeration of strings or numbers.
 struct SwiftEnumeration {
     var path: String
     var comment: [String] = []
-    var cases: [(name: String, value: String)]
+    /// `String` or `Int`.
+    var rawType: String
+    /// The cases and their values, as Swift writes them.
+    var cases: [(name: String, literal: String)]
     /// The case for values that are not listed.
     var unknown: String
 }

@@ -176,19 +176,19 @@ struct SwiftWriter {
         block("\(access)enum \(Self.name(enumeration.path)): RawRepresentable, Codable, Hashable, Sendable, QueryValue") { writer in
             for (name, _) in enumeration.cases { writer.line("case \(SwiftNames.escaped(name))") }
             writer.line("/// A value that the schema does not list.")
-            writer.line("case \(enumeration.unknown)(String)")
+            writer.line("case \(enumeration.unknown)(\(enumeration.rawType))")
             writer.line()
-            writer.block("\(writer.access)init(rawValue: String)") { writer in
+            writer.block("\(writer.access)init(rawValue: \(enumeration.rawType))") { writer in
                 writer.line("self =")
                 writer.line("    switch rawValue {")
-                for (name, value) in enumeration.cases { writer.line("    case \(Self.literal(value)): .\(name)") }
+                for (name, literal) in enumeration.cases { writer.line("    case \(literal): .\(name)") }
                 writer.line("    default: .\(enumeration.unknown)(rawValue)")
                 writer.line("    }")
             }
             writer.line()
-            writer.block("\(writer.access)var rawValue: String") { writer in
+            writer.block("\(writer.access)var rawValue: \(enumeration.rawType)") { writer in
                 writer.line("switch self {")
-                for (name, value) in enumeration.cases { writer.line("case .\(name): \(Self.literal(value))") }
+                for (name, literal) in enumeration.cases { writer.line("case .\(name): \(literal)") }
                 writer.line("case .\(enumeration.unknown)(let value): value")
                 writer.line("}")
             }

@@ -4,6 +4,8 @@ import FeathersJSON
 indirect enum RandomSchema {
     case scalar(Scalar)
     case enumeration([String])
+    /// Whole numbers with names.
+    case numbers([Int64])
     case list(RandomSchema)
     case dictionary(RandomSchema)
     case object([Field])
@@ -40,20 +42,21 @@ indirect enum RandomSchema {
     }
 
     static func random(_ chance: inout Chance, depth: Int) -> RandomSchema {
-        switch chance.next(depth > 0 ? 14 : 6) {
+        switch chance.next(depth > 0 ? 15 : 7) {
         case 0...3: .scalar(Scalar.allCases.randomElement(using: &chance) ?? .string)
         case 4: .enumeration(Array(words.shuffled(using: &chance).prefix(1 + chance.next(5))))
         case 5: .nullable(.scalar(Scalar.allCases.randomElement(using: &chance) ?? .string))
-        case 6: .nullable(.enumeration(["a", "b"]))
-        case 7: .list(random(&chance, depth: depth - 1))
-        case 8: .dictionary(random(&chance, depth: depth - 1))
-        case 9, 10: .object(fields(&chance, depth: depth - 1))
-        case 11:
+        case 6: .numbers(Array([-1, 0, 1, 2, 404].shuffled(using: &chance).prefix(1 + chance.next(4))))
+        case 7: .nullable(.enumeration(["a", "b"]))
+        case 8: .list(random(&chance, depth: depth - 1))
+        case 9: .dictionary(random(&chance, depth: depth - 1))
+        case 10, 11: .object(fields(&chance, depth: depth - 1))
+        case 12:
             .tagged(
                 ["circle", "square", "in"].prefix(2 + chance.next(2)).map { tag in
                     (tag, fields(&chance, depth: depth - 1).filter { $0.key != "kind" })
                 })
-        case 12: .kinds
+        case 13: .kinds
         default: .list(.record)
         }
     }
@@ -65,6 +68,12 @@ indirect enum RandomSchema {
         case .enumeration(let values):
             if chance.isTrue() { return ["type": "string", "enum": .array(values.map { .string($0) })] }
             return ["anyOf": .array(values.map { ["const": .string($0), "type": "string"] })]
+        case .numbers(let values):
+            let names = values.map { JSONValue.string(Self.words[Int($0 & 7)]) }
+            return [
+                "type": "integer", "enum": .array(values.map { .integer($0) }),
+                chance.isTrue() ? "x-enum-varnames" : "x-enumNames": .array(names),
+            ]
         case .list(let element): return ["type": "array", "items": element.json(&chance)]
         case .dictionary(let value):
             if chance.isTrue() { return ["type": "object", "additionalProperties": value.json(&chance)] }
@@ -108,14 +117,18 @@ indirect enum RandomSchema {
     func valid(_ chance: inout Chance, _ record: [Field], depth: Int = 3) -> JSONValue {
         switch self {
         case .scalar(let scalar): return scalar.valid(&chance)
-        case .enumeration(let values): return .string(values.randomElement(using: &chance) ?? "")
+        // What is not listed is taken too, and kept.
+        case .enumeration(let values): return .string(chance.next(6) == 0 ? "not listed" : values.randomElement(using: &chance) ?? "")
+        case .numbers(let values): return .integer(chance.next(4) == 0 ? 99 : values.randomElement(using: &chance) ?? 0)
         case .list(let element):
             return depth > 0 ? .array((0..<chance.next(3)).map { _ in element.valid(&chance, record, depth: depth - 1) }) : []
         case .dictionary(let value):
             return .object(JSONObject((0..<chance.next(3)).map { ("key \($0)", value.valid(&chance, record, depth: depth - 1)) }))
         case .object(let fields): return Self.valid(fields, &chance, record, depth: depth)
         case .tagged(let alternatives):
-            guard let (tag, fields) = alternatives.randomElement(using: &chance) else { return nil }
+            guard chance.next(8) > 0, let (tag, fields) = alternatives.randomElement(using: &chance) else {
+                return ["kind": "not listed", "more": [1, nil]]
+            }
             var object = Self.valid(fields, &chance, record, depth: depth)
             object["kind"] = .string(tag)
             return object
@@ -139,6 +152,7 @@ indirect enum RandomSchema {
         switch self {
         case .scalar(let scalar): scalar.invalid(&chance)
         case .enumeration: [12, true, [:]][chance.next(3)]
+        case .numbers: (["1", 1.5, true] as [JSONValue])[chance.next(3)]
         case .list(let element): chance.isTrue() ? ["no": "list"] : element.invalid(&chance).map { [$0] }
         case .dictionary(let value): chance.isTrue() ? ["no object"] : value.invalid(&chance).map { ["key": $0] }
         case .object, .tagged, .record: ["no object", 7, []][chance.next(3)]
