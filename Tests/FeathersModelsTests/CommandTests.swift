@@ -102,4 +102,49 @@ struct CommandTests {
         #expect(try file("User.swift").contains("    var email: String\n"))
         #expect(try file("Todo.swift").contains("enum Priority"))
     }
+
+    /// Runs a line of a shell: `$1` is the program, `$2` a document, `$3` the output folder and `$4` the test backend.
+    private func shell(_ line: String) async throws -> (code: Int32, output: String, errors: String) {
+        let document = Corpus.folder.appending(path: "Corpus/chat.json").path
+        let url = try await TestBackend.url().absoluteString
+        let words = ["-c", line, "sh", SiblingProgram.url("feathers-models").path, document, folder.path, url]
+        return try await SiblingProgram.onThread {
+            let (process, output, errors) = (Process(), Pipe(), Pipe())
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = words
+            (process.standardOutput, process.standardError) = (output, errors)
+            try process.run()
+            let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+            let complaints = try errors.fileHandleForReading.readToEnd() ?? Data()
+            process.waitUntilExit()
+            return (process.terminationStatus, String(decoding: printed, as: UTF8.self), String(decoding: complaints, as: UTF8.self))
+        }
+    }
+
+    @Test("in a shell, a document comes by a pipe and is checked by another", .inTurn, .enabled(if: !TestBackend.isSkipped))
+    func standardInput() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let written = try await shell(#"cat "$2" | "$1" --from - --output "$3""#)
+        #expect(written.code == 0 && written.output == "2 services, 2 files written, 0 removed in \(folder.path).\n", "\(written)")
+        #expect(try file("Message.swift").hasPrefix("// Written by feathers-models from standard input.\n"))
+        let same = try await shell(#"cat "$2" | "$1" --from - --output "$3" --check"#)
+        #expect(same.code == 0 && same.output == "\(folder.path) is up to date.\n", "\(same)")
+        let moved = try await shell(#"sed 's/"pinned"/"isPinned"/' "$2" | "$1" --from - --output "$3" --check"#)
+        #expect(moved.code == 1 && moved.output.contains("+ var isPinned: Bool?"), "\(moved)")
+        let nothing = try await shell(#""$1" --from - --output "$3" </dev/null"#)
+        #expect(nothing.code == 65 && nothing.errors.hasPrefix("standard input is not JSON: "), "\(nothing)")
+    }
+
+    @Test("in a shell, a protected document is read by a token or by a header", .inTurn, .enabled(if: !TestBackend.isSkipped))
+    func protected() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let refused = try await shell(#""$1" --from "$4/protected/swagger.json" --output "$3""#)
+        #expect(refused.code == 69 && refused.errors.contains("Pass '--token' or '--header' if it is protected."), "\(refused)")
+        let read = try await shell(#""$1" --from "$4/protected/swagger.json" --token docs-token --output "$3""#)
+        #expect(read.code == 0, "\(read)")
+        let header = #"--header 'Authorization: Bearer docs-token'"#
+        let checked = try await shell(#""$1" --from "$4/protected/swagger.json" \#(header) --output "$3" --check"#)
+        #expect(checked.code == 0 && checked.output.hasSuffix(" is up to date.\n"), "\(checked)")
+        #expect(try !file("Message.swift").contains("docs-token"))
+    }
 }

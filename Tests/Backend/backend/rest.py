@@ -40,7 +40,9 @@ class REST:
     async def respond(self, request, headers):
         data = await express.read_body(request)
         path, _, search = request.raw_path.partition("?")
-        if path == "/swagger.json" and request.method == "GET":
+        if path in ("/swagger.json", "/protected/swagger.json") and request.method == "GET":
+            if path != "/swagger.json" and request.headers.get("Authorization") != "Bearer docs-token":
+                raise FeathersError("NotAuthenticated", "The document needs a token.")
             return express.json_response(request, 200, swagger.DOCUMENT, headers)
         found = self.app.lookup(path)
         if found is None:
