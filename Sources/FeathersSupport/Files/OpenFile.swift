@@ -10,16 +10,17 @@ package final class OpenFile: Sendable {
 
     /// Takes ownership of a descriptor, and closes it later, even if the file is refused.
     /// - Parameters:
+    ///   - knownOwner: the owner of the directory, who has been checked; checking again would take a system call.
     ///   - isSecret: whether to refuse a file that other users can read. A file that they can write to is always refused.
     ///   - isChangedInPlace: whether the file is modified in place. If so, hard links are refused: through one, others could change or lock the file.
-    init(_ descriptor: Int32, path: String, isSecret: Bool = false, isChangedInPlace: Bool) throws {
+    init(_ descriptor: Int32, path: String, knownOwner: uid_t, isSecret: Bool = false, isChangedInPlace: Bool) throws {
         (self.descriptor, self.path) = (descriptor, path)
         var status = stat()
         let failed = fstat(descriptor, &status) != 0
         atOpening = status
         guard !failed else { throw FileFailure.last(path) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw FileFailure(path, .refused("it is not a regular file")) }
-        try status.requireTrustedOwner(path)
+        if status.st_uid != knownOwner { try status.requireTrustedOwner(path) }
         guard status.st_mode & (isSecret ? 0o077 : 0o022) == 0 else {
             let mode = String(status.st_mode & 0o777, radix: 8)
             throw FileFailure(path, .refused("its mode \(mode) lets other users access it; remove it, or make its mode 600"))

@@ -19,18 +19,16 @@ package final class SafeDirectory: FileReplacing {
     /// The path for error messages.
     package let path: String
     private let descriptor: Int32
-    private let identity: (device: dev_t, file: ino_t)
+    /// What the checks saw.
+    private let atOpening: stat
 
     /// Opens a directory.
-    /// - Parameter previous: The directory as it was opened before. If the path still leads to it, it is returned after the same checks: one system
-    ///   call instead of three, a quarter of the time that a read of a small file takes.
+    /// - Parameter previous: The directory as it was opened before. It is returned if the path still leads to it and its owner and mode are those
+    ///   that were checked: one system call instead of four, a quarter of the time that a read of a small file takes.
     /// - Returns: nil if it does not exist.
     package static func open(_ path: String, reusing previous: SafeDirectory? = nil) throws -> SafeDirectory? {
         var status = stat()
-        if let previous, lstat(previous.path, &status) == 0, (status.st_dev, status.st_ino) == previous.identity {
-            try requirePrivate(status, previous.path)
-            return previous
-        }
+        if let previous, lstat(previous.path, &status) == 0, previous.atOpening.isSameDirectory(as: status) { return previous }
         do {
             return try SafeDirectory(path)
         } catch let failure as FileFailure where failure.reason == .system(ENOENT) {
@@ -68,7 +66,7 @@ package final class SafeDirectory: FileReplacing {
         }
         var status = stat()
         let failed = fstat(descriptor, &status) != 0
-        identity = (status.st_dev, status.st_ino)
+        atOpening = status
         guard !failed else { throw FileFailure.last(self.path) }
         try Self.requirePrivate(status, self.path)
     }
@@ -95,7 +93,7 @@ package final class SafeDirectory: FileReplacing {
             if errno == ENOENT { return nil }
             throw FileFailure.last(path(name))
         }
-        return try OpenFile(file, path: path(name), isSecret: isSecret, isChangedInPlace: false)
+        return try OpenFile(file, path: path(name), knownOwner: atOpening.st_uid, isSecret: isSecret, isChangedInPlace: false)
     }
 
     /// Opens a file for modification in place.
@@ -104,7 +102,7 @@ package final class SafeDirectory: FileReplacing {
         let flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC
         let file = openat(descriptor, name, creates ? flags | O_CREAT : flags, 0o600)
         guard file >= 0 else { throw FileFailure.last(path(name)) }
-        return try OpenFile(file, path: path(name), isChangedInPlace: true)
+        return try OpenFile(file, path: path(name), knownOwner: atOpening.st_uid, isChangedInPlace: true)
     }
 
     /// Creates a new, empty file that only its owner can read. An existing file loses the name, but is not written to.
@@ -112,7 +110,7 @@ package final class SafeDirectory: FileReplacing {
         try remove(name)
         let file = openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw FileFailure.last(path(name)) }
-        return try OpenFile(file, path: path(name), isChangedInPlace: true)
+        return try OpenFile(file, path: path(name), knownOwner: atOpening.st_uid, isChangedInPlace: true)
     }
 
     package func rename(_ name: String, to newName: String) throws {
@@ -187,5 +185,11 @@ package final class SafeDirectory: FileReplacing {
     private static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : trimmed(String(path[..<slash]))
+    }
+}
+
+extension stat {
+    fileprivate func isSameDirectory(as other: stat) -> Bool {
+        (st_dev, st_ino, st_uid, st_mode) == (other.st_dev, other.st_ino, other.st_uid, other.st_mode)
     }
 }
