@@ -63,6 +63,12 @@ enum JSONAPIBenchmarks {
             let bytes = try input.get().document
             for _ in 0..<repetitions { _ = try JSONAPICodec().decodeList(Article.self, parsing: bytes) }
         }
+        group.add("read by a service", operations: operations, comparedWith: "JSONDecoder, plain JSON") {
+            guard let url = URL(string: "http://localhost") else { throw URLError(.badURL) }
+            let client = ModelBenchmarks.InstantClient(body: try input.get().document)
+            let service = FeathersApp(transport: .jsonAPI(url, httpClient: client)).jsonAPI(Article.self)
+            for _ in 0..<repetitions { _ = try await service.find() }
+        }
         group.add("parsing only", operations: operations) {
             let bytes = try input.get().document
             for _ in 0..<repetitions { _ = try JSONAPIDocument(parsing: bytes) }

@@ -3,7 +3,7 @@ import Foundation
 
 /// A typed `find` that receives a page of ten immediately, so that only processing the response is measured.
 enum ModelBenchmarks {
-    private struct InstantClient: HTTPClient {
+    struct InstantClient: HTTPClient {
         let body: [UInt8]
 
         func execute(_ request: HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: 200, body: body, url: request.url) }

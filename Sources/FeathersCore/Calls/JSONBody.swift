@@ -3,6 +3,8 @@ enum JSONBody: Sendable {
     case tree(JSONValue)
     /// Text that was validated on arrival. Models are decoded from it without building a tree.
     case tape(JSONTape)
+    /// An answer in a transport's own format.
+    case deferred(any DeferredResult)
 
     /// - Parameters:
     ///   - text: the whole text in UTF-8.
@@ -21,6 +23,7 @@ enum JSONBody: Sendable {
         switch self {
         case .tree(let value): value
         case .tape(let tape): tape.json
+        case .deferred(let result): result.json
         }
     }
 
@@ -30,4 +33,10 @@ enum JSONBody: Sendable {
         }
         return try codec.decode(type, from: json)
     }
+}
+
+/// A result that a transport keeps in a format of its own, for a caller that decodes models from that.
+package protocol DeferredResult: Sendable {
+    /// The result for everybody else, made on first access.
+    var json: JSONValue { get }
 }

@@ -17,6 +17,10 @@ public struct ServiceResponse: Sendable {
         let value: any Sendable
     }
 
+    private struct DeferredValue<Value>: Sendable {
+        let make: @Sendable () -> Value
+    }
+
     private var body: JSONBody
     /// A short array with linear search: most responses have no metadata, the others one or two values.
     private var metadata: [Entry]?
@@ -39,6 +43,14 @@ public struct ServiceResponse: Sendable {
     package init(parsing text: UnsafeBufferPointer<UInt8>, keepsText: Bool) throws(JSONParsingError) {
         body = try JSONBody(parsing: text, keepsText: keepsText)
     }
+
+    /// Creates a response whose result is made when something reads it.
+    package init(_ result: some DeferredResult) {
+        body = .deferred(result)
+    }
+
+    /// The result as its transport keeps it; nil if it is JSON, also because a hook has set it.
+    package var deferredResult: (any DeferredResult)? { if case .deferred(let result) = body { result } else { nil } }
 
     /// The result. A text body is parsed on first access.
     public var result: JSONValue {
@@ -67,7 +79,9 @@ public struct ServiceResponse: Sendable {
         get {
             guard let metadata else { return nil }
             let key = ObjectIdentifier(key)
-            for entry in metadata where entry.key == key { return entry.value as? Key.Value }
+            for entry in metadata where entry.key == key {
+                return entry.value as? Key.Value ?? (entry.value as? DeferredValue<Key.Value>)?.make()
+            }
             return nil
         }
         set {
@@ -77,6 +91,12 @@ public struct ServiceResponse: Sendable {
             if let newValue { entries.append(Entry(key: key, value: newValue)) }
             metadata = entries.isEmpty ? nil : entries
         }
+    }
+
+    /// Sets a value that is made when something reads it.
+    package mutating func set<Key: ResponseKey>(_ key: Key.Type, _ make: @escaping @Sendable () -> Key.Value) {
+        self[key] = nil
+        metadata = (metadata ?? []) + [Entry(key: ObjectIdentifier(key), value: DeferredValue(make: make))]
     }
 }
 

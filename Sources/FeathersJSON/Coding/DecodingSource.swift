@@ -1,5 +1,5 @@
 /// A value to decode: in a tree, or still in its JSON text.
-package enum DecodingSource {
+package enum DecodingSource: Sendable {
     case tree(JSONValue)
     /// A value on a tape. The decoding's ``SharedOptions`` keep the tape alive.
     case text(TapeCursor)
@@ -146,7 +146,7 @@ package enum DecodingSource {
 ///
 /// A member's position is its index in a tree, or on a tape the distance from the object's entry to the key's entry. Similar records usually
 /// have their members at the same positions.
-package enum DecodingMembers {
+package enum DecodingMembers: Sendable {
     case tree(JSONObject)
     case text(object: TapeCursor)
 
@@ -218,7 +218,7 @@ package enum DecodingElements {
     case tree([JSONValue])
     case text(array: TapeCursor)
 
-    var count: Int {
+    package var count: Int {
         switch self {
         case .tree(let array): array.count
         case .text(let array): array.children.reduce(0) { count, _ in count + 1 }
@@ -249,11 +249,12 @@ package enum DecodingElements {
         }
     }
 
-    package var all: some Sequence<DecodingSource> {
-        sequence(state: firstPosition) { position in
-            guard let element = element(at: position) else { return nil }
+    /// Calls a closure with each element. A sequence would be generic code here, at several times the cost.
+    package func forEach<Failure: Error>(_ body: (DecodingSource) throws(Failure) -> Void) throws(Failure) {
+        var position = firstPosition
+        while let element = element(at: position) {
+            try body(element)
             position = self.position(after: position)
-            return element
         }
     }
 

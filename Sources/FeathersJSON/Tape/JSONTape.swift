@@ -121,7 +121,9 @@ struct TapeEntry: Sendable {
 /// A value on a tape.
 ///
 /// It holds only two pointers, because decoding copies a cursor at every step. Keep the ``JSONTape`` alive while you hold a cursor.
-package struct TapeCursor {
+///
+/// Unchecked because of the pointers: nothing writes to a tape's memory.
+package struct TapeCursor: @unchecked Sendable {
     let entry: UnsafePointer<TapeEntry>
     let bytes: UnsafePointer<UInt8>
 

@@ -71,9 +71,13 @@ extension JSONAPICodec {
         try decodeIfPresent(type, from: DocumentSource(parsing: bytes))
     }
 
-    private func decodeIfPresent<Model: JSONAPIRelatable>(_ type: Model.Type, from document: DocumentSource) throws -> Model? {
+    func decodeIfPresent<Model: JSONAPIRelatable>(
+        _ type: Model.Type, from document: DocumentSource, including include: IncludePaths? = nil
+    ) throws -> Model? {
         switch document.shape {
-        case .one?: return try ResourcePool(document, codec: self).decodePrimary(type, at: 0)
+        case .one?:
+            let pool = ResourcePool(document, codec: self, including: include)
+            return try pool.decodePrimary(pool.models(of: type), at: 0)
         case .null?: return nil
         case .many?: throw JSONAPIError(.data, "Expected one resource but found an array")
         case nil: throw JSONAPIError(.data, "'data' is missing")
@@ -101,10 +105,16 @@ extension JSONAPICodec {
         try decodeList(type, from: DocumentSource(parsing: bytes))
     }
 
-    private func decodeList<Model: JSONAPIRelatable>(_ type: Model.Type, from document: DocumentSource) throws -> [Model] {
+    func decodeList<Model: JSONAPIRelatable>(
+        _ type: Model.Type, from document: DocumentSource, including include: IncludePaths? = nil
+    ) throws -> [Model] {
         guard document.shape == .many else { throw JSONAPIError(.data, "Expected an array of resources") }
-        let pool = ResourcePool(document, codec: self)
-        return try (0..<document.primaryCount).map { try pool.decodePrimary(type, at: $0) }
+        let pool = ResourcePool(document, codec: self, including: include)
+        let models = pool.models(of: type)
+        var list: [Model] = []
+        list.reserveCapacity(document.primaryCount)
+        for position in 0..<document.primaryCount { list.append(try pool.decodePrimary(models, at: position)) }
+        return list
     }
 }
 

@@ -4,9 +4,10 @@ import Foundation
 
 /// Finds each property of a model among the resource's attributes, relationships, and own members.
 struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    /// The only stored property, so that each copy the standard library makes costs one reference.
     let node: ResourceNode
-    let attributes: JSONKeyedDecodingContainer<WireKey>
 
+    private var attributes: JSONKeyedDecodingContainer<WireKey> { node.attributes }
     private var resource: ResourceSource { node.resource }
     private var pool: ResourcePool { node.pool }
 
@@ -54,11 +55,13 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
         if let member = member(key) { return try decodeMember(type, required(member, key.stringValue), key) }
         let name = wireKey(key)
         if let relationship = relationship(name) {
-            guard let value = try related(type, relationship) else {
+            let models = pool.models(of: type)
+            if let reader = models.reader, let value = try reader.init(relationship) as? T { return value }
+            guard let index = try target(of: relationship, models) else {
                 throw DecodingError.valueNotFound(
                     type, DecodingError.Context(codingPath: [name], debugDescription: "The target is not included."))
             }
-            return value
+            return models.values[index]
         }
         if type == URL.self, let url = try url(name) as? T { return url }
         return try attributes.decode(type, forKey: name)
@@ -70,17 +73,21 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
         if type == JSONAPILinks.self || type == JSONAPIMeta.self { return try decode(type, forKey: key) }
         if let member = member(key) { return try member.map { try decodeMember(type, $0, key) } }
         let name = wireKey(key)
-        if let relationship = relationship(name) { return relationship.data == nil ? nil : try related(type, relationship) }
+        if let relationship = relationship(name) {
+            guard relationship.data != nil else { return nil }
+            let models = pool.models(of: type)
+            if let reader = models.reader { return try reader.init(relationship) as? T }
+            return try target(of: relationship, models).map { models.values[$0] }
+        }
         if type == URL.self { return try attributes.contains(name) && !attributes.decodeNil(forKey: name) ? url(name) as? T : nil }
         return try attributes.decodeIfPresent(type, forKey: name)
     }
 
-    /// Decodes from a relationship; nil if it is empty or its target is not included.
-    private func related<T: Decodable>(_ type: T.Type, _ relationship: RelationshipNode) throws -> T? {
-        if let whole = pool.relationshipReader(type) { return try whole.init(relationship) as? T }
+    /// Decodes the target of a to-one relationship, and returns its index; nil if it is empty or its target is not included.
+    private func target<T: Decodable>(of relationship: RelationshipNode, _ models: DecodedModels<T>) throws -> Int? {
         guard let data = relationship.data, !data.isNull else { return nil }
-        guard !data.isArray else { throw relationship.mismatch(type, "The relationship has several targets") }
-        return try relationship.related(type, data)
+        guard !data.isArray else { throw relationship.mismatch(T.self, "The relationship has several targets") }
+        return try relationship.related(models, data)
     }
 
     private func url(_ key: WireKey) throws -> URL {

@@ -10,6 +10,8 @@ struct ResourceIndex {
     private let mask: Int
 
     init(_ resources: [ResourceSource]) {
+        // Without relationships, nothing is looked for.
+        let resources = resources.contains { $0.relationships != nil } ? resources : []
         var capacity = 8
         // A resource may have an id and a local id.
         while capacity < resources.count * 4 { capacity *= 2 }
@@ -22,8 +24,9 @@ struct ResourceIndex {
     }
 
     private mutating func insert(_ position: Int, _ type: String, _ id: String, isLocal: Bool, in resources: [ResourceSource]) {
-        var hash = ResourceHash(isLocal: isLocal)
+        var hash = ResourceHash()
         hash.combine(type)
+        hash.separate(isLocal: isLocal)
         hash.combine(id)
         var slot = hash.value & mask
         while slots[slot] != 0 {
@@ -43,8 +46,9 @@ struct ResourceIndex {
     }
 
     private func find(_ type: DecodingSource, _ id: DecodingSource, isLocal: Bool, in resources: [ResourceSource]) -> Int? {
-        var hash = ResourceHash(isLocal: isLocal)
+        var hash = ResourceHash()
         hash.combine(type)
+        hash.separate(isLocal: isLocal)
         hash.combine(id)
         var slot = hash.value & mask
         while slots[slot] != 0 {
@@ -67,8 +71,6 @@ extension ResourceSource {
 private struct ResourceHash {
     private var hasher = Hasher()
 
-    init(isLocal: Bool) { hasher.combine(isLocal) }
-
     var value: Int { hasher.finalize() }
 
     mutating func combine(_ source: DecodingSource) {
@@ -80,9 +82,8 @@ private struct ResourceHash {
         string.withUTF8 { combine($0) }
     }
 
-    private mutating func combine(_ bytes: UnsafeBufferPointer<UInt8>) {
-        hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
-        // Separates the type from the id: no text contains this byte.
-        hasher.combine(0xFF as UInt8)
-    }
+    private mutating func combine(_ bytes: UnsafeBufferPointer<UInt8>) { hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
+
+    /// Separates the type from the id: no text contains these bytes.
+    mutating func separate(isLocal: Bool) { hasher.combine(isLocal ? 0xFE : 0xFF as UInt8) }
 }

@@ -5,10 +5,12 @@ import FeathersJSON
 final class ResourceNode: Decoder {
     let resource: ResourceSource
     let pool: ResourcePool
+    let attributes: JSONKeyedDecodingContainer<WireKey>
 
-    init(_ resource: ResourceSource, pool: ResourcePool) {
+    init(_ resource: ResourceSource, pool: ResourcePool) throws {
         self.resource = resource
         self.pool = pool
+        attributes = try pool.attributes.members(of: resource.attributes, keyedBy: WireKey.self)
     }
 
     // Coding paths start at the resource's attributes. The final error adds the location of the resource.
@@ -16,15 +18,13 @@ final class ResourceNode: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { pool.codec.coding.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(
-            ResourceDecodingContainer<Key>(
-                node: self, attributes: try pool.attributes.members(of: resource.attributes, keyedBy: WireKey.self)))
+        KeyedDecodingContainer(ResourceDecodingContainer<Key>(node: self))
     }
 
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try attributes.unkeyedContainer() }
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { try attributes.singleValueContainer() }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try decoder.unkeyedContainer() }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { try decoder.singleValueContainer() }
 
-    private var attributes: any Decoder { pool.attributes.decoder(of: resource.attributes) }
+    private var decoder: any Decoder { pool.attributes.decoder(of: resource.attributes) }
 }
 
 final class RelationshipNode: Decoder {
@@ -75,15 +75,20 @@ final class RelationshipNode: Decoder {
         return elements
     }
 
+    func models<Model: Decodable>(of type: Model.Type) -> DecodedModels<Model> { pool.models(of: type) }
+
     /// Decodes the target of an identifier; nil if the target is not included or a cycle is cut.
     /// If `orIdentifier` is true, a missing target is decoded from its identifier, provided that the type needs no more than that.
-    func related<Model: Decodable>(_ type: Model.Type, _ identifier: DecodingSource, orIdentifier: Bool = true) throws -> Model? {
-        if let expected = pool.expectedType(type), identifier.members?["type"]?.isExactly(expected) != true { return nil }
+    /// - Returns: The index of the model, as ``DecodedModels`` describes it.
+    func related<Model: Decodable>(
+        _ models: DecodedModels<Model>, _ identifier: DecodingSource, orIdentifier: Bool = true
+    ) throws -> Int? {
+        if let expected = models.resourceType, identifier.members?["type"]?.isExactly(expected) != true { return nil }
         do {
-            if let position = pool.position(of: identifier), let model = try pool.decodeRelated(type, at: position) { return model }
+            if let position = pool.position(of: identifier), let index = try pool.decodeRelated(models, at: position) { return index }
         } catch is JSONAPIUnknownType {
             return nil
         }
-        return orIdentifier || type == JSONAPIIdentifier.self ? pool.decodeIdentifier(type, identifier) : nil
+        return orIdentifier || Model.self == JSONAPIIdentifier.self ? pool.decodeIdentifier(models, identifier) : nil
     }
 }

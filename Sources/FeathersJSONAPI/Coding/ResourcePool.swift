@@ -9,41 +9,65 @@ final class ResourcePool {
     private let document: DocumentSource
     /// Decodes the attributes of resources, and remembers where those of similar ones are.
     let attributes: JSONListDecoder
+    /// The primary resources, then the included ones.
+    let resources: [ResourceSource]
+    private let index: ResourceIndex
+    /// Whether each resource is the target of an included path; nil if every target counts.
+    private var isIncluded: [Bool]?
 
     /// The nesting depth of each resource that is being decoded; -1 for the others.
     private var depths: [Int]
     private var depth = 0
     /// The depth of the outermost resource at which a cycle has been cut since the last reset.
     private var outermostCut = Int.max
+    /// Forget the stored models that contain themselves: how far these go depends on where they are reached from, and so may differ for the next
+    /// primary resource.
+    private var forgetCycles: [() -> Void] = []
     /// The number of nested resources that may still be decoded. Models that refer to each other in cycles could request any number.
     private var remaining: Int
 
-    /// The first value decoded from each resource, nearly always the only one. An array indexed by position is faster than a dictionary.
-    private var decoded: [Decoded?]
-    private var decodedOtherwise: [DecodedKey: Any] = [:]
+    /// The ``DecodedModels`` of each type.
+    private var models: [ObjectIdentifier: AnyObject] = [:]
     private var wireNames: [String: WireKey] = [:]
-    private var types: [ObjectIdentifier: String?] = [:]
-    private var readers: [ObjectIdentifier: (any RelationshipReading.Type)?] = [:]
-    /// The models that an identifier is not enough for, stored so that each is tried only once.
-    private var needingMore: Set<ObjectIdentifier> = []
 
-    init(_ document: DocumentSource, codec: JSONAPICodec) {
+    /// - Parameter include: The paths of the relationships whose targets are decoded, with everything that these targets refer to among
+    ///   themselves; nil for all relationships.
+    init(_ document: DocumentSource, codec: JSONAPICodec, including include: IncludePaths? = nil) {
         self.codec = codec
         self.document = document
+        resources = document.resources
+        index = ResourceIndex(resources)
         attributes = document.tape.map { JSONListDecoder(codec.coding, text: $0) } ?? JSONListDecoder(codec.coding)
-        depths = [Int](repeating: -1, count: document.resources.count)
-        decoded = [Decoded?](repeating: nil, count: document.resources.count)
-        remaining = 1000 + 100 * document.resources.count
+        depths = [Int](repeating: -1, count: resources.count)
+        remaining = 1000 + 100 * resources.count
+        if let include {
+            var isIncluded = [Bool](repeating: false, count: resources.count)
+            mark(&isIncluded, along: include, from: Set(0..<document.primaryCount))
+            self.isIncluded = isIncluded
+        }
     }
 
-    /// The primary resources, then the included ones.
-    var resources: [ResourceSource] { document.resources }
+    /// Marks the targets of paths. All resources at the end of a path go on together, so that cycles take no longer than the paths are.
+    private func mark(_ isIncluded: inout [Bool], along include: IncludePaths, from positions: Set<Int>) {
+        for (name, rest) in include.children {
+            var targets: Set<Int> = []
+            func follow(_ identifier: DecodingSource) {
+                if let target = index.position(of: identifier, in: resources) { targets.insert(target) }
+            }
+            for position in positions {
+                guard let data = resources[position].relationships?[name]?.members?["data"] else { continue }
+                if let elements = data.elements { elements.forEach(follow) } else { follow(data) }
+            }
+            for target in targets { isIncluded[target] = true }
+            mark(&isIncluded, along: rest, from: targets)
+        }
+    }
 
-    /// The positions by identity, computed when the first relationship is followed.
-    private lazy var index = ResourceIndex(document.resources)
-
-    /// The position of the resource with an identifier; nil if the document does not have it.
-    func position(of identifier: DecodingSource) -> Int? { index.position(of: identifier, in: document.resources) }
+    /// The position of the resource with an identifier; nil if the document does not have it, or the call did not include it.
+    func position(of identifier: DecodingSource) -> Int? {
+        guard let position = index.position(of: identifier, in: resources) else { return nil }
+        return isIncluded.map { $0[position] } ?? true ? position : nil
+    }
 
     func pointer(to position: Int) -> JSONPointer {
         guard position < document.primaryCount else { return .included.appending(position - document.primaryCount) }
@@ -58,56 +82,28 @@ final class ResourcePool {
         return key
     }
 
-    /// Returns the resource type for a model; nil if the model is not limited to one type.
-    func expectedType(_ model: any Any.Type) -> String? {
-        if let known = types[ObjectIdentifier(model)] { return known }
-        let type = (model as? any JSONAPIModel.Type)?.type
-        types[ObjectIdentifier(model)] = .some(type)
-        return type
-    }
-
-    /// The type as one that is decoded from a relationship as a whole; nil for other types. Cached, since the cast is slow.
-    func relationshipReader(_ type: any Any.Type) -> (any RelationshipReading.Type)? {
-        if let known = readers[ObjectIdentifier(type)] { return known }
-        let reader = type as? any RelationshipReading.Type
-        readers[ObjectIdentifier(type)] = .some(reader)
-        return reader
-    }
-
-    private struct Decoded {
-        let model: ObjectIdentifier
-        let value: Any
-    }
-
-    private struct DecodedKey: Hashable {
-        let position: Int
-        let model: ObjectIdentifier
-    }
-
-    private func known<Model>(_ type: Model.Type, at position: Int) -> Model? {
-        let model = ObjectIdentifier(type)
-        guard let first = decoded[position] else { return nil }
-        let value: Any? = first.model == model ? first.value : decodedOtherwise[DecodedKey(position: position, model: model)]
-        return value as? Model
-    }
-
-    private func note<Model>(_ value: Model, at position: Int) {
-        let model = ObjectIdentifier(Model.self)
-        if decoded[position] == nil {
-            decoded[position] = Decoded(model: model, value: value)
-        } else {
-            decodedOtherwise[DecodedKey(position: position, model: model)] = value
-        }
+    func models<Model: Decodable>(of type: Model.Type) -> DecodedModels<Model> {
+        // Nothing else is stored under a type. A checked cast would look up metadata for each relationship.
+        if let known = models[ObjectIdentifier(type)] { return unsafeDowncast(known, to: DecodedModels<Model>.self) }
+        let new = DecodedModels<Model>()
+        models[ObjectIdentifier(type)] = new
+        return new
     }
 
     /// Decodes a resource into a model.
     /// - Throws: ``JSONAPIError`` with the location in the document, ``JSONAPIUnknownType``, or any error from the model's `init(from:)`.
-    private func decode<Model: Decodable>(_ type: Model.Type, at position: Int) throws -> Model {
+    private func decode<Model: Decodable>(_ models: DecodedModels<Model>, at position: Int) throws -> Model {
         let resource = resources[position]
-        if let expected = expectedType(type), expected != resource.type {
+        if let expected = models.resourceType, expected != resource.type {
             throw JSONAPIError(
                 pointer(to: position).appending("type"),
-                "A resource of type '\(resource.type)' cannot be decoded as \(type), which requires the type '\(expected)'")
+                "A resource of type '\(resource.type)' cannot be decoded as \(Model.self), which requires the type '\(expected)'")
+        }
+        depths[position] = depth
+        depth += 1
+        defer {
+            depth -= 1
+            depths[position] = -1
         }
         do {
             return try Model(from: ResourceNode(resource, pool: self))
@@ -116,13 +112,18 @@ final class ResourcePool {
         }
     }
 
-    /// Decodes a resource inside another one; nil if the resource itself is already being decoded.
-    func decodeRelated<Model: Decodable>(_ type: Model.Type, at position: Int) throws -> Model? {
+    /// Decodes a resource inside another one.
+    /// - Returns: The index of the model, as ``DecodedModels`` describes it; nil if the resource itself is already being decoded.
+    func decodeRelated<Model: Decodable>(_ models: DecodedModels<Model>, at position: Int) throws -> Int? {
         if depths[position] >= 0 {
             outermostCut = min(outermostCut, depths[position])
             return nil
         }
-        if let known = known(type, at: position) { return known }
+        if let known = models.index(of: position) {
+            // What contains it is treated as if it had been decoded now.
+            if models.cycles.contains(position) { outermostCut = min(outermostCut, depth) }
+            return known
+        }
         guard depth < codec.maximumNesting else {
             throw JSONAPIError(pointer(to: position), "Resources are nested more than \(codec.maximumNesting) levels deep")
         }
@@ -134,40 +135,89 @@ final class ResourcePool {
         remaining -= 1
         let cutBefore = outermostCut
         outermostCut = .max
-        let model = try onTheWay(position) { try decode(type, at: position) }
+        let model = try decode(models, at: position)
         // A model that lacks an outer resource is complete when it is reached by another path, so it is not stored.
-        if outermostCut >= depth { note(model, at: position) }
-        outermostCut = min(cutBefore, outermostCut < depth ? outermostCut : .max)
-        return model
+        let (isComplete, isCyclic) = (outermostCut >= depth, outermostCut != .max)
+        outermostCut = min(cutBefore, isComplete ? .max : outermostCut)
+        guard isComplete else { return models.pass(model) }
+        if isCyclic {
+            models.cycles.insert(position)
+            forgetCycles.append { models.forget(position) }
+        }
+        return models.store(model, at: position, of: resources.count)
     }
 
-    /// Decodes an identifier in place of a resource; nil if the model needs more than an identifier.
-    func decodeIdentifier<Model: Decodable>(_ type: Model.Type, _ source: DecodingSource) -> Model? {
-        guard !needingMore.contains(ObjectIdentifier(type)), let identifier = JSONAPIIdentifier(reading: source.json) else { return nil }
+    /// Decodes an identifier in place of a resource.
+    /// - Returns: The index of the model; nil if the model needs more than an identifier.
+    func decodeIdentifier<Model: Decodable>(_ models: DecodedModels<Model>, _ source: DecodingSource) -> Int? {
+        guard !models.needMore, let identifier = JSONAPIIdentifier(reading: source.json) else { return nil }
         do {
-            return try Model(from: ResourceNode(ResourceSource(JSONAPIResource(identifier)), pool: self))
+            return models.pass(try Model(from: ResourceNode(ResourceSource(JSONAPIResource(identifier)), pool: self)))
         } catch {
-            needingMore.insert(ObjectIdentifier(type))
+            models.needMore = true
             return nil
         }
     }
 
-    func decodePrimary<Model: Decodable>(_ type: Model.Type, at position: Int) throws -> Model {
+    func decodePrimary<Model: Decodable>(_ models: DecodedModels<Model>, at position: Int) throws -> Model {
+        defer {
+            for forget in forgetCycles { forget() }
+            forgetCycles = []
+        }
         do {
-            return try onTheWay(position) { try decode(type, at: position) }
+            return try decode(models, at: position)
         } catch let unknown as JSONAPIUnknownType {
-            throw JSONAPIError(pointer(to: position).appending("type"), "\(type) has no model for resources of type '\(unknown.type)'")
+            throw JSONAPIError(
+                pointer(to: position).appending("type"), "\(Model.self) has no model for resources of type '\(unknown.type)'")
         }
     }
+}
 
-    private func onTheWay<Result>(_ position: Int, _ body: () throws -> Result) rethrows -> Result {
-        depths[position] = depth
-        depth += 1
-        defer {
-            depth -= 1
-            depths[position] = -1
+/// The models of one type that have been decoded from a pool's resources, and what is known about the type.
+///
+/// Decoding returns the index of a model here, because each generic function that returns an optional model looks up the metadata of its type,
+/// which together took a tenth of the decoding. An index is valid until the next model is decoded.
+final class DecodedModels<Model: Decodable> {
+    /// The type of the resources that the models are decoded from; nil if any will do.
+    let resourceType = (Model.self as? any JSONAPIModel.Type)?.type
+    /// The type as one that is decoded from a relationship as a whole; nil for other types.
+    let reader = Model.self as? any RelationshipReading.Type
+    /// Whether decoding an identifier has failed, so that it is not tried again.
+    var needMore = false
+
+    /// The stored models, and one at ``spare`` that is passed on but not stored.
+    private(set) var values: [Model] = []
+    private var spare: Int?
+    /// The resources whose stored models contain themselves.
+    var cycles: Set<Int> = []
+    /// For each resource, the position of its model in `values` plus one; 0 if it has none.
+    private var positions: [Int32] = []
+
+    func index(of resource: Int) -> Int? {
+        guard !positions.isEmpty, positions[resource] != 0 else { return nil }
+        return Int(positions[resource]) - 1
+    }
+
+    func store(_ model: Model, at resource: Int, of count: Int) -> Int {
+        if positions.isEmpty { positions = [Int32](repeating: 0, count: count) }
+        values.append(model)
+        positions[resource] = Int32(truncatingIfNeeded: values.count)
+        return values.count - 1
+    }
+
+    func forget(_ resource: Int) {
+        positions[resource] = 0
+        cycles.remove(resource)
+    }
+
+    func pass(_ model: Model) -> Int {
+        if let spare {
+            values[spare] = model
+            return spare
         }
-        return try body()
+        values.append(model)
+        spare = values.count - 1
+        return values.count - 1
     }
 }
 

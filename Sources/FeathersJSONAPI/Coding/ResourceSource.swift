@@ -5,7 +5,7 @@ import FeathersJSON
 ///
 /// Only the members that identify the resource are read immediately. Most models need neither its links nor its meta. A class, since copies of a structure with this many
 /// references took a tenth of the decoding.
-final class ResourceSource {
+final class ResourceSource: Sendable {
     let type: String
     let id: String?
     let lid: String?
@@ -15,7 +15,7 @@ final class ResourceSource {
     let relationships: DecodingMembers?
     private let rest: Rest
 
-    private enum Rest {
+    private enum Rest: Sendable {
         case resource(JSONAPIResource)
         case text(DecodingMembers)
     }
@@ -58,7 +58,7 @@ final class ResourceSource {
 }
 
 /// The primary data of a document to decode, and its included resources.
-struct DocumentSource {
+struct DocumentSource: Sendable {
     enum Shape {
         case null, one, many
     }
@@ -70,6 +70,9 @@ struct DocumentSource {
     private(set) var shape: Shape?
     /// The tape that the resources point into.
     private(set) var tape: JSONTape?
+
+    /// The members of the document; nil if it has no tape.
+    var members: DecodingMembers? { tape.flatMap { DecodingSource.text($0.root).members } }
 
     init(_ document: JSONAPIDocument) {
         let primary = document.data?.resources ?? []
@@ -84,26 +87,28 @@ struct DocumentSource {
             }
     }
 
-    private init(_ tape: JSONTape) { self.tape = tape }
-
     /// Reads the data of a document's text, or of its tree where a text has no tape.
     init(parsing bytes: [UInt8]) throws(JSONAPIError) {
-        let tape: JSONTape?
+        guard let source = try DocumentSource(marking: bytes) else {
+            self.init(try JSONAPIDocument(parsing: bytes))
+            return
+        }
+        self = source
+    }
+
+    /// Reads the data of a document's text; nil if the text has no tape or the document no data.
+    init?(marking bytes: [UInt8]) throws(JSONAPIError) {
         do {
             tape = try JSONTape.marking(bytes)
         } catch {
             throw JSONAPIError(.root, error.description)
         }
         // Without data, the other members decide whether this is a document.
-        guard let tape, let members = DecodingSource.text(tape.root).members, let data = members["data"] else {
-            self.init(try JSONAPIDocument(parsing: bytes))
-            return
-        }
-        self.init(tape)
+        guard let members, let data = members["data"] else { return nil }
         if let elements = data.elements {
             shape = .many
-            for (index, element) in elements.all.enumerated() {
-                resources.append(try ResourceSource(reading: element, at: .data.appending(index)))
+            try elements.forEach { element throws(JSONAPIError) in
+                resources.append(try ResourceSource(reading: element, at: .data.appending(resources.count)))
             }
         } else if data.members != nil {
             shape = .one
@@ -114,8 +119,7 @@ struct DocumentSource {
             throw JSONAPIError(.data, "'data' must be a resource, an array of resources, or null")
         }
         primaryCount = resources.count
-        guard let included = members["included"]?.elements else { return }
-        for element in included.all {
+        members["included"]?.elements?.forEach { element in
             if let resource = try? ResourceSource(reading: element, at: .root) { resources.append(resource) }
         }
     }

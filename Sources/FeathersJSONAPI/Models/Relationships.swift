@@ -187,7 +187,8 @@ extension ToOne: RelationshipReading {
         if let data = node.data {
             linkage = data.isArray ? nil : JSONAPILinkage(reading: data.json)
             guard let linkage else { throw node.mismatch(Self.self, "The relationship does not have a single target") }
-            if linkage != .null { value = try node.related(Value.self, data, orIdentifier: false) }
+            let models = node.models(of: Value.self)
+            if linkage != .null, let index = try node.related(models, data, orIdentifier: false) { value = models.values[index] }
         }
         self.init(linkage: linkage, value: value, links: node.links, meta: node.meta)
     }
@@ -198,10 +199,11 @@ extension ToMany: RelationshipReading {
         self.init(identifiers: nil, values: [], links: node.links, meta: node.meta)
         guard let elements = try node.elements(for: Self.self) else { return }
         var identifiers: [JSONAPIIdentifier] = []
-        for element in elements.all {
-            guard let identifier = JSONAPIIdentifier(reading: element.json) else { continue }
+        let models = node.models(of: Value.self)
+        try elements.forEach { element in
+            guard let identifier = JSONAPIIdentifier(reading: element.json) else { return }
             identifiers.append(identifier)
-            if let value = try node.related(Value.self, element, orIdentifier: false) { values.append(value) }
+            if let index = try node.related(models, element, orIdentifier: false) { values.append(models.values[index]) }
         }
         self.identifiers = identifiers
     }
@@ -212,8 +214,10 @@ extension Array: RelationshipReading where Element: Decodable {
     init(_ node: RelationshipNode) throws {
         self = []
         guard let elements = try node.elements(for: Self.self) else { return }
-        for element in elements.all {
-            if let value = try node.related(Element.self, element) { append(value) }
+        reserveCapacity(elements.count)
+        let models = node.models(of: Element.self)
+        try elements.forEach { element in
+            if let index = try node.related(models, element) { append(models.values[index]) }
         }
     }
 }

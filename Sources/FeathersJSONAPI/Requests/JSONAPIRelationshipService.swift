@@ -45,20 +45,22 @@ public struct JSONAPIRelationshipService: Sendable {
     public func related<Model: JSONAPIRelatable>(
         _ type: Model.Type = Model.self, query: Query = Query(), params: Params = Params()
     ) async throws -> Model? {
-        let json = try await related(query, params)
-        return json.isNull ? nil : try decode(json)
+        let response = try await related(query, params)
+        if let model = response.receivedDocument?.decode(type, with: codec) { return model }
+        return response.result.isNull ? nil : try decode(response.result)
     }
 
     /// Reads the targets of the relationship from the response's first page.
     public func relatedList<Model: JSONAPIRelatable>(
         of type: Model.Type = Model.self, query: Query = Query(), params: Params = Params()
     ) async throws -> [Model] {
-        try await Paginated(json: related(query, params)).data.map(decode)
+        let response = try await related(query, params)
+        return try response.receivedDocument?.decodeList(of: type, with: codec) ?? Paginated(json: response.result).data.map(decode)
     }
 
-    private func related(_ query: Query, _ params: Params) async throws -> JSONValue {
+    private func related(_ query: Query, _ params: Params) async throws -> ServiceResponse {
         let call = RelationshipCall(id: id, name: name, link: links["related"]?.href)
-        return try await service.call(JSONAPIMethod.getRelated.serviceMethod, with: call.json, query: query, params: params)
+        return try await service.response(to: JSONAPIMethod.getRelated.serviceMethod, data: call.json, query: query, params: params)
     }
 
     private func replace(with linkage: JSONAPILinkage, _ params: Params) async throws -> JSONAPIRelationship {

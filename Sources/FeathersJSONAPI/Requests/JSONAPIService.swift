@@ -36,7 +36,13 @@ extension JSONAPIService {
     /// Returns one page of the resources that match a query.
     @concurrent
     public func find(_ query: Query = Query(), params: Params = Params()) async throws -> JSONAPIPage<Model> {
-        let json = try await untyped.find(query, params: params)
+        let response = try await untyped.response(to: .find, query: query, params: params)
+        if let document = response.receivedDocument, let models = document.decodeList(of: Model.self, with: codec) {
+            return JSONAPIPage(
+                data: models, total: document.total, links: document.links, meta: document.meta, cursors: document.cursors,
+                url: document.url, service: self, params: params)
+        }
+        let json = response.result
         let page = try Paginated(json: json)
         let note = json["@document"]
         return JSONAPIPage(
@@ -48,7 +54,7 @@ extension JSONAPIService {
     /// Reads one resource.
     @concurrent
     public func get(_ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try decode(await untyped.get(id, query: query, params: params))
+        try decode(await untyped.response(to: .get, id: id.serviceID, query: query, params: params))
     }
 
     /// Creates a resource. The targets of its relationships must have ids, and are not saved.
@@ -56,7 +62,7 @@ extension JSONAPIService {
     /// If the server returns no content, the result is the model that was sent.
     @concurrent @discardableResult
     public func create(_ model: Model, query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try decode(await untyped.create(encode(model), query: query, params: params))
+        try decode(await untyped.response(to: .create, data: encode(model), query: query, params: params))
     }
 
     /// Creates several resources in one batch, all or none. The server must support the Atomic Operations extension.
@@ -73,8 +79,9 @@ extension JSONAPIService {
         _ id: some ServiceIDConvertible & Sendable, with changes: some JSONAPIModel, query: Query = Query(), params: Params = Params()
     ) async throws -> Model? {
         let sent = try encode(changes)
-        let result = try await untyped.patch(id, with: sent, query: query, params: params)
-        return result["@document"]?["isSent"] == true ? nil : try decode(result)
+        let response = try await untyped.response(to: .patch, id: id.serviceID, data: sent, query: query, params: params)
+        if response.receivedDocument == nil, response.result["@document"]?["isSent"] == true { return nil }
+        return try decode(response)
     }
 
     /// Removes a resource.
@@ -98,6 +105,10 @@ extension JSONAPIService {
         } catch let error as JSONAPIError {
             throw FeathersError(.badRequest, "The model is not a valid resource: \(error)", execution: .neverSent, cause: error)
         }
+    }
+
+    private func decode(_ response: ServiceResponse) throws -> Model {
+        try response.receivedDocument?.decode(Model.self, with: codec) ?? decode(response.result)
     }
 
     private func decode(_ json: JSONValue) throws -> Model {

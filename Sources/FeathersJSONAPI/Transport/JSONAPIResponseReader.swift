@@ -15,6 +15,9 @@ struct JSONAPIResponseReader {
         if response.status == 304, let held = request.params.heldAnswer {
             answer = ServiceResponse(held.value)
             answer[NotModified.self] = true
+        } else if request.decodesResult, request.params[DecodesModels.self] == true, let received = try receivedDocument() {
+            answer = ServiceResponse(received)
+            answer.set(JSONAPIDocument.self) { received.document }
         } else if let document = try readDocument() {
             answer = ServiceResponse(try result(of: document))
             answer[JSONAPIDocument.self] = document
@@ -26,22 +29,33 @@ struct JSONAPIResponseReader {
         return answer
     }
 
+    private var hasDocument: Bool { (200..<300).contains(response.status) && response.status != 204 && !response.body.isEmpty }
+
+    /// Reads the response's document for a caller that decodes models; nil if its resources are not the result.
+    private func receivedDocument() throws(FeathersError) -> ReceivedDocument? {
+        guard hasDocument else { return nil }
+        return try readingDocument { () throws(JSONAPIError) in try ReceivedDocument(response.jsonText, reader: self) }
+    }
+
     /// Reads the response's document; nil for a response without a body.
     private func readDocument() throws(FeathersError) -> JSONAPIDocument? {
         guard (200..<300).contains(response.status) else { throw FeathersError(jsonAPI: response) }
-        guard response.status != 204, !response.body.isEmpty else { return nil }
-        let document: JSONAPIDocument
-        do throws(JSONAPIError) {
-            document = try JSONAPIDocument(parsing: response.jsonText)
-        } catch {
-            throw failure("with a body that is not a JSON:API document: \(error)", cause: error)
-        }
+        guard hasDocument else { return nil }
+        let document = try readingDocument { () throws(JSONAPIError) in try JSONAPIDocument(parsing: response.jsonText) }
         // A document with errors is a failure, whatever its status.
         guard document.errors == nil else { throw FeathersError(document, response) }
         return document
     }
 
-    private func result(of document: JSONAPIDocument) throws(FeathersError) -> JSONValue {
+    private func readingDocument<Document>(_ read: () throws(JSONAPIError) -> Document) throws(FeathersError) -> Document {
+        do {
+            return try read()
+        } catch {
+            throw failure("with a body that is not a JSON:API document: \(error)", cause: error)
+        }
+    }
+
+    func result(of document: JSONAPIDocument) throws(FeathersError) -> JSONValue {
         func records() -> JSONValue { codec.records(of: document, including: exchange.include) }
         switch (exchange.expectation, document.data) {
         case (.document, _): return document.json

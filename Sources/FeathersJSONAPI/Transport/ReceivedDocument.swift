@@ -1,0 +1,87 @@
+import FeathersCore
+import FeathersJSON
+import FeathersNetworking
+import Foundation
+import Synchronization
+
+/// Marks the calls of a ``JSONAPIService``, which decodes models from a ``ReceivedDocument``.
+enum DecodesModels: ParamsKey { typealias Value = Bool }
+
+/// A document whose resources are the result of a call, still in its text. The result's plain records are made only if a hook reads them.
+final class ReceivedDocument: DeferredResult {
+    private let reader: JSONAPIResponseReader
+    private let source: DocumentSource
+    private let tape: JSONTape
+    private let records = Mutex<JSONValue?>(nil)
+
+    /// Reads the text of a document; nil if its resources are not the result, or if a tree serves better.
+    /// - Throws: ``JSONAPIError`` under the same conditions as ``JSONAPIDocument/init(parsing:)``.
+    init?(_ text: [UInt8], reader: JSONAPIResponseReader) throws(JSONAPIError) {
+        guard let source = try DocumentSource(marking: text), let tape = source.tape, source.members?["errors"]?.isArray != true else {
+            return nil
+        }
+        switch (reader.exchange.expectation, source.shape) {
+        case (.collection, .many?), (.resource, .one?), (.change, .one?), (.related, .one?), (.related, .many?): break
+        default: return nil
+        }
+        (self.reader, self.source, self.tape) = (reader, source, tape)
+    }
+
+    var document: JSONAPIDocument { (try? JSONAPIDocument(tape.json)) ?? JSONAPIDocument() }
+
+    var json: JSONValue {
+        records.withLock { records in
+            if let records { return records }
+            // Known to be a document with the expected resources.
+            let made = (try? reader.result(of: document)) ?? .null
+            records = made
+            return made
+        }
+    }
+}
+
+extension ReceivedDocument {
+    var links: JSONAPILinks { JSONAPILinks(reading: source.members?["links"]?.json) }
+    var meta: JSONObject? { source.members?["meta"]?.json.object }
+    var total: Int? { meta.flatMap(reader.pages.total) }
+    var url: String { reader.response.url.absoluteString }
+    var cursors: [String?] { source.resources.prefix(source.primaryCount).map { $0.meta?["page"]?["cursor"]?.string } }
+
+    /// Decodes the resource; nil if that fails, so that the plain records decide what is wrong.
+    func decode<Model: JSONAPIRelatable>(_ type: Model.Type, with codec: JSONAPICodec) -> Model? {
+        try? codec.keyed(as: reader.codec).decodeIfPresent(type, from: source, including: include)
+    }
+
+    /// Decodes the resources; nil if that fails, so that the plain records decide what is wrong.
+    func decodeList<Model: JSONAPIRelatable>(of type: Model.Type, with codec: JSONAPICodec) -> [Model]? {
+        try? codec.keyed(as: reader.codec).decodeList(type, from: source, including: include)
+    }
+
+    private var include: IncludePaths? { reader.exchange.include.map { IncludePaths($0) } }
+}
+
+extension JSONAPICodec {
+    /// Returns the codec with the names of the transport's, which plain records have already been converted with.
+    fileprivate func keyed(as transport: JSONAPICodec) -> JSONAPICodec {
+        var codec = self
+        codec.keys = transport.keys
+        return codec
+    }
+}
+
+extension ServiceResponse {
+    /// The response's document, unless a hook has set another result.
+    var receivedDocument: ReceivedDocument? { deferredResult as? ReceivedDocument }
+}
+
+extension UntypedService {
+    /// Makes a call whose result is decoded into models.
+    func response(
+        to method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, query: Query, params: Params
+    ) async throws -> ServiceResponse {
+        var request = ServiceRequest(path: path, method: method, id: id, data: data, params: params.joining(query))
+        request.decodesResult = true
+        request.params[DecodesModels.self] = true
+        return try await respond(to: request)
+    }
+}
