@@ -120,6 +120,60 @@
             withExtendedLifetime(connection) {}
         }
 
+        /// A listener whose deadline passes before the tasks of its turn run.
+        private final class LateListener: SocketListener {
+            let descriptor: Int32? = nil
+            private let token: SocketLoop.Token
+            private let start: () -> Void
+            private let pass: () -> Void
+
+            init(_ token: SocketLoop.Token, start: @escaping () -> Void, pass: @escaping () -> Void) {
+                (self.token, self.start, self.pass) = (token, start, pass)
+            }
+
+            func woken(on thread: SocketLoopThread) {
+                thread.setDeadline(.now, for: token)
+                start()
+            }
+
+            func deadlinePassed(on thread: SocketLoopThread) {
+                thread.detach(token)
+                pass()
+            }
+
+            func changed(isReadable: Bool, isWritable: Bool, isEnding: Bool, on thread: SocketLoopThread) {}
+            func turnEnded(on thread: SocketLoopThread) {}
+            func failed(on thread: SocketLoopThread) {}
+        }
+
+        @Test("delay the thread's deadlines, which are neither early nor later than the tasks of one turn")
+        func deadlines() async throws {
+            let steps = Locked<[String]>([])
+            let yields = try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Int, any Error>) in
+                let token = loop.newToken()
+                loop.send(
+                    .attach(token) { [loop] in
+                        LateListener(token) {
+                            Task(executorPreference: loop) { steps.withLock { $0.append("first task") } }
+                            Task(executorPreference: loop) { steps.withLock { $0.append("second task") } }
+                            Task(executorPreference: loop) {
+                                var yields = 0
+                                while steps.withLock(\.last) != "deadline" {
+                                    await Task.yield()
+                                    yields += 1
+                                }
+                                ended.resume(returning: yields)
+                            }
+                        } pass: {
+                            steps.withLock { $0.append("deadline") }
+                        }
+                    })
+                loop.send(.wake(token))
+            }
+            #expect(steps.withLock(\.self) == ["first task", "second task", "deadline"])
+            #expect(yields <= SocketLoopThread.jobsPerTurn)
+        }
+
         @Test("read what was delivered before more is, so that no buffer overflows")
         func longReadTurns() async throws {
             let (peer, connection) = try WebSocketPeer.connected()
