@@ -11,8 +11,8 @@ import Foundation
 /// valgrind cannot. To exclude fixed costs, subtract a run of N operations from a run of 2 N.
 enum Profile: String, CaseIterable {
     case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding,
-        typed,
-        jsonapi, idle, items, streamEvents, opening, listShort, listLong, movedShort, movedLong
+        typed, jsonapi, idle, idleSockets, callsOverMany, items, streamEvents, eventsOnThread, inFlightOnThread, opening, listShort, listLong,
+        movedShort, movedLong
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -28,9 +28,11 @@ enum Profile: String, CaseIterable {
         case .socketioTyped:
             let service = try await connected(to: server).service("messages", of: LoopbackSocketServer.Message.self)
             for _ in 0..<times { _ = try await service.get(1) }
-        case .inFlight:
-            let service = try await connected(to: server).service("messages")
-            try await concurrently(64, each: times / 64) { _ = try await service.get(1) }
+        case .inFlight, .inFlightOnThread:
+            try await withFeathersApp(try await connected(to: server), on: self == .inFlight ? .threadPool : .networkThread) { app in
+                let service = app.service("messages")
+                try await concurrently(64, each: times / 64) { _ = try await service.get(1) }
+            }
         case .eventsTyped:
             let app = try await connected(to: server)
             let service = app.service("messages", of: LoopbackSocketServer.Message.self)
@@ -44,11 +46,13 @@ enum Profile: String, CaseIterable {
             async let read: Void = { for await _ in events.prefix(times) {} }()
             for _ in 0..<times { _ = try await burst.create(1) }
             await read
-        case .events:
-            let app = try await connected(to: server)
-            var iterator = app.service("messages").events(.created, bufferingNewest: times).makeAsyncIterator()
-            _ = try await app.service("burst").create(.integer(Int64(times)))
-            for _ in 0..<times { _ = await iterator.next() }
+        case .events, .eventsOnThread:
+            try await withFeathersApp(try await connected(to: server), on: self == .events ? .threadPool : .networkThread) { app in
+                var iterator = app.service("messages").events(.created, bufferingNewest: times).makeAsyncIterator()
+                async let sent = app.service("burst").create(.integer(Int64(times)))
+                for _ in 0..<times { _ = await iterator.next() }
+                _ = try await sent
+            }
         case .hooks:
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             let hook: Hook = { _ in }
@@ -81,9 +85,15 @@ enum Profile: String, CaseIterable {
             for _ in 0..<times { _ = try JSONAPICodec().decodeList(JSONAPIBenchmarks.Article.self, parsing: bytes) }
         case .idle:
             // Under heaptrack, the peak is what idle connections hold.
-            let idle = try await IdleConnections.open(times, to: try url(of: server))
+            let idle = try await IdleConnections<FeathersApp>.open(times, to: try url(of: server))
             print(idle)
             await idle.close()
+        case .callsOverMany:
+            // Subtract `idle`, which opens as many connections and makes no calls.
+            let idle = try await IdleConnections<FeathersApp>.open(times, to: try url(of: server))
+            try await idle.call(times: 10_000)
+            await idle.close()
+        case .idleSockets: print(try await IdleConnections<any WebSocketConnection>.open(times, to: try url(of: server)))
         case .items:
             let tokens = FeathersApp(transport: .feathers6(try url(of: server))).service("tokens")
             for try await _ in tokens.stream(.find, query: ["count": .integer(Int64(times))]) {}

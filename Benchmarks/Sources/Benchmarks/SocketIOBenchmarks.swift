@@ -47,7 +47,7 @@ enum SocketIOBenchmarks {
         latencies.sort()
         let (median, slow) = (latencies[2_500] / .microseconds(1), latencies[4_950] / .microseconds(1))
 
-        let idle = try await IdleConnections.open(1_000, to: url)
+        let idle = try await IdleConnections<FeathersApp>.open(1_000, to: url)
         await idle.close()
         await app.disconnect()
         return [
