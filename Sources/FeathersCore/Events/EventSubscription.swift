@@ -18,6 +18,8 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
 
     private struct State {
         var buffer: EventBuffer<Event>
+        /// The number of items delivered so far.
+        var deliveredCount = 0
         var waiters: [Waiter] = []
         /// Whether the reader was woken while it did not wait.
         var isWoken = false
@@ -43,6 +45,11 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     /// The number of events and markers in the buffer.
     var waitingCount: Int { state.withLock { $0.buffer.count } }
 
+    /// The number of items delivered so far, and how many of them the reader has taken or missed.
+    var positions: (delivered: Int, taken: Int) {
+        state.withLock { ($0.deliveredCount, $0.deliveredCount - $0.buffer.count) }
+    }
+
     func onEnd(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.onEnd = action }
     }
@@ -66,6 +73,7 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     private func deliver(_ item: Item) -> Int {
         let (waiter, dropped): (Waiter?, Int) = state.withLock { state in
             guard !state.isEnded else { return (nil, 0) }
+            state.deliveredCount += 1
             // A waiting reader has already read everything in the buffer.
             if !state.waiters.isEmpty { return (state.waiters.removeFirst(), 0) }
             let before = state.buffer.droppedCount
@@ -181,6 +189,12 @@ extension EventReading where Event == ServiceEvent {
         case .ended: nil
         }
     }
+
+    /// The number of events and gaps delivered so far.
+    package var deliveredCount: Int { subscription.positions.delivered }
+
+    /// The number of events and gaps up to the last one that the reader has taken.
+    package var takenCount: Int { subscription.positions.taken }
 
     /// Ends the wait of the reader, because local data has changed.
     package func wake() { subscription.wake() }

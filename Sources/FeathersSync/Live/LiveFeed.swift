@@ -59,8 +59,10 @@ extension LiveFeed.State {
 /// A change of a pending write that live queries show.
 enum OutboxChange: Sendable {
     case queued(OutboxWrite, number: Int)
-    /// The write has other data, a failure or none, or an attempt begins.
-    case changed(OutboxWrite, OutboxFailure?, isSending: Bool)
+    /// The write has other data, a failure or none.
+    case changed(OutboxWrite, OutboxFailure?)
+    /// An attempt begins. It is repeated if the server may have executed an earlier one.
+    case sending(OutboxWrite.ID, isRepeated: Bool)
     case executed(UUID, ServerResult)
     case discarded(UUID)
 }

@@ -38,10 +38,11 @@ final class LiveFetch: Sendable {
             if let delay { try await source.clock.sleep(for: delay) }
             while true {
                 let sender = source.service.app.currentSender
+                let position = feed.reading.deliveredCount
                 let began: (request: Query, asked: Int, tick: Int)? = feed.withState { state in
                     guard state.fetch == id else { return nil }
                     state.changeSender(to: sender)
-                    return state.view.fetchBegan()
+                    return state.view.fetchBegan(after: position)
                 }
                 guard let began else { return }
                 do {

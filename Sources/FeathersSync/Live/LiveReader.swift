@@ -112,11 +112,11 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         switch signal {
         case .woken: wasWoken = true
         case .event(let event):
-            let told = told
+            let (told, position) = (told, feed.reading.takenCount)
             feed.withState { state in
                 // An event that was meant for the previous user: the gap that reports the change of user has yet to arrive.
                 guard state.isCurrent, told == state.sender else { return }
-                state.view.received(event)
+                state.view.received(event, at: position)
             }
         case .gap(let gap):
             // The next user must not see the previous user's records, not even until their own are fetched.

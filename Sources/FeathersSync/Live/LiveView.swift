@@ -45,6 +45,9 @@ struct LiveView: Sendable {
     private var log: [ServiceEvent]?
     private var missedDuringFetch = false
     private var fetchBeganAt = 0
+    /// The positions of the last events that had been delivered when the current fetch and the base's began. Their responses include these events.
+    private var fetchBeganAfter = 0
+    private var includedEvents = 0
     /// Whether the last fetch tried to make up for hidden records.
     private var hasRefilled = false
 
@@ -68,15 +71,6 @@ struct LiveView: Sendable {
         if base.needsFetch || base.plan.limit != 0 && writes.contains(where: { $0.results != nil }) { return true }
         guard let rows, !hasRefilled, !base.isComplete else { return false }
         return rows.count < base.limit
-    }
-
-    /// The number of records of the base that pending writes hide.
-    var hiddenCount: Int { shadows.count { $0.value.row == nil && base[$0.key] != nil } }
-
-    /// The number of records in the whole result, pending writes included; nil if it is not known.
-    var total: Int? {
-        guard isKnown, let total = base.total else { return nil }
-        return shadows.values.reduce(total) { $0 + $1.added }
     }
 
     /// Returns the server's record with a key; nil if it is not known.
@@ -107,10 +101,11 @@ extension LiveView {
     }
 
     /// Records that a fetch begins.
+    /// - Parameter position: The position of the last event that was delivered before.
     /// - Returns: The request, the number of records it asks for, and the time of the fetch for ``fetched(_:asked:at:)``.
-    mutating func fetchBegan() -> (request: Query, asked: Int, tick: Int) {
+    mutating func fetchBegan(after position: Int = 0) -> (request: Query, asked: Int, tick: Int) {
         tick += 1
-        (log, missedDuringFetch, fetchBeganAt) = ([], false, tick)
+        (log, missedDuringFetch, fetchBeganAt, fetchBeganAfter) = ([], false, tick, position)
         let hidden = hiddenCount
         let asked = base.plan.limit.map { $0 + base.plan.headroom + hidden } ?? .max
         return (base.plan.request(hiding: hidden), asked, tick)
@@ -124,7 +119,7 @@ extension LiveView {
         let logged = Set((log ?? []).compactMap { base.plan.key(of: $0.data) })
         if missedDuringFetch { base.missedEvents() }
         (log, missedDuringFetch, hasRefilled) = (nil, false, true)
-        (isKnown, source) = (true, .server)
+        (isKnown, source, includedEvents) = (true, .server, fetchBeganAfter)
         // The response includes every write whose result arrived before the request was sent. Older events may still follow.
         for write in writes where write.results != nil && write.executedAt < begin { expectEcho(of: write) }
         writes.removeAll { $0.results != nil && $0.executedAt < begin }
@@ -145,7 +140,7 @@ extension LiveView {
         var unsettled: Set<String> = []
         writes = writes.filter { write in
             guard write.results != nil else { return true }
-            if isShown(write), unsettled.isDisjoint(with: write.keys) { return false }
+            if isShown(write), !write.isRepeated, unsettled.isDisjoint(with: write.keys) { return false }
             unsettled.formUnion(write.keys)
             return true
         }
@@ -177,13 +172,19 @@ extension LiveView {
     }
 
     /// Applies an event of the service.
-    mutating func received(_ event: ServiceEvent) {
+    /// - Parameter position: Its position among all events that were delivered. A fetch may have begun after it.
+    mutating func received(_ event: ServiceEvent, at position: Int = .max) {
         guard let key = base.plan.key(of: event.data) else { return }
+        // A repeated write is answered with its first result, which the app makes an event of, and the record may have changed since.
+        if writes.contains(where: { $0.isRepeated && $0.mayHaveCaused(event, key: key, id: id) }) {
+            if event.name == .created, adopt(key, event.data) { rebuild() }
+            return missedEvents()
+        }
         // The app's own events can overtake each other. A creation after a change of the same record is older than what is known.
         if event.name == .created, writes.contains(where: { $0.isSending && $0.overtaken[key] != nil }) { return missedEvents() }
         let echo = takeEcho(event, key)
         // The fetch includes what was executed before it began, and maybe what has happened to the record since.
-        if log != nil, echo.map({ $0.executedAt > fetchBeganAt }) ?? true {
+        if log != nil, position > fetchBeganAfter, echo.map({ $0.executedAt > fetchBeganAt }) ?? true {
             // A fetch that is outrun by so many events is repeated.
             if log?.count ?? 0 < 1000 { log?.append(event) } else { (log, missedDuringFetch) = ([], true) }
         }
@@ -196,6 +197,7 @@ extension LiveView {
                 writes[index].overtake(key, isRemoved: event.name == .removed)
             }
         }
+        guard position > includedEvents else { return }
         // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied.
         let record = event.name == .removed ? nil : event.data
         let expected = echoes.removeValue(forKey: key) ?? []
@@ -281,19 +283,20 @@ extension LiveView {
             writes.append(added)
             hasRefilled = false
             refresh(added.keys)
-        case .changed(let write, let failure, let isSending):
+        case .changed(let write, let failure):
             guard let index = index(of: write.id) else { return }
             let old = writes[index]
             if old.write != write { writes[index] = made(write, old.number) }
             // Whatever is decided, the server may have executed it already.
             if old.failure?.reason == .unknown, failure == nil { base.missedEvents() }
             writes[index].failure = failure
-            // Whatever came of an attempt, events may still show it.
-            if isSending, !writes[index].isSending {
-                writes[index].sent()
-            }
             guard old.write != write || (old.failure == nil) != (failure == nil) else { return }
             refresh(old.keys + writes[index].keys)
+        case .sending(let id, let isRepeated):
+            guard let index = index(of: id) else { return }
+            // Whatever came of an attempt, events may still show it.
+            if !writes[index].isSending { writes[index].sent() }
+            writes[index].isRepeated = isRepeated
         case .discarded(let id):
             guard let index = index(of: id) else { return }
             let write = writes.remove(at: index)
@@ -331,8 +334,8 @@ extension LiveView {
             if let taken = base[before.key], adopt(before.key, taken.record) { isAdopted = true }
         }
         var settled: [LiveWrite] = []
-        if records == nil {
-            // Only a fetch can show what the write did.
+        if records == nil || write.isRepeated {
+            // Only a fetch can show what the write did, and what has become of it since.
             restore(write)
         } else if !write.isTouched {
             settled = settle(before: write.number, write.keys)
@@ -365,7 +368,7 @@ extension LiveView {
 
     /// Waits for the events of an executed write.
     private mutating func expectEcho(of write: LiveWrite) {
-        guard write.restorations < Self.mostRestorations else { return }
+        guard write.restorations < Self.mostRestorations, !write.isRepeated else { return }
         if echoes.count >= 1000 { echoes = [:] }
         for key in write.keys { echoes[key, default: []].append(write) }
     }

@@ -2,6 +2,15 @@ import FeathersCore
 
 /// The rows of a live query: the base's rows, except for the records that pending writes concern.
 extension LiveView {
+    /// The number of records of the base that pending writes hide.
+    var hiddenCount: Int { shadows.count { $0.value.row == nil && base[$0.key] != nil } }
+
+    /// The number of records in the whole result, pending writes included; nil if it is not known.
+    var total: Int? {
+        guard isKnown, let total = base.total else { return nil }
+        return shadows.values.reduce(total) { $0 + $1.added }
+    }
+
     /// Returns a record with the pending writes applied, and its state; nil if no pending write concerns it.
     private func overlaid(_ key: String) -> (record: JSONValue?, state: RecordState, isChanged: Bool)? {
         var record = base[key]?.record

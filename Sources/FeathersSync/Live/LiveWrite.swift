@@ -20,6 +20,8 @@ struct LiveWrite: Sendable {
     private(set) var targets: [Target]
     /// Whether an attempt is in flight or may have been executed, so that events may already show the write.
     var isSending = false
+    /// Whether the attempt in flight follows one that the server may have executed, so that its result may be old.
+    var isRepeated = false
     var failure: OutboxFailure?
     /// The server's records by key, once the write was executed.
     var results: [String: JSONValue]?
@@ -108,6 +110,11 @@ struct LiveWrite: Sendable {
         case .remove: record == nil
         default: record.map { $0.merging(targets.first { $0.key == key }?.data, keeping: id) == $0 } ?? false
         }
+    }
+
+    /// Returns whether an event may be one that this write caused, in flight or executed.
+    func mayHaveCaused(_ event: ServiceEvent, key: String, id: String) -> Bool {
+        EventName(endOf: write.method) == event.name && (concerns(key) || match(for: event.data, id: id) != nil)
     }
 
     /// Returns whether an event is the one that this executed write caused.

@@ -288,7 +288,7 @@ extension Outbox {
         change { state in
             state.queue.decided(id, replacement)
             guard let write = state.queue.items[id]?.write else { return }
-            state.publish(.changed(write, nil, isSending: false), at: write.path)
+            state.publish(.changed(write, nil), at: write.path)
         }
     }
 

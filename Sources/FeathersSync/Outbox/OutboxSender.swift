@@ -42,7 +42,7 @@ struct OutboxSender: Sendable {
         let now = outbox.timebase.now
         return outbox.withState { state in
             let (failures, items) = (state.queue.takeUnasked(), state.queue.takeSendable(at: now))
-            for item in items { state.publish(.changed(item.write, nil, isSending: true), at: item.write.path) }
+            for item in items { state.publish(.sending(item.write.id, isRepeated: item.mayHaveExecuted), at: item.write.path) }
             return (failures, items)
         }
     }
@@ -59,7 +59,7 @@ struct OutboxSender: Sendable {
             let compared = failure
             outbox.change { state in
                 state.queue.compared(compared)
-                state.publish(.changed(compared.write, compared, isSending: false), at: compared.write.path)
+                state.publish(.changed(compared.write, compared), at: compared.write.path)
             }
         }
         guard let decision = await outbox.options.decide(failure), !Task.isCancelled else { return }
@@ -133,12 +133,12 @@ extension OutboxSender {
             }
             outbox.change { state in
                 state.queue.ask(failure)
-                state.publish(.changed(item.write, failure, isSending: false), at: item.write.path)
+                state.publish(.changed(item.write, failure), at: item.write.path)
             }
         case .interrupted:
             outbox.change { state in
                 state.queue.interrupt(id, isKeyed: isKeyed)
-                state.publish(.changed(item.write, state.queue.items[id]?.failure, isSending: false), at: item.write.path)
+                state.publish(.changed(item.write, state.queue.items[id]?.failure), at: item.write.path)
             }
         }
     }

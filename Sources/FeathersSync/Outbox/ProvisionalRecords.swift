@@ -79,7 +79,7 @@ extension Outbox.State {
         for (text, id) in made {
             provisional.rename(text, of: write, to: id)
             for changed in queue.rename(text, to: id) {
-                publish(.changed(changed, queue.items[changed.id]?.failure, isSending: false), at: changed.path)
+                publish(.changed(changed, queue.items[changed.id]?.failure), at: changed.path)
             }
         }
     }

@@ -125,7 +125,7 @@ struct LiveViewHistory {
         guard let write = sendable.randomElement(using: &random) else { return }
         log.append("sent \(lane(of: write))")
         attempts.append(Attempt(write: write))
-        view.apply(.changed(write, nil, isSending: true))
+        view.apply(.sending(write.id, isRepeated: false))
     }
 
     private mutating func execute() {
@@ -147,7 +147,7 @@ struct LiveViewHistory {
             guard attempt.write.method == .create, let id = record["id"].flatMap({ ServiceID($0) }) else { return }
             for index in pending.indices where pending[index].isFor(attempt.write.provisionalKey()) {
                 pending[index].recordID = id
-                view.apply(.changed(pending[index], nil, isSending: false))
+                view.apply(.changed(pending[index], nil))
             }
         default:
             log.append("refused \(lane(of: attempt.write))")

@@ -58,7 +58,7 @@ struct LiveViewTests {
         view.apply(.queued(write, number: 1))
         #expect(Self.ids(view) == ["1", write.provisionalKey(), "2"])
         #expect(Self.states(view) == [.pending])
-        view.apply(.changed(write, nil, isSending: true))
+        view.apply(.sending(write.id, isRepeated: false))
         view.apply(.executed(write.id, Self.result(["id": 3, "rank": 2])))
         #expect(Self.ids(view) == ["1", "3", "2"] && Self.states(view).isEmpty)
         #expect(view.aliases["3"] == write.provisionalKey())
@@ -70,7 +70,7 @@ struct LiveViewTests {
         var view = try Self.view(.sorted(by: "rank"), ["id": 1, "rank": 1])
         let write = Self.write(.create, nil, ["rank": 2])
         view.apply(.queued(write, number: 1))
-        view.apply(.changed(write, nil, isSending: true))
+        view.apply(.sending(write.id, isRepeated: false))
         view.received(ServiceEvent(path: "records", name: .created, data: ["id": 2, "rank": 2]))
         #expect(Self.ids(view) == ["1", "2"])
         #expect(Self.states(view) == [.pending])
@@ -98,7 +98,7 @@ struct LiveViewTests {
         let (removed, changed) = (Self.write(.create, nil, ["rank": 2]), Self.write(.create, nil, ["rank": 3]))
         for (number, write) in [removed, changed].enumerated() {
             view.apply(.queued(write, number: number + 1))
-            view.apply(.changed(write, nil, isSending: true))
+            view.apply(.sending(write.id, isRepeated: false))
         }
         view.received(ServiceEvent(path: "records", name: .removed, data: ["id": 2, "rank": 2]))
         view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 3, "rank": 4]))
@@ -121,7 +121,7 @@ struct LiveViewTests {
         var view = try Self.view(.sorted(by: "rank"), ["id": 1, "rank": 1])
         let write = Self.write(.create, nil, ["rank": 2])
         view.apply(.queued(write, number: 1))
-        view.apply(.changed(write, nil, isSending: true))
+        view.apply(.sending(write.id, isRepeated: false))
         let began = view.fetchBegan()
         try view.fetched(
             Paginated(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2, "owner": "me"]]), asked: began.asked, at: began.tick)
@@ -139,9 +139,9 @@ struct LiveViewTests {
         let error = FeathersError(.unavailable, "Lost", execution: .mayHaveExecuted)
         view.apply(
             .changed(
-                write, OutboxFailure(write: write, reason: .unknown, error: error, mayHaveExecuted: true), isSending: false))
+                write, OutboxFailure(write: write, reason: .unknown, error: error, mayHaveExecuted: true)))
         #expect(!view.needsFetch)
-        view.apply(isDiscarded ? .discarded(write.id) : .changed(write, nil, isSending: false))
+        view.apply(isDiscarded ? .discarded(write.id) : .changed(write, nil))
         #expect(view.needsFetch)
     }
 
@@ -154,7 +154,7 @@ struct LiveViewTests {
         #expect(view.visible.map(\.record) == [["id": 1, "text": "b", "rank": 2]])
         let failure = OutboxFailure(
             write: first, reason: .rejected, error: FeathersError(.forbidden, "No"), mayHaveExecuted: false)
-        view.apply(.changed(first, failure, isSending: false))
+        view.apply(.changed(first, failure))
         #expect(view.visible.map(\.record) == [["id": 1, "text": "a", "rank": 2]])
         view.apply(.discarded(first.id))
         #expect(view.visible.map(\.record) == [["id": 1, "text": "a", "rank": 2]])
@@ -184,7 +184,7 @@ struct LiveViewTests {
         var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"])
         let write = Self.write(.patch, 1, ["text": "mine"])
         view.apply(.queued(write, number: 1))
-        view.apply(.changed(write, nil, isSending: true))
+        view.apply(.sending(write.id, isRepeated: false))
         view.apply(.executed(write.id, Self.result(["id": 1, "text": "mine", "n": 1])))
         view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": "theirs", "n": 1]))
         #expect(view.visible.map(\.record["text"]) == ["mine"])
@@ -201,7 +201,7 @@ struct LiveViewTests {
         view.apply(.queued(write, number: 1))
         view.missedEvents()
         let began = view.fetchBegan()
-        view.apply(.changed(write, nil, isSending: true))
+        view.apply(.sending(write.id, isRepeated: false))
         view.apply(.executed(write.id, Self.result(["id": 1, "text": "mine"])))
         try view.fetched(Paginated(data: [["id": 1, "text": "a"]]), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record["text"]) == ["mine"])
@@ -212,6 +212,42 @@ struct LiveViewTests {
         #expect(!view.needsFetch)
     }
 
+    @Test("applies no event to a result that was requested after it was delivered")
+    func includedEvent() throws {
+        func patched(_ text: JSONValue) -> ServiceEvent { ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": text]) }
+        var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"])
+        let began = view.fetchBegan(after: 2)
+        view.received(patched("b"), at: 1)
+        #expect(view.visible.map(\.record["text"]) == ["b"])
+        try view.fetched(Paginated(data: [["id": 1, "text": "c"]]), asked: began.asked, at: began.tick)
+        #expect(view.visible.map(\.record["text"]) == ["c"])
+        view.received(patched("b"), at: 2)
+        #expect(view.visible.map(\.record["text"]) == ["c"])
+        view.received(patched("d"), at: 3)
+        #expect(view.visible.map(\.record["text"]) == ["d"])
+    }
+
+    @Test("never shows the first result of a repeated write again, which may be old", arguments: [true, false], [true, false])
+    func repeated(_ isCreation: Bool, _ isHeardLate: Bool) throws {
+        var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"])
+        let old: JSONValue = ["id": 2, "text": "b"]
+        let write = isCreation ? Self.write(.create, nil, ["text": "b"]) : Self.write(.patch, 2, ["text": "b"])
+        view.apply(.queued(write, number: 1))
+        view.apply(.sending(write.id, isRepeated: true))
+        let shown = Self.ids(view)
+        // The service makes an event of the answer. The record has been removed since.
+        let event = ServiceEvent(path: "records", name: isCreation ? .created : .patched, data: old)
+        if !isHeardLate { view.received(event, at: 1) }
+        if !isCreation { #expect(Self.ids(view) == shown) }
+        view.apply(.executed(write.id, Self.result(old)))
+        #expect(Self.ids(view) == (isCreation ? ["1", "2"] : shown))
+        #expect(view.needsFetch)
+        let began = view.fetchBegan(after: 1)
+        try view.fetched(Paginated(data: [["id": 1, "text": "a"]]), asked: began.asked, at: began.tick)
+        if isHeardLate { view.received(event, at: 1) }
+        #expect(Self.ids(view) == ["1"] && !view.needsFetch)
+    }
+
     @Test("shows confirmed writes only, if the caller says so")
     func confirmedOnly() throws {
         var view = LiveView(try LiveQueryPlan(.sorted(by: "id"), id: "id"), confirmedOnly: true)
@@ -220,7 +256,7 @@ struct LiveViewTests {
         let write = Self.write(.patch, 1, ["text": "mine"])
         view.apply(.queued(write, number: 1))
         #expect(view.visible.map(\.record["text"]) == ["a"] && Self.states(view).isEmpty)
-        view.apply(.changed(write, nil, isSending: true))
+        view.apply(.sending(write.id, isRepeated: false))
         view.apply(.executed(write.id, Self.result(["id": 1, "text": "mine"])))
         #expect(view.visible.map(\.record["text"]) == ["mine"])
     }

@@ -55,6 +55,31 @@ struct LocalStoreTests {
         }
     }
 
+    @Test("shows what is fetched rather than an event from before the fetch, however late it is read")
+    func eventBeforeFetch() async throws {
+        let scene = try LocalScene("one")
+        try await scene.visit()
+        scene.isOnline.withLock { $0 = false }
+        let app = try await scene.app()
+        let notes = scene.notes(app)
+        let clock = ManualClock()
+        var live = notes.live(.sorted(by: "id")).measured(by: clock).snapshots.makeAsyncIterator()
+        #expect(try await live.next()?.records.map(\.text) == ["one"])
+        // The first attempt to fetch has failed. No one reads while the event comes.
+        try await clock.waitForSleepers(1)
+        scene.isOnline.withLock { $0 = true }
+        try await notes.patch(1, with: ["text": "mine"])
+        _ = try await scene.server.patch(1, with: ["text": "theirs"], Params())
+        let fetched = Promise<Void>()
+        await app.service("notes").use(hooks: Hooks(after: ["find": [{ _ in fetched.resolve(()) }]]))
+        clock.advance(by: .seconds(1))
+        try await fetched.value()
+        var last = try #require(await live.next())
+        while last.source != .server { last = try #require(await live.next()) }
+        #expect(last.records.map(\.text) == ["theirs"])
+        await app.outbox?.close()
+    }
+
     @Test("replaces a provisional id in the same row, and in the writes that follow")
     func provisional() async throws {
         let scene = try LocalScene("one")

@@ -46,7 +46,7 @@ struct PowerFailureTests {
                 // The last ones are not executed.
                 if number <= 9 {
                     try journal.append([Journal.entry(.begun(id), path: "/outbox")])
-                    view.apply(.changed(write, nil, isSending: true))
+                    view.apply(.sending(write.id, isRepeated: false))
                     let result = ExecutedResult(result: data, identity: nil, date: Date())
                     try journal.append([Journal.entry(.ended(id, executed: result), path: "/outbox")])
                     view.apply(.executed(id, ServerResult(value: data, sender: sender)))
