@@ -81,10 +81,12 @@ extension FeathersApp {
 /// A sign-in. All requests made in it share the same object, so passing it on costs only a reference.
 package final class RequestSender: Sendable, Hashable {
     package let identity: Identity?
+    /// Whether the app has begun with this object, so that no one has signed in or out before.
+    package let isFirst: Bool
     private let isEnded = Atomic(false)
 
-    package init(_ identity: Identity?) {
-        self.identity = identity
+    package init(_ identity: Identity?, isFirst: Bool = false) {
+        (self.identity, self.isFirst) = (identity, isFirst)
     }
 
     /// Whether this is still the app's sign-in. A token refresh does not end it; sign-out and the next sign-in do, even if the same user returns.
@@ -100,7 +102,7 @@ package final class RequestSender: Sendable, Hashable {
 /// The user of an app, with a defined order of changes.
 final class IdentityStore: Sendable {
     private struct State {
-        var sender = RequestSender(nil)
+        var sender = RequestSender(nil, isFirst: true)
         /// Finds out who was signed in last; nil once that is known.
         var resolver: (@Sendable () async -> Identity?)?
         var hasChanged = false

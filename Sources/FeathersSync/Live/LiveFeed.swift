@@ -46,10 +46,9 @@ extension LiveFeed.State {
 
     /// Applies a change of the outbox.
     mutating func apply(_ change: OutboxChange) {
-        // What the server has sent to one user is not shown to another.
-        if case .executed(let id, let result) = change, sender != result.sender {
-            view.apply(.discarded(id))
-            view.missedEvents()
+        // What the server has sent to one user is not shown to another. A fetch shows what the write has done, which stays as it was written until then.
+        if case .executed(let id, let result) = change, !result.wasSent(to: sender) {
+            view.executedElsewhere(id)
         } else {
             view.apply(change)
         }

@@ -103,7 +103,10 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         feed.withState { state in
             // A fetch or a change of user may have been faster.
             guard case .kept(let date) = state.view.source, sender.isCurrent, state.sender ?? sender == sender else { return }
-            for write in executed.missing(at: source.service.path, sender.identity, since: date) { state.view.restored(write) }
+            for write in executed.missing(at: source.service.path, sender.identity, since: date) {
+                state.sender = sender
+                state.view.restored(write)
+            }
         }
     }
 

@@ -57,12 +57,6 @@ struct LiveView: Sendable {
 
     var id: String { base.plan.id }
 
-    /// The rows to show, in order.
-    var visible: LiveRows {
-        guard isKnown || showsWithoutBase else { return LiveRows() }
-        return (rows ?? base.entries).limited(to: base.limit)
-    }
-
     /// Whether anything can be shown.
     var hasContent: Bool { isKnown || showsWithoutBase && rows?.isEmpty == false }
 
@@ -90,12 +84,20 @@ extension LiveView {
         rebuild()
     }
 
-    /// Adds the result of an executed write to a result from disk that may lack it.
+    /// Adds the result of an executed write to a result from disk that may lack it. Without one, the records of the write are shown until the first
+    /// fetch.
     mutating func restored(_ executed: ExecutedWrite) {
-        guard isKnown, let name = EventName(endOf: executed.write.method), executed.write.route == route else { return }
+        guard let name = EventName(endOf: executed.write.method), executed.write.route == route else { return }
         var write = LiveWrite(executed.write, number: 0, id: id)
-        for (key, record) in write.records(in: executed.result.result, id: id) ?? [:] where base[key]?.record != record {
-            _ = base.received(ServiceEvent(path: executed.write.path, name: name, data: record), isRepeated: true)
+        guard let records = write.records(in: executed.result.result, id: id) else { return }
+        if isKnown {
+            for (key, record) in records where base[key]?.record != record {
+                _ = base.received(ServiceEvent(path: executed.write.path, name: name, data: record), isRepeated: true)
+            }
+        } else {
+            // Its events were sent to the earlier process.
+            (write.results, write.isRestored, write.restorations) = (records, true, Self.mostRestorations)
+            writes.insert(write, at: writes.firstIndex { $0.number > 0 } ?? writes.count)
         }
         rebuild()
     }
@@ -128,7 +130,7 @@ extension LiveView {
         }
         // It may lack those that were executed while it was on its way. The events since may be older than any.
         for (key, expected) in echoes {
-            let first = expected.firstIndex { ($0.executedAt > begin || logged.contains(key)) && !isShown($0) }
+            let first = expected.firstIndex { ($0.executedAt > begin || logged.contains(key)) && !$0.isShown(in: base) }
             for write in expected[(first ?? expected.count)...] { restore(write) }
         }
         // Events before a gap never arrive.
@@ -140,7 +142,7 @@ extension LiveView {
         var unsettled: Set<String> = []
         writes = writes.filter { write in
             guard write.results != nil else { return true }
-            if isShown(write), !write.isRepeated, unsettled.isDisjoint(with: write.keys) { return false }
+            if write.isShown(in: base), !write.isRepeated, unsettled.isDisjoint(with: write.keys) { return false }
             unsettled.formUnion(write.keys)
             return true
         }
@@ -177,8 +179,8 @@ extension LiveView {
         guard let key = base.plan.key(of: event.data) else { return }
         // A repeated write is answered with its first result, which the app makes an event of, and the record may have changed since.
         if writes.contains(where: { $0.isRepeated && $0.mayHaveCaused(event, key: key, id: id) }) {
-            if event.name == .created, adopt(key, event.data) { rebuild() }
-            return missedEvents()
+            missedEvents()
+            guard event.name == .created, base[key] == nil else { return }
         }
         // The app's own events can overtake each other. A creation after a change of the same record is older than what is known.
         if event.name == .created, writes.contains(where: { $0.isSending && $0.overtaken[key] != nil }) { return missedEvents() }
@@ -225,16 +227,6 @@ extension LiveView {
         let shown = shownRows(of: [key])
         if event.name == .created, !expected[index].isPlaced, base.moveToEnd(key), rows != nil { refresh([key], replacing: shown) }
         return expected[index]
-    }
-
-    private func isShown(_ write: LiveWrite) -> Bool {
-        write.targets.allSatisfy { target in
-            if let entry = base[target.key] { return write.isShown(by: entry.record, key: target.key, id: id) }
-            guard write.write.method != .remove, let record = write.results?[target.key] else { return true }
-            // A record beyond the known part, or outside the result, is not expected in the base.
-            let isBeyond = !base.isComplete && base.order.insertionIndex(for: record, in: base.entries) == base.entries.count
-            return isBeyond || !base.plan.matches(record)
-        }
     }
 
     /// Ends executed writes to some records, because a later result or event includes them.
@@ -316,6 +308,13 @@ extension LiveView {
 
     private func index(of id: UUID) -> Int? { writes.firstIndex { $0.write.id == id } }
 
+    /// Records that a write was executed, with a result that is not this user's to see.
+    mutating func executedElsewhere(_ id: UUID) {
+        guard let index = index(of: id) else { return }
+        writes[index].isRepeated = true
+        executed(id, .null)
+    }
+
     private mutating func executed(_ writeID: UUID, _ result: JSONValue) {
         guard let index = index(of: writeID) else { return }
         var write = writes.remove(at: index)
@@ -352,7 +351,7 @@ extension LiveView {
         } else if write.targets.allSatisfy({ target in write.results?[target.key].map(write.seen.contains) ?? false }) {
             // Its event has arrived, so the base shows the same or something newer.
             settled = settle(before: write.number, write.keys)
-        } else if isShown(write) {
+        } else if write.isShown(in: base) {
             // A fetch has shown the place too.
             write.isPlaced = write.keys.allSatisfy { base[$0] != nil }
             settled = settle(before: write.number, write.keys)

@@ -2,6 +2,12 @@ import FeathersCore
 
 /// The rows of a live query: the base's rows, except for the records that pending writes concern.
 extension LiveView {
+    /// The rows to show, in order.
+    var visible: LiveRows {
+        guard isKnown || showsWithoutBase else { return LiveRows() }
+        return (rows ?? base.entries).limited(to: base.limit)
+    }
+
     /// The number of records of the base that pending writes hide.
     var hiddenCount: Int { shadows.count { $0.value.row == nil && base[$0.key] != nil } }
 
@@ -29,6 +35,8 @@ extension LiveView {
                 state = .pending
             }
         }
+        // The record may have been replaced by its provisional id, before the server's was known.
+        if isChanged, let known = base[key]?.record[id], let shown = record?[id], shown != known { record = record?.setting(id, to: known) }
         return state.map { (record, $0, isChanged) }
     }
 

@@ -32,6 +32,8 @@ struct LiveWrite: Sendable {
     /// The records that events have changed or removed since the write was sent, and which of them are gone. One of them may turn out to be the record
     /// that the write creates, with an event that has overtaken the result.
     private(set) var overtaken: [String: Bool] = [:]
+    /// Whether the write was executed for an earlier process, and there is no record to apply it to.
+    var isRestored = false
     /// Whether a fetch has shown the place of a created record.
     var isPlaced = false
     /// How often the write was applied again after its result had been taken.
@@ -94,6 +96,7 @@ struct LiveWrite: Sendable {
     /// - Returns: The record after the write; nil if there is none.
     func apply(to record: JSONValue?, key: String, id: String) -> JSONValue? {
         guard let target = targets.first(where: { $0.key == key }) else { return record }
+        if isRestored { return write.method == .remove ? nil : results?[key] ?? record }
         switch write.method {
         case .create: return record ?? results?[key] ?? target.record(id)
         case .update: return target.data.map { $0.setting(id, to: record?[id] ?? write.recordID?.json ?? .string(key)) }
@@ -109,6 +112,17 @@ struct LiveWrite: Sendable {
         case .create: record != nil
         case .remove: record == nil
         default: record.map { $0.merging(targets.first { $0.key == key }?.data, keeping: id) == $0 } ?? false
+        }
+    }
+
+    /// Returns whether a result shows the write.
+    func isShown(in base: LiveWindow) -> Bool {
+        targets.allSatisfy { target in
+            if let entry = base[target.key] { return isShown(by: entry.record, key: target.key, id: base.plan.id) }
+            guard write.method != .remove, let record = results?[target.key] else { return true }
+            // A record beyond the known part, or outside the result, is not expected in the base.
+            let isBeyond = !base.isComplete && base.order.insertionIndex(for: record, in: base.entries) == base.entries.count
+            return isBeyond || !base.plan.matches(record)
         }
     }
 

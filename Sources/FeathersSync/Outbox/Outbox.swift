@@ -312,10 +312,12 @@ extension Outbox {
     }
 
     private func stored(_ result: ServerResult?) -> ExecutedResult? {
-        guard options.storesResults, let result, let size = try? result.value.serialized().count, size <= ExecutedWrites.maximumSize else {
+        guard options.storesResults, let result, let sender = result.sender, let size = try? result.value.serialized().count,
+            size <= ExecutedWrites.maximumSize
+        else {
             return nil
         }
-        return ExecutedResult(result: result.value, identity: result.sender.identity, date: Date())
+        return ExecutedResult(result: result.value, identity: sender.identity, date: Date())
     }
 
     /// Returns the ids that the server has assigned to created records, if other writes know one of them by its provisional id.

@@ -191,7 +191,7 @@ extension OutboxSender {
     private func respond(to request: ServiceRequest, for write: OutboxWrite) async throws -> ServerResult {
         let sender = app.currentSender
         let response = try await response(to: request, for: write)
-        return ServerResult(value: response.result, sender: response[SentAs.self] ?? sender)
+        return ServerResult(response.result, of: write, sentAs: response[SentAs.self] ?? sender)
     }
 
     private func response(to request: ServiceRequest, for write: OutboxWrite) async throws -> ServiceResponse {

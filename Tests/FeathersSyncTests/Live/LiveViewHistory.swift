@@ -143,7 +143,7 @@ struct LiveViewHistory {
         switch attempt.answer {
         case .success(let record)?:
             log.append("answered \(record)")
-            view.apply(.executed(attempt.write.id, ServerResult(value: record, sender: RequestSender(nil))))
+            view.apply(.executed(attempt.write.id, ServerResult(record, of: attempt.write, sentAs: RequestSender(nil))))
             guard attempt.write.method == .create, let id = record["id"].flatMap({ ServiceID($0) }) else { return }
             for index in pending.indices where pending[index].isFor(attempt.write.provisionalKey()) {
                 pending[index].recordID = id

@@ -29,12 +29,12 @@ struct LiveViewTests {
     // MARK: Examples
 
     private static func write(
-        _ method: ServiceMethod, _ id: ServiceID? = nil, _ data: JSONValue? = nil, path: String = "records"
+        _ method: ServiceMethod, _ id: ServiceID? = nil, _ data: JSONValue? = nil, as user: String? = nil
     ) -> OutboxWrite {
         let uuid = UUID()
         return OutboxWrite(
-            id: uuid, key: uuid, path: path, method: method, recordID: id, data: data, query: Query(), route: [:], date: Date(),
-            identity: nil, lane: "")
+            id: uuid, key: uuid, path: "records", method: method, recordID: id, data: data, query: Query(), route: [:], date: Date(),
+            identity: user.map(Identity.init), lane: "")
     }
 
     private static func view(_ query: Query, _ records: JSONValue...) throws -> LiveView {
@@ -88,6 +88,31 @@ struct LiveViewTests {
         try view.restored(Paginated(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2]]), isComplete: true, since: Date())
         #expect(Self.ids(view) == ["1", "2"])
         #expect(Self.states(view) == [.pending])
+    }
+
+    @Test("shows what earlier processes have had executed, also without a kept result, until the first fetch")
+    func restoredWithoutBase() throws {
+        var view = LiveView(try LiveQueryPlan(.sorted(by: "rank"), id: "id"))
+        view.replaceWrites([])
+        func restore(_ write: OutboxWrite, _ record: JSONValue) {
+            view.restored(ExecutedWrite(write: write, result: ExecutedResult(result: record, identity: nil, date: Date())))
+        }
+        restore(Self.write(.create, nil, ["rank": 2]), ["id": 2, "rank": 2])
+        restore(Self.write(.create, nil, ["rank": 3]), ["id": 3, "rank": 3])
+        restore(Self.write(.patch, 2, ["rank": 4]), ["id": 2, "rank": 4])
+        restore(Self.write(.patch, 9, ["rank": 1]), ["id": 9, "rank": 1, "text": "not ours"])
+        restore(Self.write(.remove, 3), ["id": 3, "rank": 3])
+        view.apply(.queued(Self.write(.patch, 9, ["rank": 5]), number: 1))
+        view.showsWithoutBase = true
+        #expect(view.visible.map(\.record) == [["id": 2, "rank": 4], ["id": 9, "rank": 5, "text": "not ours"]])
+        #expect(Self.states(view) == [.pending])
+
+        let began = view.fetchBegan()
+        try view.fetched(Paginated(data: [["id": 2, "rank": 6]]), asked: began.asked, at: began.tick)
+        #expect(view.visible.map(\.record) == [["id": 2, "rank": 6]])
+        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 2, "rank": 7]))
+        #expect(view.visible.map(\.record) == [["id": 2, "rank": 7]])
+        #expect(!view.needsFetch)
     }
 
     @Test(
@@ -246,6 +271,27 @@ struct LiveViewTests {
         try view.fetched(Paginated(data: [["id": 1, "text": "a"]]), asked: began.asked, at: began.tick)
         if isHeardLate { view.received(event, at: 1) }
         #expect(Self.ids(view) == ["1"] && !view.needsFetch)
+    }
+
+    @Test(
+        "takes a user's result also after that user has signed in again; what was sent to others, or may have been, is left to a fetch",
+        arguments: [("alice", "alice"), ("alice", "bob"), (nil, "alice"), (nil, nil)] as [(String?, String?)])
+    func signIns(_ writer: String?, _ sentAs: String?) throws {
+        var state = LiveFeed.State(view: try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"], ["id": 2, "text": "b"]))
+        state.sender = RequestSender(Identity("alice"))
+        let (removal, creation) = (Self.write(.remove, 1, as: writer), Self.write(.create, nil, ["text": "c"], as: writer))
+        let results: [(OutboxWrite, JSONValue)] = [(removal, ["id": 1]), (creation, ["id": 3, "text": "theirs"])]
+        for (number, (write, _)) in results.enumerated() {
+            state.apply(.queued(write, number: number))
+            state.apply(.sending(write.id, isRepeated: false))
+        }
+        for (write, result) in results {
+            let sender = RequestSender(sentAs.map(Identity.init))
+            state.apply(.executed(write.id, ServerResult(result, of: write, sentAs: sender)))
+        }
+        let isOwn = writer == "alice" && sentAs == "alice"
+        #expect(state.view.visible.map(\.record["text"]) == ["b", isOwn ? "theirs" : "c"])
+        #expect(state.view.needsFetch != isOwn)
     }
 
     @Test("shows confirmed writes only, if the caller says so")

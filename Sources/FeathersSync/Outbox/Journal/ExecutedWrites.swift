@@ -4,7 +4,25 @@ import Foundation
 /// The server's result of a write, and the sign-in to which it was sent.
 struct ServerResult: Sendable {
     let value: JSONValue
-    let sender: RequestSender
+    /// Nil if that is not certain: a connection may change hands while a write is sent that no user has queued.
+    let sender: RequestSender?
+}
+
+extension ServerResult {
+    /// - Parameters:
+    ///   - value: The result.
+    ///   - write: The write. If a user has queued it, it is sent as that user or not at all.
+    ///   - sender: The sign-in for which it was sent.
+    init(_ value: JSONValue, of write: OutboxWrite, sentAs sender: RequestSender) {
+        let isCertain = write.identity == sender.identity && (write.identity != nil || sender.isFirst)
+        (self.value, self.sender) = (value, isCertain ? sender : nil)
+    }
+
+    /// Returns whether the result was sent to a user, in this sign-in or an earlier one.
+    func wasSent(to user: RequestSender?) -> Bool {
+        guard let user, let sender else { return false }
+        return user == sender || sender.identity != nil && user.identity == sender.identity
+    }
 }
 
 /// The server's result of a write as it is stored: to whom it was sent, and when it arrived.
