@@ -43,7 +43,7 @@ extension UntypedService {
 extension TypedService {
     /// The reads of the service, with the source of each value.
     public var cached: CachedService<Model, Paginated<Model>> {
-        CachedService(service: untyped, record: { try decodeResult($0, $1) }, list: { try decodePage($0, $1) })
+        CachedService(service: untyped, record: { try decodeResult($0, of: .get, $1) }, list: { try decodePage($0, $1) })
     }
 }
 

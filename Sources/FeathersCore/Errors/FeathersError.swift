@@ -177,7 +177,7 @@ extension FeathersError {
     }
 
     /// Returns the error for a response that cannot be decoded. The message contains the path and the kind of value, never the value.
-    /// - Parameter what: the subject of the message, such as `A result of service 'messages'`.
+    /// - Parameter what: the subject of the message, such as `The result of 'get' on service 'messages'`.
     package static func undecodable(_ what: String, as model: Any.Type, _ error: any Error) -> FeathersError {
         if let record = error as? UndecodableRecord {
             if let failure = record.error as? FeathersError { return failure }

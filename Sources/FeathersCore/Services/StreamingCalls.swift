@@ -35,7 +35,7 @@ extension UntypedService {
     ) -> AsyncThrowingStream<Item, any Error> {
         let codec = params.coding ?? app.coding
         return items(request(method, id: try id?.serviceID, data: data, query: query, params: params), isLast) {
-            try codec.decodeItem($0, path)
+            try codec.decodeItem($0, of: method, path)
         }
     }
 
@@ -84,17 +84,17 @@ extension TypedService {
             untyped.request(
                 method, id: try id?.serviceID, data: try data.map { try codec.encodeSent($0, to: path) }, query: query, params: params),
             isLast
-        ) { try codec.decodeItem($0, path) }
+        ) { try codec.decodeItem($0, of: method, path) }
     }
 }
 
 extension JSONCodec {
-    /// - Throws: ``FeathersError`` that names the property and the service.
-    fileprivate func decodeItem<Item: Decodable>(_ json: JSONValue, _ path: String) throws -> Item {
+    /// - Throws: ``FeathersError`` that names the property, the method and the service.
+    fileprivate func decodeItem<Item: Decodable>(_ json: JSONValue, of method: ServiceMethod, _ path: String) throws -> Item {
         do {
             return try decode(Item.self, from: json)
         } catch let error as DecodingError {
-            throw FeathersError.undecodable("An item streamed by service '\(path)'", as: Item.self, error)
+            throw FeathersError.undecodable("An item of '\(method)' on service '\(path)'", as: Item.self, error)
         }
     }
 }

@@ -46,7 +46,8 @@ extension TypedService {
     /// Reads one record.
     @concurrent
     public func get(_ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try decode(await untyped.response(to: untyped.request(.get, id: id.serviceID, query: query, params: params)), codec(for: params))
+        try decode(
+            await untyped.response(to: untyped.request(.get, id: id.serviceID, query: query, params: params)), .get, codec(for: params))
     }
 
     /// Creates a record from a model or another encodable value.
@@ -54,7 +55,7 @@ extension TypedService {
     public func create(_ data: some Encodable & Sendable, query: Query = Query(), params: Params = Params()) async throws -> Model {
         let codec = codec(for: params)
         let record = try oneRecord(codec.encodeSent(data, to: path))
-        return try decode(await untyped.response(to: untyped.request(.create, data: record, query: query, params: params)), codec)
+        return try decode(await untyped.response(to: untyped.request(.create, data: record, query: query, params: params)), .create, codec)
     }
 
     /// Creates several records in one call.
@@ -64,7 +65,8 @@ extension TypedService {
     ) async throws -> [Model] {
         let codec = codec(for: params)
         let records = try JSONValue.array(data.map { try codec.encodeSent($0, to: path) })
-        return try decodeList(await untyped.response(to: untyped.request(.create, data: records, query: query, params: params)), params)
+        return try decodeList(
+            await untyped.response(to: untyped.request(.create, data: records, query: query, params: params)), .create, params)
     }
 
     /// Creates several records in one call, as `create(contentsOf:)` does.
@@ -81,7 +83,7 @@ extension TypedService {
     ) async throws -> Model {
         let codec = codec(for: params)
         let request = try untyped.request(.update, id: id.serviceID, data: codec.encodeSent(data, to: path), query: query, params: params)
-        return try decode(await untyped.response(to: request), codec)
+        return try decode(await untyped.response(to: request), .update, codec)
     }
 
     /// Merges the properties of a dictionary, or of any encodable value, into a record.
@@ -92,7 +94,7 @@ extension TypedService {
     ) async throws -> Model {
         let codec = codec(for: params)
         let request = try untyped.request(.patch, id: id.serviceID, data: codec.encodeSent(data, to: path), query: query, params: params)
-        return try decode(await untyped.response(to: request), codec)
+        return try decode(await untyped.response(to: request), .patch, codec)
     }
 
     /// Merges JSON into a record. Null clears a property.
@@ -101,14 +103,14 @@ extension TypedService {
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
         let request = try untyped.request(.patch, id: id.serviceID, data: data, query: query, params: params)
-        return try decode(await untyped.response(to: request), codec(for: params))
+        return try decode(await untyped.response(to: request), .patch, codec(for: params))
     }
 
     /// Merges data into every record that matches a query.
     @concurrent @discardableResult
     public func patchAll(query: Query, with data: some Encodable & Sendable, params: Params = Params()) async throws -> [Model] {
         let request = try untyped.request(.patch, data: codec(for: params).encodeSent(data, to: path), query: query, params: params)
-        return try decodeList(await untyped.response(to: request), params)
+        return try decodeList(await untyped.response(to: request), .patch, params)
     }
 
     /// Removes a record.
@@ -116,13 +118,15 @@ extension TypedService {
     public func remove(
         _ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
-        try decode(await untyped.response(to: untyped.request(.remove, id: id.serviceID, query: query, params: params)), codec(for: params))
+        try decode(
+            await untyped.response(to: untyped.request(.remove, id: id.serviceID, query: query, params: params)), .remove,
+            codec(for: params))
     }
 
     /// Removes every record that matches a query.
     @concurrent @discardableResult
     public func removeAll(query: Query, params: Params = Params()) async throws -> [Model] {
-        try decodeList(await untyped.response(to: untyped.request(.remove, query: query, params: params)), params)
+        try decodeList(await untyped.response(to: untyped.request(.remove, query: query, params: params)), .remove, params)
     }
 
     /// Calls a custom method and decodes its result into the expected type.
@@ -133,7 +137,7 @@ extension TypedService {
     ) async throws -> Result {
         let codec = codec(for: params)
         let request = try untyped.customRequest(method, data: codec.encodeSent(data, to: path), query: query, params: params)
-        return try decode(await untyped.response(to: request), as: type, codec)
+        return try decode(await untyped.response(to: request), method, as: type, codec)
     }
 }
 
@@ -276,41 +280,43 @@ extension TypedService {
         try decodePage(ServiceResponse(json), params)
     }
 
-    /// Decodes a result that is one record.
-    package func decodeResult(_ json: JSONValue, _ params: Params) throws -> Model {
-        try decode(ServiceResponse(json), codec(for: params))
+    /// Decodes a result of a method that is one record.
+    package func decodeResult(_ json: JSONValue, of method: ServiceMethod, _ params: Params) throws -> Model {
+        try decode(ServiceResponse(json), method, codec(for: params))
     }
 
     /// Returns the records of a result of `find` without decoding them.
     package func page(_ json: JSONValue) throws -> Paginated<JSONValue> {
-        try Paginated(json: named(Model.self) { try json.unwrapped(by: rootKeys) })
+        try Paginated(json: named(.find, Model.self) { try json.unwrapped(by: rootKeys) })
     }
 
-    func decodePage(_ response: ServiceResponse, _ params: Params) throws -> Paginated<Model> {
+    func decodePage(_ response: ServiceResponse, of method: ServiceMethod = .find, _ params: Params) throws -> Paginated<Model> {
         do {
-            return try named(Model.self) { try response.decodePage(of: Model.self, at: rootKeys, codec(for: params)) }
+            return try named(method, Model.self) { try response.decodePage(of: Model.self, at: rootKeys, codec(for: params)) }
         } catch {
             guard params.skipsUndecodableRecords else { throw error }
-            return try decodePageSkipping(response.result, params)
+            return try decodePageSkipping(response.result, of: method, params)
         }
     }
 
-    func decodeList(_ response: ServiceResponse, _ params: Params) throws -> [Model] {
-        try decodePage(response, params).data
+    func decodeList(_ response: ServiceResponse, _ method: ServiceMethod, _ params: Params) throws -> [Model] {
+        try decodePage(response, of: method, params).data
     }
 
-    func decode<Value: Decodable>(_ response: ServiceResponse, as type: Value.Type = Model.self, _ codec: any JSONCodec) throws -> Value {
-        try named(type) { try response.decode(type, at: rootKeys, codec) }
+    func decode<Value: Decodable>(
+        _ response: ServiceResponse, _ method: ServiceMethod, as type: Value.Type = Model.self, _ codec: any JSONCodec
+    ) throws -> Value {
+        try named(method, type) { try response.decode(type, at: rootKeys, codec) }
     }
 
-    /// Adds the service and the model to the errors of a decoder.
-    private func named<Value>(_ type: Any.Type, _ decode: () throws -> Value) throws -> Value {
+    /// Adds the method, the service and the model to the errors of a decoder.
+    private func named<Value>(_ method: ServiceMethod, _ type: Any.Type, _ decode: () throws -> Value) throws -> Value {
         do {
             return try decode()
         } catch let error as FeathersError {
             throw error
         } catch {
-            throw FeathersError.undecodable("A result of service '\(path)'", as: type, error)
+            throw FeathersError.undecodable("The result of '\(method)' on service '\(path)'", as: type, error)
         }
     }
 }

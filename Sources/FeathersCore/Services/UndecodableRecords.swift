@@ -36,13 +36,14 @@ extension TypedService {
     /// - Parameters:
     ///   - json: the record.
     ///   - index: its position in the list, starting at 0; nil if there is none.
+    ///   - method: the method that was called.
     ///   - params: the params of the call.
-    package func decodeListed(_ json: JSONValue, at index: Int?, _ params: Params) throws -> Model? {
+    package func decodeListed(_ json: JSONValue, at index: Int?, of method: ServiceMethod = .find, _ params: Params) throws -> Model? {
         do {
             return try codec(for: params).decode(Model.self, from: json)
         } catch {
             let record = UndecodableRecord(index: index, json, error)
-            let failure = FeathersError.undecodable("A result of service '\(path)'", as: Model.self, record)
+            let failure = FeathersError.undecodable("The result of '\(method)' on service '\(path)'", as: Model.self, record)
             guard params.skipsUndecodableRecords else { throw failure }
             untyped.app.diagnostics.log(
                 .warning, .calls, "A record was skipped: \(failure.message)", [.path: .string(path)], error: failure)
@@ -50,10 +51,10 @@ extension TypedService {
         }
     }
 
-    /// Decodes a result of `find`, skipping records that cannot be decoded.
-    func decodePageSkipping(_ json: JSONValue, _ params: Params) throws -> Paginated<Model> {
+    /// Decodes a list, skipping records that cannot be decoded.
+    func decodePageSkipping(_ json: JSONValue, of method: ServiceMethod, _ params: Params) throws -> Paginated<Model> {
         let page = try page(json)
-        let models = try page.data.enumerated().compactMap { try decodeListed($1, at: $0, params) }
+        let models = try page.data.enumerated().compactMap { try decodeListed($1, at: $0, of: method, params) }
         return Paginated(data: models, total: page.total, limit: page.limit, skip: page.skip)
     }
 }

@@ -46,7 +46,7 @@ extension JSONAPIService {
         let page = try Paginated(json: json)
         let note = json["@document"]
         return JSONAPIPage(
-            data: try page.data.map { try decode($0) }, total: page.total, links: JSONAPILinks(reading: note?["links"]),
+            data: try page.data.map { try decode($0, of: .find) }, total: page.total, links: JSONAPILinks(reading: note?["links"]),
             meta: note?["meta"]?.object, cursors: page.data.map { $0["@meta"]?["page"]?["cursor"]?.string }, url: note?["url"]?.string,
             service: self, params: params)
     }
@@ -54,7 +54,7 @@ extension JSONAPIService {
     /// Reads one resource.
     @concurrent
     public func get(_ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try decode(await untyped.response(to: .get, id: id.serviceID, query: query, params: params))
+        try decode(await untyped.response(to: .get, id: id.serviceID, query: query, params: params), of: .get)
     }
 
     /// Creates a resource. The targets of its relationships must have ids, and are not saved.
@@ -62,14 +62,14 @@ extension JSONAPIService {
     /// If the server returns no content, the result is the model that was sent.
     @concurrent @discardableResult
     public func create(_ model: Model, query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try decode(await untyped.response(to: .create, data: encode(model), query: query, params: params))
+        try decode(await untyped.response(to: .create, data: encode(model), query: query, params: params), of: .create)
     }
 
     /// Creates several resources in one batch, all or none. The server must support the Atomic Operations extension.
     @concurrent @discardableResult
     public func create(contentsOf models: [Model], params: Params = Params()) async throws -> [Model] {
         let records = try await untyped.create(contentsOf: models.map(encode), params: params)
-        return try Paginated(json: records).data.map { try decode($0) }
+        return try Paginated(json: records).data.map { try decode($0, of: .create) }
     }
 
     /// Changes a resource. Absent properties stay unchanged; see `Presence`.
@@ -81,7 +81,7 @@ extension JSONAPIService {
         let sent = try encode(changes)
         let response = try await untyped.response(to: .patch, id: id.serviceID, data: sent, query: query, params: params)
         if response.receivedDocument == nil, response.result["@document"]?["isSent"] == true { return nil }
-        return try decode(response)
+        return try decode(response, of: .patch)
     }
 
     /// Removes a resource.
@@ -107,12 +107,12 @@ extension JSONAPIService {
         }
     }
 
-    private func decode(_ response: ServiceResponse) throws -> Model {
-        try response.receivedDocument?.decode(Model.self, with: codec) ?? decode(response.result)
+    private func decode(_ response: ServiceResponse, of method: ServiceMethod) throws -> Model {
+        try response.receivedDocument?.decode(Model.self, with: codec) ?? decode(response.result, of: method)
     }
 
-    private func decode(_ json: JSONValue) throws -> Model {
-        try codec.decode(json, as: "A result of service '\(untyped.path)'")
+    private func decode(_ json: JSONValue, of method: ServiceMethod) throws -> Model {
+        try codec.decode(json, as: "The result of '\(method)' on service '\(untyped.path)'")
     }
 }
 

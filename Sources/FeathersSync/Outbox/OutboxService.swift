@@ -117,8 +117,8 @@ public struct OutboxTypedService<Model: Codable & Sendable>: Sendable {
     }
 
     private func model(_ write: QueuedWrite<JSONValue>) -> QueuedWrite<Model> {
-        let service = service
-        return write.map { try service.decodeResult($0, Params()) }
+        let (service, method) = (service, write.write.method)
+        return write.map { try service.decodeResult($0, of: method, Params()) }
     }
 }
 

@@ -45,10 +45,31 @@ struct ErrorReasonTests {
         let transport = StubTransport { _ in [["id": 1, "text": "a", "rating": 1], ["id": 500, "rating": 1]] }
         let messages = FeathersApp(transport: transport).service("messages", of: Message.self)
         let error = try await failure { _ = try await messages.find() }
-        let message = "Record at index 1 (id 500) of a result of service 'messages' cannot be decoded as Message: 'text' is missing"
+        let message =
+            "Record at index 1 (id 500) of the result of 'find' on service 'messages' cannot be decoded as Message: 'text' is missing"
         #expect(error.message.hasPrefix(message))
         let page = try await failure { for try await _ in messages.pages() {} }
         #expect(page.message == error.message)
+    }
+
+    @Test("A result that cannot be decoded is named by its method and service")
+    func undecodableMethods() async throws {
+        let transport = StubTransport { request in request.id == nil && request.method != .create ? [["id": 1]] : ["id": 1] }
+        let messages = FeathersApp(transport: transport).service("messages", of: Message.self)
+        let data: JSONValue = ["text": "a"]
+        let calls: [(ServiceMethod, () async throws -> Void)] = [
+            (.find, { _ = try await messages.find() }), (.get, { _ = try await messages.get(1) }),
+            (.create, { try await messages.create(data) }), (.create, { try await messages.create(["text": "a"]) }),
+            (.update, { try await messages.update(1, with: data) }),
+            (.patch, { try await messages.patch(1, with: data) }), (.patch, { try await messages.patch(1, with: ["text": "a"]) }),
+            (.patch, { try await messages.patchAll(query: Query(), with: data) }), (.remove, { try await messages.remove(1) }),
+            (.remove, { try await messages.removeAll(query: Query()) }),
+            ("publish", { _ = try await messages.call("publish", with: data, returning: Message.self) }),
+        ]
+        for (method, call) in calls {
+            let error = try await failure(call)
+            #expect(error.message.contains("'\(method)' on service 'messages' cannot be decoded as "), "\(method): \(error)")
+        }
     }
 
     @Test("Records that cannot be decoded are skipped and reported where the caller says so")

@@ -107,10 +107,10 @@ struct ResultTextTests {
     @Test(
         "fail with the service, the model and the place",
         arguments: [
-            (#"{"id":1}"#, "A result of service 'messages' cannot be decoded as Message: 'text' is missing"),
+            (#"{"id":1}"#, "The result of 'get' on service 'messages' cannot be decoded as Message: 'text' is missing"),
             (
                 #"{"id":"1","text":"a"}"#,
-                "A result of service 'messages' cannot be decoded as Message: expected Int but found a string at 'id'"
+                "The result of 'get' on service 'messages' cannot be decoded as Message: expected Int but found a string at 'id'"
             ),
             ("", "Message"),
             ("{", "The server returned status 200 with a non-JSON body"),
@@ -123,7 +123,8 @@ struct ResultTextTests {
     @Test("name the place inside the record of a page")
     func placesInPages() async throws {
         let error = await #expect(throws: FeathersError.self) { try await service(#"{"data":[{"id":1,"text":"a"},{"id":2}]}"#).find() }
-        let message = "Record at index 1 (id 2) of a result of service 'messages' cannot be decoded as Message: 'text' is missing"
+        let message =
+            "Record at index 1 (id 2) of the result of 'find' on service 'messages' cannot be decoded as Message: 'text' is missing"
         #expect(error?.message == message)
         await #expect(throws: FeathersError.self) { try await service(#"{"total":1}"#).find() }
     }

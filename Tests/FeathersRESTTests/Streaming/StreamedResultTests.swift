@@ -60,7 +60,7 @@ struct StreamedResultTests {
         let typed = app.service("streams", of: Item.self)
         #expect(try await all(typed.stream(.create, with: ["kind": "one"])) == [Item(n: 0)])
         await #expect { try await all(typed.stream(.get, id: "unicode")) } throws: {
-            "\($0)".contains("An item streamed by service 'streams'")
+            "\($0)".contains("An item of 'get' on service 'streams' cannot be decoded as Item")
         }
     }
 

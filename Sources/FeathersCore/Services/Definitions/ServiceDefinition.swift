@@ -47,7 +47,7 @@ extension TypedService where Model: ServiceModel {
     public func create(_ data: Model.CreateData, query: Query = Query(), params: Params = Params()) async throws -> Model {
         let codec = codec(for: params)
         let record = try oneRecord(codec.encodeSent(data, to: path))
-        return try decode(await untyped.response(to: untyped.request(.create, data: record, query: query, params: params)), codec)
+        return try decode(await untyped.response(to: untyped.request(.create, data: record, query: query, params: params)), .create, codec)
     }
 
     /// Creates several records in one call.
@@ -55,7 +55,8 @@ extension TypedService where Model: ServiceModel {
     public func create(_ data: [Model.CreateData], query: Query = Query(), params: Params = Params()) async throws -> [Model] {
         let codec = codec(for: params)
         let records = try JSONValue.array(data.map { try codec.encodeSent($0, to: path) })
-        return try decodeList(await untyped.response(to: untyped.request(.create, data: records, query: query, params: params)), params)
+        return try decodeList(
+            await untyped.response(to: untyped.request(.create, data: records, query: query, params: params)), .create, params)
     }
 
     /// Merges properties into a record.
@@ -65,7 +66,7 @@ extension TypedService where Model: ServiceModel {
     ) async throws -> Model {
         let codec = codec(for: params)
         let request = try untyped.request(.patch, id: id.serviceID, data: codec.encodeSent(data, to: path), query: query, params: params)
-        return try decode(await untyped.response(to: request), codec)
+        return try decode(await untyped.response(to: request), .patch, codec)
     }
 
     /// Merges properties into every record that matches a query.
@@ -73,7 +74,7 @@ extension TypedService where Model: ServiceModel {
     public func patchAll(query: TypedQuery<Model>, _ data: Model.PatchData, params: Params = Params()) async throws -> [Model] {
         let record = try codec(for: params).encodeSent(data, to: path)
         let request = try untyped.request(.patch, data: record, query: written(query, params), params: params)
-        return try decodeList(await untyped.response(to: request), params)
+        return try decodeList(await untyped.response(to: request), .patch, params)
     }
 
     /// Replaces a record.
@@ -83,6 +84,6 @@ extension TypedService where Model: ServiceModel {
     ) async throws -> Model {
         let codec = codec(for: params)
         let request = try untyped.request(.update, id: id.serviceID, data: codec.encodeSent(data, to: path), query: query, params: params)
-        return try decode(await untyped.response(to: request), codec)
+        return try decode(await untyped.response(to: request), .update, codec)
     }
 }
