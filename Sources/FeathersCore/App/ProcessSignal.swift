@@ -13,11 +13,16 @@ public enum ProcessSignal: Sendable, Hashable, CaseIterable {
     ///
     /// While the stream exists, these signals no longer end the process. Afterward they do again.
     /// - Parameter signals: the signals to listen for; by default, both.
-    public static func received(_ signals: Set<ProcessSignal> = Set(allCases)) -> AsyncStream<ProcessSignal> {
+    public static func received(_ signals: Set<ProcessSignal> = Set(allCases)) -> AsyncStream<ProcessSignal> { listen(to: signals).stream }
+
+    /// - Returns: the stream, and its continuation, which ends it before the reader does.
+    fileprivate static func listen(
+        to signals: Set<ProcessSignal>
+    ) -> (stream: AsyncStream<ProcessSignal>, continuation: AsyncStream<ProcessSignal>.Continuation) {
         let (stream, continuation) = AsyncStream.makeStream(of: ProcessSignal.self, bufferingPolicy: .bufferingNewest(8))
         let id = SignalRelay.shared.add(continuation, for: signals)
         continuation.onTermination = { _ in SignalRelay.shared.remove(id) }
-        return stream
+        return (stream, continuation)
     }
 
     fileprivate var number: Int32 {
@@ -91,17 +96,19 @@ extension FeathersApp {
     /// ```swift
     /// try await app.run(until: [.terminate, .interrupt], shutDownWithin: .seconds(20))
     /// ```
+    /// A second signal during the shutdown ends the process immediately.
     /// - Parameters:
     ///   - signals: the signals that end the app.
     ///   - limit: how long the calls in flight may take to finish.
     /// - Throws: what ``run()`` throws.
     public func run(until signals: Set<ProcessSignal>, shutDownWithin limit: Duration = .seconds(20)) async throws {
-        let received = ProcessSignal.received(signals)
+        let (received, continuation) = ProcessSignal.listen(to: signals)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await _ in received {
+                    // From now on, signals end the process, even if the shutdown does not come to an end.
+                    continuation.finish()
                     self.beginShutdown(within: limit)
-                    break
                 }
             }
             defer { group.cancelAll() }

@@ -15,7 +15,9 @@ struct ProcessSignalTests {
         #expect(await second.first { _ in true } == .interrupt)
     }
 
-    @Test("An app runs until a signal, and shuts down in order: the call in flight finishes", .timeLimit(.minutes(1)))
+    @Test(
+        "An app runs until a signal, and shuts down in order: the call in flight finishes, unless another signal ends the process",
+        .timeLimit(.minutes(1)))
     func run() async throws {
         let clock = ManualClock()
         let app = FeathersApp(
@@ -29,6 +31,8 @@ struct ProcessSignalTests {
         try await clock.waitForSleepers(1)
         kill(getpid(), SIGINT)
         for await health in app.healthUpdates() where health.state == .shuttingDown { break }
+        // The default action is back.
+        #expect(signal(SIGINT, SIG_DFL) == nil)
         await #expect { try await app.service("slow").find() } throws: { FeathersError.Code.unavailable ~= $0 }
         clock.advance(by: .seconds(1))
         #expect(try await answer == "finished")
