@@ -107,19 +107,23 @@ actor KeptResults {
     /// Records a sign-in or a log-out, so that the results of a user who has left are removed: while the app is running by its background work, otherwise
     /// by a task of this object's.
     nonisolated func userChanged(to identity: Identity?, _ diagnostics: @escaping @Sendable () -> Diagnostics?) {
-        let wake = waiting.withLock { waiting -> AsyncStream<Void>.Continuation? in
+        let change: (wake: AsyncStream<Void>.Continuation?, removal: Task<Void, Never>?)? = waiting.withLock { waiting in
             defer { waiting.user = identity }
             guard let user = waiting.user, user != identity else { return nil }
             waiting.leavers.insert(user)
-            if let wake = waiting.wake { return wake }
-            let earlier = waiting.removal
-            waiting.removal = Task {
-                await earlier?.value
-                if let diagnostics = diagnostics() { await self.removeLeavers(diagnostics) }
-            }
-            return nil
+            return (waiting.wake, waiting.removal)
         }
-        wake?.yield()
+        guard let (wake, earlier) = change else { return }
+        if let wake {
+            wake.yield()
+            return
+        }
+        let removal = Task {
+            await earlier?.value
+            if let diagnostics = diagnostics() { await self.removeLeavers(diagnostics) }
+        }
+        // The app reports one change at a time, so no other task has been stored meanwhile.
+        waiting.withLock { $0.removal = removal }
     }
 
     /// Waits for the removal of the results of users who have left while the app was not running.
