@@ -123,7 +123,8 @@ public final class Outbox: Sendable {
         let timeout = FeathersError(.timeout, "The writes could not be sent in time", execution: .neverSent)
         do {
             try await timebase.run(atMost: limit, orThrow: timeout) {
-                for await _ in self.stateUpdates() where self.withState({ $0.queue.isAtRest }) { return }
+                // Without the states, which list all writes.
+                for await _ in self.subscribers.stream(bufferingNewest: 1, first: ()) where self.withState({ $0.queue.isAtRest }) { return }
                 try Task.checkCancellation()
             }
         } catch is FeathersError {}

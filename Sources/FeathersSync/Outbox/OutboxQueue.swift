@@ -37,6 +37,7 @@ struct OutboxQueue: Sendable {
     /// The conditions that hold back all writes.
     var gate = OutboxGate()
     private(set) var lanes: [String: [UUID]] = [:]
+    private var followers = FollowingWrites()
     private var ready = ReadyLanes()
     private var addedCount = 0
     private var sendingCount = 0
@@ -74,21 +75,22 @@ struct OutboxQueue: Sendable {
         addedCount += 1
         items[write.id] = Item(write: write, number: addedCount)
         lanes[write.lane, default: []].append(write.id)
+        followers.add(write)
         refreshLane(write.lane)
     }
 
     /// Replaces the provisional id of a record with the one that the server has assigned.
     /// - Returns: The changed writes.
     mutating func rename(_ provisional: String, to id: ServiceID) -> [OutboxWrite] {
-        items.values.filter { $0.write.isFor(provisional) }.compactMap { item in
-            items[item.write.id]?.write.recordID = id
-            items[item.write.id]?.failure?.write.recordID = id
-            return items[item.write.id]?.write
+        followers.rename(provisional, to: id).compactMap { write in
+            items[write]?.write.recordID = id
+            items[write]?.failure?.write.recordID = id
+            return items[write]?.write
         }
     }
 
     /// Whether any write is for the record with a provisional id.
-    func hasWrites(to provisional: String) -> Bool { items.values.contains { $0.write.isFor(provisional) } }
+    func hasWrites(to provisional: String) -> Bool { followers.contains(provisional) }
 
     /// Adds a write that an earlier process queued.
     /// - Parameter isKeyed: Whether the write can be sent again even if it may have been executed.
@@ -113,6 +115,7 @@ struct OutboxQueue: Sendable {
         let lane = item.write.lane
         lanes[lane]?.removeAll { $0 == id }
         if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
+        followers.remove(item.write)
         refreshLane(lane)
     }
 
@@ -315,9 +318,6 @@ extension OutboxQueue {
 }
 
 extension OutboxWrite {
-    /// Returns whether the write is for the record with a provisional id.
-    func isFor(_ provisional: String) -> Bool { method != .create && recordID == .string(provisional) }
-
     /// Returns whether the write can be sent for a user, and shown to that user.
     func belongs(to identity: Identity?) -> Bool { self.identity == nil || self.identity == identity }
 }

@@ -1,4 +1,5 @@
 import FeathersCore
+import Foundation
 
 /// The records that queued writes create, by the ids under which they are shown until the server has assigned one.
 struct ProvisionalRecords: Sendable {
@@ -48,6 +49,37 @@ struct ProvisionalRecords: Sendable {
     }
 
     private static func key(_ id: ServiceID, _ path: String) -> String { "\(path)#\(id)" }
+}
+
+/// The writes to records whose ids are text, by that id, which may be a provisional one. Without it, every `create` that is executed would search
+/// all pending writes.
+struct FollowingWrites: Sendable {
+    private var writes: [String: [UUID]] = [:]
+
+    func contains(_ id: String) -> Bool { writes[id] != nil }
+
+    mutating func add(_ write: OutboxWrite) {
+        if let record = Self.record(of: write) { writes[record, default: []].append(write.id) }
+    }
+
+    mutating func remove(_ write: OutboxWrite) {
+        guard let record = Self.record(of: write) else { return }
+        writes[record]?.removeAll { $0 == write.id }
+        if writes[record]?.isEmpty == true { writes[record] = nil }
+    }
+
+    /// Replaces a provisional id with the one that the server has assigned.
+    /// - Returns: The writes to that record, for the caller to change.
+    mutating func rename(_ provisional: String, to id: ServiceID) -> [UUID] {
+        let renamed = writes.removeValue(forKey: provisional) ?? []
+        if case .string(let text) = id, !renamed.isEmpty { writes[text, default: []] += renamed }
+        return renamed
+    }
+
+    private static func record(of write: OutboxWrite) -> String? {
+        guard write.method != .create, case .string(let text) = write.recordID else { return nil }
+        return text
+    }
 }
 
 // MARK: - Live queries

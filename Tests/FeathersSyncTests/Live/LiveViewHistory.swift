@@ -145,7 +145,8 @@ struct LiveViewHistory {
             log.append("answered \(record)")
             view.apply(.executed(attempt.write.id, ServerResult(record, of: attempt.write, sentAs: RequestSender(nil))))
             guard attempt.write.method == .create, let id = record["id"].flatMap({ ServiceID($0) }) else { return }
-            for index in pending.indices where pending[index].isFor(attempt.write.provisionalKey()) {
+            let provisional = ServiceID.string(attempt.write.provisionalKey())
+            for index in pending.indices where pending[index].method != .create && pending[index].recordID == provisional {
                 pending[index].recordID = id
                 view.apply(.changed(pending[index], nil))
             }

@@ -112,6 +112,7 @@ struct StoredWrite: Sendable {
 /// The pending writes of a journal: all of its records, applied in order.
 struct JournalContents: Sendable {
     private var writes: [UUID: StoredWrite] = [:]
+    private var followers = FollowingWrites()
     private var addedCount = 0
     /// The writes that were executed last, so that results on disk that are a little older can be completed.
     private(set) var executed = ExecutedWrites()
@@ -134,6 +135,7 @@ struct JournalContents: Sendable {
         case .added(let write):
             addedCount += 1
             writes[write.id] = StoredWrite(write: write, number: addedCount, dataSize: size)
+            followers.add(write)
             dataSize += size
         case .begun(let id): change(id) { $0.progressed(mayHaveExecuted: true) }
         case .released(let id): change(id) { $0.progressed(mayHaveExecuted: false) }
@@ -156,10 +158,11 @@ struct JournalContents: Sendable {
             if let result { executed.append(ExecutedWrite(write: stored.write, result: result)) }
             dataSize -= stored.dataSize
             failureSize -= stored.failureSize
+            followers.remove(stored.write)
             for (text, made) in made {
-                for other in writes.values where other.write.isFor(text) {
-                    writes[other.write.id]?.write.recordID = made
-                    writes[other.write.id]?.failure?.write.recordID = made
+                for other in followers.rename(text, to: made) {
+                    writes[other]?.write.recordID = made
+                    writes[other]?.failure?.write.recordID = made
                 }
             }
         }
