@@ -26,6 +26,10 @@ private enum LocalSamples {
         }
     }
 
+    static func neverLoaded(_ snapshot: LiveSnapshot<Note>, showNeverLoaded: () -> Void) {
+        if snapshot.source == .kept(since: .distantPast) { showNeverLoaded() }
+    }
+
     static func confirmed(_ notes: TypedService<Note>) {
         let confirmed = notes.live(.sorted(by: "createdAt"), writes: .confirmedOnly)
         _ = confirmed

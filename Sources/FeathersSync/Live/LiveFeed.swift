@@ -14,6 +14,8 @@ final class LiveFeed: Sendable {
         var fetch: UUID?
         /// Whether the server has nothing to show to the present user, so that there is nothing to fetch until another one signs in.
         var isWaitingForUser = false
+        /// Whether the server cannot be reached, so that an empty result is shown if there is no other.
+        var isUnreachable = false
         /// Whether anything has been shown. Later fetches are then retried.
         var hasShown = false
     }

@@ -66,7 +66,7 @@ final class LiveFetch: Sendable {
                         feed.change { state in
                             guard state.fetch == id else { return }
                             state.view.fetchEnded()
-                            state.view.showsWithoutBase = true
+                            (state.isUnreachable, state.view.showsWithoutBase) = (true, true)
                         }
                         try await source.clock.sleep(for: pause * Double.random(in: 0.5...1))
                         pause = min(pause * 2, .seconds(30))

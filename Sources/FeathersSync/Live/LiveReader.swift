@@ -84,6 +84,14 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
 
     private var isOffline: Bool { source.service.app.connectionStatus.map { !$0.isConnected } ?? false }
 
+    /// Whether an app that keeps data on this device has already failed to connect.
+    private var cannotConnect: Bool {
+        switch source.service.app.connectionStatus {
+        case .waiting, .closed: source.service.app.showsLocalData
+        case nil, .offline, .connecting, .connected: false
+        }
+    }
+
     private mutating func begin(_ feed: LiveFeed) async {
         hasBegun = true
         let app = source.service.app
@@ -129,7 +137,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
                 feed.withState { state in
                     state.view.missedEvents()
                     state.view.clear()
-                    (state.sender, state.fetch, state.isWaitingForUser) = (nil, nil, false)
+                    (state.sender, state.fetch, state.isWaitingForUser, state.isUnreachable) = (nil, nil, false, false)
                 }
             } else {
                 let isCurrent = feed.withState { state in
@@ -182,12 +190,13 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     }
 
     private mutating func snapshot(_ feed: LiveFeed) throws -> LiveSnapshot<Record>? {
-        let isOffline = isOffline
+        let (isOffline, cannotConnect) = (isOffline, cannotConnect)
         // Taken in one step, so that rows, states and total belong together.
         let content: Content? = feed.withState { state in
             if isOffline { state.view.showsWithoutBase = true }
+            if cannotConnect { state.isUnreachable = true }
             // After a change of user, an empty result replaces the previous user's.
-            let isEmptied = state.isWaitingForUser || state.hasShown && state.sender == nil
+            let isEmptied = state.isWaitingForUser || state.isUnreachable || state.hasShown && state.sender == nil
             guard state.isCurrent, state.view.hasContent || isEmptied || state.view.base.plan.limit == 0 else { return nil }
             return Content(state.view)
         }

@@ -80,6 +80,46 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
+    @Test("shows an empty snapshot if nothing is known and the server cannot be reached, then what becomes known", .timeLimit(.minutes(1)))
+    func unknown() async throws {
+        let scene = try LocalScene("one")
+        scene.isOnline.withLock { $0 = false }
+        let app = try await scene.app()
+        let notes = scene.notes(app)
+        var live = notes.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+        let first = try #require(await live.next())
+        #expect(first.records.isEmpty && first.source == .kept(since: .distantPast) && first.total == nil)
+        let write = try await notes.outbox.create(Note(text: "new"))
+        let second = try #require(await live.next())
+        #expect(second.records.map(\.text) == ["new"] && second.states == [.pending] && second.source == .kept(since: .distantPast))
+        try await app.outbox?.decide(.discard, for: write.id)
+        #expect(try await live.next()?.records.isEmpty == true)
+        scene.isOnline.withLock { $0 = true }
+        let last = try #require(await live.next())
+        #expect(last.records.map(\.text) == ["one"] && last.source == .server)
+        await app.outbox?.close()
+    }
+
+    @Test("shows an empty snapshot immediately if an attempt to connect has failed, before the fetch ends", .timeLimit(.minutes(1)))
+    func disconnected() async throws {
+        let folder = try OutboxFolder()
+        let transport = StubRealTimeTransport()
+        transport.stub("notes", with: .value([["id": 1, "text": "one"]]))
+        let app = FeathersApp(transport: transport)
+        try await app.use(localStore: .directory(folder.url.appending(path: "store", directoryHint: .isDirectory)))
+        transport.drop()
+        try await withFeathersApp(app) { app in
+            try await transport.waitForStatus { if case .waiting = $0 { true } else { false } }
+            var live = app.service("notes").live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+            let first = try #require(await live.next())
+            #expect(first.records.isEmpty && first.source == .kept(since: .distantPast))
+            transport.restore()
+            let second = try #require(await live.next())
+            #expect(second.records.count == 1 && second.source == .server)
+        }
+        await app.outbox?.close()
+    }
+
     @Test("replaces a provisional id in the same row, and in the writes that follow")
     func provisional() async throws {
         let scene = try LocalScene("one")
