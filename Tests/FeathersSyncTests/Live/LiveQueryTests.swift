@@ -1,6 +1,8 @@
 import FeathersCore
+import FeathersSupport
 import FeathersSync
 import FeathersTesting
+import TestBackend
 import Testing
 
 @Suite("A live query", .timeLimit(.minutes(10)))
@@ -106,6 +108,81 @@ struct LiveQueryTests {
         #expect(try await live.next()?.map(\.id) == [1])
         try await messages.untyped.create(["text": "three", "rank": 0])
         #expect(try await live.next()?.map(\.id) == [1, 3])
+    }
+
+    /// A record that counts its decodings by id, and cannot be decoded if its text is "bad".
+    struct Counted: Codable, Sendable, Equatable {
+        @TaskLocal static var decodings: Locked<[Int: Int]>?
+
+        var id: Int
+        var text: String
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            let (id, text) = (try container.decode(Int.self, forKey: .id), try container.decode(String.self, forKey: .text))
+            if text == "bad" { throw DecodingError.dataCorruptedError(forKey: .text, in: container, debugDescription: "bad") }
+            (self.id, self.text) = (id, text)
+            Self.decodings?.withLock { $0[id, default: 0] += 1 }
+        }
+    }
+
+    @Test("decodes each version of a record once, wherever it moves")
+    func decodings() async throws {
+        let messages = try await messages("a", "b", "c", "d")
+        let counted = TypedService<Counted>(messages.untyped)
+        let decodings = Locked<[Int: Int]>([:])
+        try await Counted.$decodings.withValue(decodings) {
+            var live = counted.live(.sorted(by: "text")).makeAsyncIterator()
+            #expect(try await live.next()?.map(\.text) == ["a", "b", "c", "d"])
+            try await messages.create(["text": .string("bb"), "rank": 0] as JSONObject)
+            #expect(try await live.next()?.map(\.text) == ["a", "b", "bb", "c", "d"])
+            try await messages.patch(1, with: ["text": "e"])
+            #expect(try await live.next()?.map(\.text) == ["b", "bb", "c", "d", "e"])
+            try await messages.remove(3)
+            #expect(try await live.next()?.map(\.text) == ["b", "bb", "d", "e"])
+        }
+        #expect(decodings.withLock { $0 } == [1: 2, 2: 1, 3: 1, 4: 1, 5: 1])
+    }
+
+    @Test("gives its first result, also an empty one, and none that is the same", arguments: [0, 1, 3])
+    func same(count: Int) async throws {
+        let app = FeathersApp()
+        let records = (0..<count).map { ["id": .integer(Int64($0)), "text": "a", "rank": 0] as JSONObject }
+        try await app.use(MemoryService(startID: 10, records: records), at: "messages")
+        let messages = app.service("messages", of: Message.self)
+        let (results, continuation) = AsyncStream.makeStream(of: [Int].self)
+        let settling = SettlingExecutor()
+        let reader = await settling.start {
+            for try await records in messages.live(.where("text", "a").sorted(by: "id")) { continuation.yield(records.map(\.id)) }
+        }
+        var result = results.makeAsyncIterator()
+        #expect(await result.next() == Array(0..<count))
+        // Concerns the query's service, but not its result.
+        try await messages.create(["text": .string("b"), "rank": 0] as JSONObject)
+        await settling.settle()
+        if count > 0 { try await messages.patch(0, with: ["text": "a"]) }
+        await settling.settle()
+        try await messages.create(["text": .string("a"), "rank": 0] as JSONObject)
+        #expect(await result.next() == Array(0..<count) + [11])
+        reader.cancel()
+    }
+
+    @Test("ends with a changed record that cannot be decoded; another reader that skips it goes on")
+    func undecodable() async throws {
+        let messages = try await messages("a", "b")
+        let counted = TypedService<Counted>(messages.untyped)
+        var params = Params()
+        params.skipsUndecodableRecords = true
+        var strict = counted.live(.sorted(by: "id")).makeAsyncIterator()
+        var lenient = counted.live(.sorted(by: "id"), params: params).makeAsyncIterator()
+        #expect(try await strict.next()?.count == 2)
+        #expect(try await lenient.next()?.count == 2)
+        try await messages.patch(1, with: ["text": "bad"])
+        await #expect { try await strict.next() } throws: { "\($0)".contains("(id 1)") }
+        #expect(try await strict.next() == nil)
+        #expect(try await lenient.next()?.map(\.id) == [2])
+        try await messages.patch(1, with: ["text": "good"])
+        #expect(try await lenient.next()?.map(\.text) == ["good", "b"])
     }
 
     @Test("ends with the failure of its first fetch, and with a record that is no model")
