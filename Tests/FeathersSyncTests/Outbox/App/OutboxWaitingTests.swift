@@ -55,7 +55,8 @@ struct OutboxWaitingTests {
         let clock = ManualClock()
         let transport = StubRealTimeTransport()
         transport.stub("messages", with: ServiceStub { $0.data ?? .null })
-        transport.refuse(with: FeathersError(.unavailable, "down"), attempts: 1)
+        // Until it is restored, so that the outbox stays offline for as long as the test takes to look.
+        transport.drop()
         let app = FeathersApp(transport: transport)
         let outbox = try await Outbox(file: folder.file) { $0.clock = clock }
         try app.use(outbox: outbox)
