@@ -88,7 +88,8 @@ let package = Package(
         .executableTarget(
             name: "Board", dependencies: ["Feathers"], path: "Sources/Examples/Board", exclude: ["Schemas"], swiftSettings: settings),
         .executableTarget(name: "Hello", dependencies: ["Feathers"], path: "Sources/Examples/Hello", swiftSettings: settings),
-        .executableTarget(name: "Swarm", dependencies: ["Feathers"], path: "Sources/Examples/Swarm", swiftSettings: settings),
+        .executableTarget(
+            name: "Swarm", dependencies: ["Feathers", "FeathersSupport"], path: "Sources/Examples/Swarm", swiftSettings: settings),
         .executableTarget(name: "Chat", dependencies: ["Feathers"], path: "Sources/Examples/Chat", swiftSettings: settings),
         .target(name: "ChatViews", dependencies: ["Feathers"], path: "Sources/Examples/ChatViews", swiftSettings: settings),
 

@@ -1,5 +1,5 @@
 import Feathers
-import Synchronization
+import FeathersSupport
 
 /// One client, which takes the steps of the script.
 struct SwarmClient {
@@ -115,7 +115,7 @@ struct SwarmClient {
 /// How many events a client has received. One task at a time waits for them.
 final class EventCount: Sendable {
     private typealias Waiter = (count: Int, continuation: CheckedContinuation<Void, Never>)
-    private let state = Mutex<(count: Int, waiter: Waiter?)>((0, nil))
+    private let state = Locked<(count: Int, waiter: Waiter?)>((0, nil))
 
     func increase() {
         let waiter = state.withLock { state -> Waiter? in
@@ -164,11 +164,11 @@ final class EventCount: Sendable {
 /// A point where clients wait for each other. It ends, because every client that does not arrive leaves: all other waits are bounded.
 final class Meeting: Sendable {
     let parties: Int
-    private let state: Mutex<(missing: Int, waiting: [CheckedContinuation<Void, Never>])>
+    private let state: Locked<(missing: Int, waiting: [CheckedContinuation<Void, Never>])>
 
     init(of parties: Int) {
         self.parties = parties
-        state = Mutex((parties, []))
+        state = Locked((parties, []))
     }
 
     func meet() async {

@@ -1,6 +1,6 @@
 import Feathers
+import FeathersSupport
 import Foundation
-import Synchronization
 
 /// What all clients did, how long it took, and what failed.
 final class Tally: Sendable {
@@ -20,11 +20,11 @@ final class Tally: Sendable {
 
     private let start = ContinuousClock.now
     private let clients: Int
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     init(_ script: Script, clients: Int) {
         self.clients = clients
-        state = Mutex(
+        state = Locked(
             State(
                 rows: script.lines.map { line in
                     if case .listen = line.step { Row(title: line.title, isEvent: true) } else { Row(title: line.title, isEvent: false) }

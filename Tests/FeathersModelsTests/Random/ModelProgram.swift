@@ -42,6 +42,8 @@ struct ModelProgram {
             "swiftc", "-Onone", "-wmo", "-swift-version", "6", "-module-name", "Models", "-o", folder.appending(path: "models").path,
         ]
         arguments += ["-warnings-as-errors", "-I", products.appending(path: "Modules").path]
+        // The objects of such a test run need the sanitizer's library.
+        if Environment.isThreadSanitized { arguments.append("-sanitize=thread") }
         for name in ["CCurl", "CLinuxIO"] {
             arguments += ["-Xcc", "-fmodule-map-file=\(products.appending(path: "\(name).build/module.modulemap").path)"]
         }
