@@ -88,6 +88,8 @@ class FaultProxy:
         self.stalled = set()
         self.connections = 0
         self.links = set()
+        # The connections whose way to the server is being opened, by their numbers, with how they are to end.
+        self.opening = {}
         self.open = 0
         self.bytes = Counter()
         self.faults = Counter()
@@ -127,6 +129,8 @@ class FaultProxy:
 
     async def serve(self, reader, writer):
         self.connections += 1
+        number = self.connections
+        self.opening[number] = None
         self.open += 1
         self.changed.set()
         link = None
@@ -138,19 +142,23 @@ class FaultProxy:
                     return
                 upstream = await self.connect([target])
             else:
-                turn = self.connections % len(self.targets)
+                turn = number % len(self.targets)
                 upstream = await self.connect(self.targets[turn:] + self.targets[:turn])
             if self.tunnels:
                 writer.write(tunnel.OPEN)
             self.shrink(upstream[1].get_extra_info("socket"))
-            link = Link(self, self.connections, (reader, writer), upstream)
+            link = Link(self, number, (reader, writer), upstream)
             self.links.add(link)
+            end = self.opening.pop(number)
+            if end:
+                link.fault(end)
             for name in self.stalled:
                 link.directions[name].stall()
             await link.run()
         except OSError:
             writer.transport.abort()
         finally:
+            self.opening.pop(number, None)
             self.links.discard(link)
             self.open -= 1
             self.changed.set()
@@ -171,6 +179,8 @@ class FaultProxy:
             self.placeholder = None
         for link in list(self.links):
             link.end("reset")
+        for number in self.opening:
+            self.opening[number] = "reset"
 
     # Faults
 
@@ -187,6 +197,8 @@ class FaultProxy:
         if name in ("cut", "reset"):
             for link in list(self.links):
                 link.fault(name)
+            for number in self.opening:
+                self.opening[number] = name
         elif name == "stall":
             if content.get("new"):
                 self.stalled.update(names)
