@@ -3,7 +3,7 @@ import asyncio
 import json
 import sys
 
-from lines import lanes, missing, serve
+from lines import SocketPeer, missing, serve
 
 try:
     import aiohttp
@@ -11,13 +11,12 @@ except ImportError:
     missing("aiohttp")
 
 
-class Peer:
+class Peer(SocketPeer):
     def __init__(self, socket):
+        super().__init__()
         self.socket = socket
         self.waiting = {}
         self.last_id = 0
-        self.remaining = 0
-        self.heard = asyncio.Event()
 
     async def receive(self, joined):
         async for message in self.socket:
@@ -28,9 +27,7 @@ class Peer:
             elif text.startswith("42"):
                 name, _ = json.loads(text[2:])
                 if name == "messages created":
-                    self.remaining -= 1
-                    if self.remaining == 0:
-                        self.heard.set()
+                    self.heard_created()
             elif text.startswith("40"):
                 joined.set_result(None)
 
@@ -41,30 +38,6 @@ class Peer:
         error, result = await answered
         assert error is None
         return result
-
-    async def get(self):
-        assert (await self.call("get", "messages", 1, {}))["id"] == 1
-
-    async def one_at_a_time(self, count):
-        for _ in range(count):
-            await self.get()
-
-    async def in_flight(self, count):
-        await lanes(64, count // 64, self.get)
-
-    async def events(self, count, pattern="paced"):
-        self.remaining = count
-        self.heard.clear()
-        await self.call("create", pattern, count, {})
-        await self.heard.wait()
-
-    async def bundles(self, count):
-        await self.events(count, "bundle")
-
-    async def large(self, count):
-        payload = "x" * 1_000_000
-        for _ in range(count):
-            assert len(await self.call("create", "echo", payload, {})) == 1_000_000
 
 
 async def main():

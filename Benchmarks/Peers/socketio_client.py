@@ -2,7 +2,7 @@
 import asyncio
 import sys
 
-from lines import lanes, missing, serve
+from lines import SocketPeer, missing, serve
 
 try:
     import socketio
@@ -10,17 +10,14 @@ except ImportError:
     missing("python-socketio")
 
 
-class Peer:
+class Peer(SocketPeer):
     def __init__(self):
+        super().__init__()
         self.client = socketio.AsyncClient()
-        self.remaining = 0
-        self.heard = asyncio.Event()
         self.client.on("messages created", self.on_created)
 
     async def on_created(self, _):
-        self.remaining -= 1
-        if self.remaining == 0:
-            self.heard.set()
+        self.heard_created()
 
     async def call(self, *arguments):
         answered = asyncio.get_running_loop().create_future()
@@ -28,30 +25,6 @@ class Peer:
         error, result = await answered
         assert error is None
         return result
-
-    async def get(self):
-        assert (await self.call("get", "messages", 1, {}))["id"] == 1
-
-    async def one_at_a_time(self, count):
-        for _ in range(count):
-            await self.get()
-
-    async def in_flight(self, count):
-        await lanes(64, count // 64, self.get)
-
-    async def events(self, count, pattern="paced"):
-        self.remaining = count
-        self.heard.clear()
-        await self.call("create", pattern, count, {})
-        await self.heard.wait()
-
-    async def bundles(self, count):
-        await self.events(count, "bundle")
-
-    async def large(self, count):
-        payload = "x" * 1_000_000
-        for _ in range(count):
-            assert len(await self.call("create", "echo", payload, {})) == 1_000_000
 
 
 async def main():

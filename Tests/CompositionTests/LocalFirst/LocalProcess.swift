@@ -159,16 +159,6 @@ final class LocalProcess {
     /// Returns whether something happens after a beat, within a time that is long for a task that is about to run.
     func moves(past beat: Int) async -> Bool { await holds(within: .seconds(5)) { [pulse] in try await pulse.wait(past: beat) } }
 
-    private func holds(within limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask { (try? await body()) != nil }
-            group.addTask { (try? await ContinuousClock().sleep(for: limit)) == nil }
-            let first = await group.next() ?? false
-            group.cancelAll()
-            return first
-        }
-    }
-
     /// Ends all delays.
     func wakeAll() {
         clock.wakeAll()
