@@ -76,15 +76,10 @@ final class ReplayClient: Sendable {
     /// The next packet that was sent, in a body or over the WebSocket.
     func nextSent(posted: Bool) async throws -> String {
         if !posted, let socket = socket.withLock({ $0 }) { return try await socket.sent.next() }
-        return try await nextPosted()
+        return try await network.posted.next()
     }
 
-    /// The next packet that was posted. Its request is answered now, as late as in the recording.
-    func nextPosted() async throws -> String {
-        let post = try await network.posted.next()
-        post.answer?.resolve(())
-        return post.packet
-    }
+    func nextPosted() async throws -> String { try await network.posted.next() }
 
     var currentSocket: FakeWebSocket? { socket.withLock { $0 } }
 

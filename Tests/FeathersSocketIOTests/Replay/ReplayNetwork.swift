@@ -12,12 +12,6 @@ final class ReplayNetwork: HTTPClient {
         let answer: Promise<HTTPResponse>
     }
 
-    struct Post: Sendable {
-        let packet: String
-        /// Answers the request; nil for all packets but the last of a body.
-        let answer: Promise<Void>?
-    }
-
     private struct State {
         var polls = 0
         var posts = 0
@@ -28,7 +22,7 @@ final class ReplayNetwork: HTTPClient {
     /// The GETs that wait for packets.
     let polls = Mailbox<Poll>()
     /// What was posted, packet by packet.
-    let posted = Mailbox<Post>()
+    let posted = Mailbox<String>()
     private let state = Locked(State())
 
     /// What broke the rules of polling.
@@ -51,11 +45,7 @@ final class ReplayNetwork: HTTPClient {
             if packets.count > 16 { state.violations.append("\(packets.count) packets in one body") }
             if body.count > 1_000_000, packets.count > 1 { state.violations.append("a body beyond maxPayload") }
         }
-        let answer = Promise<Void>()
-        for (index, packet) in packets.enumerated() {
-            posted.put(Post(packet: String(decoding: packet, as: UTF8.self), answer: index == packets.count - 1 ? answer : nil))
-        }
-        try await answer.value()
+        for packet in packets { posted.put(String(decoding: packet, as: UTF8.self)) }
         return HTTPResponse(status: 200, body: Array("ok".utf8), url: request.url)
     }
 
