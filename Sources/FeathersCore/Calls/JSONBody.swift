@@ -3,7 +3,7 @@ enum JSONBody: Sendable {
     case tree(JSONValue)
     /// Text that was validated on arrival. Models are decoded from it without building a tree.
     case tape(JSONTape)
-    /// An answer in a transport's own format.
+    /// A response in a format of its transport.
     case deferred(any DeferredResult)
 
     /// - Parameters:
@@ -35,8 +35,10 @@ enum JSONBody: Sendable {
     }
 }
 
-/// A result that a transport keeps in a format of its own, for a caller that decodes models from that.
-package protocol DeferredResult: Sendable {
-    /// The result for everybody else, made on first access.
+/// A result in a format of its transport, for a caller that decodes models from that.
+///
+/// A class, so that a response is no larger for it.
+package protocol DeferredResult: AnyObject, Sendable {
+    /// The result as JSON, created on first access.
     var json: JSONValue { get }
 }

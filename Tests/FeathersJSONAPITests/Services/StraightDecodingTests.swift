@@ -99,7 +99,7 @@ struct StraightDecodingTests {
         }
     }
 
-    @Test("the document stays a text until a hook reads it, and the hook reads the same as ever")
+    @Test("the document stays a text until a hook reads it, and the hook reads the same records as before")
     func text() async throws {
         let answer = Answer(try JSONAPIDocument.example().json.description)
         let result = try await bothWays(answer, as: Article.self) { Self.described(try await $0.find()) }
