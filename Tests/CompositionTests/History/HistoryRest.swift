@@ -67,17 +67,6 @@ extension History {
         }
         look()
     }
-
-    /// Whether something comes true in time.
-    private func holds(within limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask { (try? await body()) != nil }
-            group.addTask { (try? await ContinuousClock().sleep(for: limit)) == nil }
-            let first = await group.next() ?? false
-            group.cancelAll()
-            return first
-        }
-    }
 }
 
 extension [JSONValue] {
