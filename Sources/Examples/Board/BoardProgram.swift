@@ -40,11 +40,10 @@ enum BoardProgram {
     /// Shows the board and obeys commands, until there are no more.
     private static func run(_ board: Board) async throws {
         let screen = Screen(name: board.name)
-        try await withFeathersApp(board.app) { app in
+        try await withFeathersApp(board.app) { _ in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await board.watch { await screen.show($0) } }
                 group.addTask {
-                    async let _: Void = reportNoServer(app, screen)
                     // Commands name cards that are shown.
                     await screen.wait()
                     for await line in typedLines() where !line.isEmpty { await obey(line, board, screen) }
@@ -55,12 +54,6 @@ enum BoardProgram {
                 try await group.next()
                 group.cancelAll()
             }
-        }
-    }
-
-    private static func reportNoServer(_ app: FeathersApp, _ screen: Screen) async {
-        for await status in app.connectionStatusUpdates() {
-            if case .waiting = status { return await screen.showNoServer() }
         }
     }
 

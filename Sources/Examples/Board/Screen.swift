@@ -28,19 +28,14 @@ actor Screen {
         changed.yield()
     }
 
-    /// Says that there is no server, if this device has never seen the board: then there is nothing else to show.
-    func showNoServer() {
-        guard cards == nil else { return }
-        Self.write("-- \(name): no server\n")
-        changed.yield()
-    }
-
     private func heading(of snapshot: LiveSnapshot<Card>) -> String {
         let count = snapshot.records.count
         let total = snapshot.total.flatMap { $0 > count ? " of \(snapshot.isTotalEstimated ? "about " : "")\($0)" : nil } ?? ""
         let cards = "\(count)\(total) \(count == 1 && total.isEmpty ? "card" : "cards")"
         return switch snapshot.source {
         case .server: cards
+        // This device has never seen the board.
+        case .kept(.distantPast) where count == 0: "no server"
         case .kept(.distantPast): "\(cards) from this device, no server"
         case .kept(let date): "\(cards) from this device, as of \(date.formatted(.iso8601))"
         }
@@ -67,7 +62,7 @@ actor Screen {
         return card
     }
 
-    /// Waits for the first output or, with an id, until the card is on the board.
+    /// Waits for the first board or, with an id, until the card is on the board.
     func wait(forCard id: String? = nil) async {
         for await _ in changes where id == nil || cards?.contains(where: { $0.id == id }) == true { return }
     }
