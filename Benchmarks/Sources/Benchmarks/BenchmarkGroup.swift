@@ -20,7 +20,7 @@ struct BenchmarkGroup: Sendable {
             })
     }
 
-    /// Adds a benchmark that measures itself: because it runs in another process, or because what it does before and after is not meant.
+    /// Adds a benchmark that measures itself: because it runs in another process, or because its setup and teardown must not count.
     mutating func addMeasured(
         _ name: String, operations: Int, comparedWith reference: String?, _ body: @escaping @Sendable () async throws -> Cost
     ) {

@@ -144,7 +144,7 @@ enum LocalBenchmarks {
     }
 
     /// Opens an app and reads a live query up to its first snapshot, repeatedly.
-    /// - Returns: What that cost, without closing the app.
+    /// - Returns: The cost, excluding closing the app.
     private static func open(_ folder: URL, times: Int) async throws -> Cost {
         var cost = Cost.zero
         for _ in 0..<times {

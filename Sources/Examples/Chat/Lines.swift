@@ -27,7 +27,9 @@ struct Lines: Sendable {
                 var lines = (rest + buffer.prefix(count)).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
                 // The last line may be incomplete.
                 rest = Array(lines.removeLast())
-                for line in lines { continuation.yield(String(decoding: line, as: UTF8.self)) }
+                for line in lines {
+                    if case .terminated = continuation.yield(String(decoding: line, as: UTF8.self)) { return }
+                }
             }
             if !rest.isEmpty { continuation.yield(String(decoding: rest, as: UTF8.self)) }
             continuation.finish()

@@ -96,7 +96,7 @@ extension FeathersApp {
     /// ```swift
     /// try await app.run(until: [.terminate, .interrupt], shutDownWithin: .seconds(20))
     /// ```
-    /// A second signal during the shutdown ends the process immediately.
+    /// A second signal during the shutdown ends the process immediately, unless a stream of ``ProcessSignal/received(_:)`` listens for it.
     /// - Parameters:
     ///   - signals: the signals that end the app.
     ///   - limit: how long the calls in flight may take to finish.

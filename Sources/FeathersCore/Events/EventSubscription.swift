@@ -39,9 +39,6 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         state = Locked(State(buffer: EventBuffer(limit: limit)))
     }
 
-    /// The number of dropped events.
-    var droppedCount: Int { state.withLock { $0.buffer.droppedCount } }
-
     /// The number of events and markers in the buffer.
     var waitingCount: Int { state.withLock { $0.buffer.count } }
 

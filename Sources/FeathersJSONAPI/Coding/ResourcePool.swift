@@ -82,11 +82,12 @@ final class ResourcePool {
         return key
     }
 
-    func models<Model: Decodable>(of type: Model.Type) -> DecodedModels<Model> {
+    func models<Model: Decodable>(of _: Model.Type) -> DecodedModels<Model> {
         // Nothing else is stored under a type. A checked cast would look up metadata for each relationship.
-        if let known = models[ObjectIdentifier(type)] { return unsafeDowncast(known, to: DecodedModels<Model>.self) }
+        let type = ObjectIdentifier(Model.self)
+        if let known = models[type] { return unsafeDowncast(known, to: DecodedModels<Model>.self) }
         let new = DecodedModels<Model>()
-        models[ObjectIdentifier(type)] = new
+        models[type] = new
         return new
     }
 
@@ -120,7 +121,7 @@ final class ResourcePool {
             return nil
         }
         if let known = models.index(of: position) {
-            // What contains it is treated as if it had been decoded now.
+            // Its container is forgotten with it.
             if models.cycles.contains(position) { outermostCut = min(outermostCut, depth) }
             return known
         }

@@ -1,8 +1,8 @@
 import FeathersCore
 import FeathersJSON
 import FeathersNetworking
+import FeathersSupport
 import Foundation
-import Synchronization
 
 /// Marks the calls of a ``JSONAPIService``, which decodes models from a ``ReceivedDocument``.
 enum DecodesModels: ParamsKey { typealias Value = Bool }
@@ -12,7 +12,7 @@ final class ReceivedDocument: DeferredResult {
     private let reader: JSONAPIResponseReader
     private let source: DocumentSource
     private let tape: JSONTape
-    private let records = Mutex<JSONValue?>(nil)
+    private let records = Locked<JSONValue?>(nil)
 
     /// Reads the text of a document; nil if its resources are not the result, or if a tree serves better.
     /// - Throws: ``JSONAPIError`` under the same conditions as ``JSONAPIDocument/init(parsing:)``.

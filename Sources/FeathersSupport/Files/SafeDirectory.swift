@@ -19,7 +19,7 @@ package final class SafeDirectory: FileReplacing {
     /// The path for error messages.
     package let path: String
     private let descriptor: Int32
-    /// What the checks saw.
+    /// The directory's status when it was checked.
     private let atOpening: stat
 
     /// Opens a directory.

@@ -42,15 +42,26 @@ extension LiveFeed.State {
     /// Sets the user for whom a fetch begins. The gap that reports a change of user may come later, and until then the previous user's records must not
     /// count as the next one's.
     mutating func changeSender(to sender: RequestSender) {
-        if let previous = self.sender, previous != sender { view.clear() }
+        if let previous = self.sender, previous != sender {
+            view.clear()
+            isUnreachable = false
+        }
         self.sender = sender
+    }
+
+    /// Records that the server has nothing to show until another user signs in.
+    mutating func hasNothingToShow() {
+        view.fetchEnded()
+        view.giveUpExecuted()
+        (fetch, isWaitingForUser, view.showsWithoutBase) = (nil, true, true)
     }
 
     /// Applies a change of the outbox.
     mutating func apply(_ change: OutboxChange) {
-        // What the server has sent to one user is not shown to another. A fetch shows what the write has done, which stays as it was written until then.
+        // What the server has sent to one user is not shown to another. Until a fetch shows its effect, the write stays as it was queued.
         if case .executed(let id, let result) = change, !result.wasSent(to: sender) {
             view.executedElsewhere(id)
+            if isWaitingForUser { view.giveUpExecuted() }
         } else {
             view.apply(change)
         }

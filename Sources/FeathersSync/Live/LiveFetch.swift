@@ -59,8 +59,7 @@ final class LiveFetch: Sendable {
                     case .nothingToShow:
                         return feed.change { state in
                             guard state.fetch == id else { return }
-                            state.view.fetchEnded()
-                            (state.fetch, state.isWaitingForUser, state.view.showsWithoutBase) = (nil, true, true)
+                            state.hasNothingToShow()
                         }
                     case .retry:
                         feed.change { state in

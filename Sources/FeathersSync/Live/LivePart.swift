@@ -141,7 +141,7 @@ struct LiveCursor {
         return there.map(\.isLeaf) ?? true ? nil : false
     }
 
-    /// Returns how many leaves to take from both for the next ones to be shared; one each if that is not near, or what is left.
+    /// Returns how many leaves to take from both for the next ones to be shared; if none is near, one from each that has any left.
     func stepsToShared(_ other: LiveCursor) -> (here: Int, there: Int) {
         // A change replaces, splits or joins a few leaves. After a fetch, all of them are new.
         for distance in 1...12 {

@@ -16,7 +16,7 @@ public import FeathersCore
 /// result from disk. ``snapshots`` say which records are pending and where they come from.
 ///
 /// Each result is an array, which takes time for each of its records. For long lists, read ``snapshots``, whose records are shared with the previous
-/// snapshot: a change in 100,000 records then costs what it costs in 1,000.
+/// snapshot: a change in 100,000 records then costs little more than in 1,000.
 ///
 /// The sequence throws when the first fetch fails, or when a later fetch fails in a way that a retry would not fix. While the server cannot be
 /// reached, it waits and retries. When the signed-in user changes, the result is empty until the next user's records are fetched. If the service

@@ -1,7 +1,7 @@
 /// The rows of a live result in order, in a tree of small parts.
 ///
-/// A change copies the parts that lead to its row: a few dozen references on each of a few levels, so it costs nearly the same in any list. With one
-/// list of chunks instead, copying that list made a change in 100,000 rows cost twice as much as in 1,000. Copies of the result, such as delivered
+/// A change copies the parts that lead to its row: a few dozen references on each of a few levels. In 100,000 rows, it costs 1.2 times as much as in
+/// 1,000, and 1.4 times if the row moves; with one list of chunks, copying that list made it twice as much. Copies of the result, such as delivered
 /// snapshots, share everything else.
 struct LiveRows: RandomAccessCollection, Sendable {
     /// A range of rows that replaces a range of earlier rows.

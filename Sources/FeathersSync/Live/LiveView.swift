@@ -57,18 +57,12 @@ struct LiveView: Sendable {
 
     var id: String { base.plan.id }
 
-    /// Whether anything can be shown.
-    var hasContent: Bool { isKnown || showsWithoutBase && rows?.isEmpty == false }
-
     /// Whether the result must be fetched. Executed writes that nothing shows yet need a fetch too.
     var needsFetch: Bool {
         if base.needsFetch || base.plan.limit != 0 && writes.contains(where: { $0.results != nil }) { return true }
         guard let rows, !hasRefilled, !base.isComplete else { return false }
         return rows.count < base.limit
     }
-
-    /// Returns the server's record with a key; nil if it is not known.
-    func known(_ key: String) -> JSONValue? { isKnown ? base[key]?.record : nil }
 }
 
 // MARK: - The base
@@ -163,11 +157,17 @@ extension LiveView {
         if log != nil { missedDuringFetch = true }
     }
 
+    /// Stops showing the executed writes that wait for a fetch, because none will follow.
+    mutating func giveUpExecuted() {
+        writes.removeAll { $0.results != nil }
+        rebuild()
+    }
+
     /// Clears everything that belongs to a user.
     mutating func clear() {
         base.clear()
         // Pending writes are replaced by the outbox; what the server has answered to the others belongs to the user.
-        writes.removeAll { $0.results != nil }
+        giveUpExecuted()
         (echoes, aliases, assigned, log, isKnown, showsWithoutBase) = ([:], [:], [:], nil, false, false)
         source = .kept(since: .distantPast)
         rebuild()
@@ -257,7 +257,7 @@ extension LiveView {
         writes = items.filter { $0.write.route == route }.map { item in
             var write = LiveWrite(item.write, number: item.number, id: id)
             write.failure = item.failure
-            if case .sending = item.stage { write.isSending = true }
+            if case .sending = item.stage { (write.isSending, write.isRepeated) = (true, item.mayHaveExecuted) }
             if item.mayHaveExecuted { write.isSending = true }
             write.isTouched = write.isSending
             return write
@@ -282,6 +282,8 @@ extension LiveView {
             // Whatever is decided, the server may have executed it already.
             if old.failure?.reason == .unknown, failure == nil { base.missedEvents() }
             writes[index].failure = failure
+            // No result follows that could be old.
+            if failure != nil { writes[index].isRepeated = false }
             guard old.write != write || (old.failure == nil) != (failure == nil) else { return }
             refresh(old.keys + writes[index].keys)
         case .sending(let id, let isRepeated):
@@ -308,8 +310,10 @@ extension LiveView {
 
     private func index(of id: UUID) -> Int? { writes.firstIndex { $0.write.id == id } }
 
-    /// Records that a write was executed, with a result that is not this user's to see.
+    /// Records that a write was executed whose result this user may not see.
     mutating func executedElsewhere(_ id: UUID) {
+        // Its events may not reach this user either.
+        missedEvents()
         guard let index = index(of: id) else { return }
         writes[index].isRepeated = true
         executed(id, .null)

@@ -8,6 +8,12 @@ extension LiveView {
         return (rows ?? base.entries).limited(to: base.limit)
     }
 
+    /// Whether anything can be shown.
+    var hasContent: Bool { isKnown || showsWithoutBase && rows?.isEmpty == false }
+
+    /// Returns the server's record with a key; nil if it is not known.
+    func known(_ key: String) -> JSONValue? { isKnown ? base[key]?.record : nil }
+
     /// The number of records of the base that pending writes hide.
     var hiddenCount: Int { shadows.count { $0.value.row == nil && base[$0.key] != nil } }
 

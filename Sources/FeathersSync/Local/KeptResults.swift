@@ -70,7 +70,7 @@ actor KeptResults {
                 // Whatever its outcome, another process deals with it.
                 queue.restore(stored, isKeyed: true)
             }
-            let items = queue.own
+            let items = queue.writes(of: key.identity)
             feed.withState { $0.view.replaceWrites(items) }
         } catch {
             diagnostics.log(

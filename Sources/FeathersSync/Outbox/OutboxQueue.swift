@@ -57,9 +57,6 @@ struct OutboxQueue: Sendable {
     /// The writes in the order they were queued.
     var inOrder: [Item] { items.values.sorted { $0.number < $1.number } }
 
-    /// The writes that the signed-in user may see, in the order they were queued.
-    var own: [Item] { writes(of: identity) }
-
     /// Returns the writes that a user may see, in the order they were queued.
     func writes(of identity: Identity?) -> [Item] { inOrder.filter { $0.write.belongs(to: identity) } }
 

@@ -130,5 +130,5 @@ extension Outbox.State {
         }
     }
 
-    fileprivate func liveWrites(at path: String) -> [OutboxQueue.Item] { queue.own.filter { $0.write.path == path } }
+    fileprivate func liveWrites(at path: String) -> [OutboxQueue.Item] { queue.writes(of: queue.identity).filter { $0.write.path == path } }
 }

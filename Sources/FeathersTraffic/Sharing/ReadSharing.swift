@@ -53,11 +53,12 @@ struct SharedRead: Hashable, Sendable {
     private let timeout: Duration?
     private let isVolatile: Bool
 
-    /// Nil for calls that are not reads, for conditional reads, whose response is more than a value, and for reads with their own pagination.
+    /// Nil for calls that are not reads, for conditional reads, whose response is more than a value, for reads with their own pagination, and for live
+    /// queries' fetches, whose response must not be older than the events before them.
     init?(_ request: ServiceRequest, at site: MiddlewareSite) {
         let params = request.params
         guard request.method == .find || request.method == .get, params.heldAnswer == nil, params.pagination == nil,
-            !request.streamsResult
+            !params.readsFromServer, !request.streamsResult
         else {
             return nil
         }

@@ -45,7 +45,7 @@ extension History {
         defer { pump.cancel() }
         let outbox = process.outbox
         outbox.retryNow()
-        let isDrained = await holds(within: .seconds(10)) {
+        let isDrained = await holds(within: .seconds(40)) {
             for await state in outbox.stateUpdates() where state.entries.isEmpty || state.activity == .waitingForSignIn { return }
         }
         if !isDrained {
@@ -58,7 +58,7 @@ extension History {
             let (path, query, server) = (probe.path, probe.query, server)
             let isProtected = ModelServer.protected.contains(path)
             let expected = isProtected && user == nil ? [] : server.records(of: path, query, told: user).comparable(query)
-            let isEqual = await holds(within: .seconds(10)) {
+            let isEqual = await holds(within: .seconds(40)) {
                 try await probe.state.wait { $0.isOver || $0.records?.comparable(query) == expected }
             }
             if isEqual { continue }

@@ -150,14 +150,14 @@ final class LocalProcess {
             guard fetches.count == count, fetches.allSatisfy({ $0.isFetching || $0.isIdle }) else { return false }
             return fetches.count { $0.isFetching } == calls.count { $0.request.method == .find } + clock.sleepers
         }
-        return await holds(within: .seconds(20)) { [pulse] in try await pulse.wait(until: isSettled) }
+        return await holds(within: .seconds(60)) { [pulse] in try await pulse.wait(until: isSettled) }
     }
 
     /// Grows with everything that happens in the app.
     var beat: Int { pulse.current }
 
     /// Returns whether something happens after a beat, within a time that is long for a task that is about to run.
-    func moves(past beat: Int) async -> Bool { await holds(within: .seconds(5)) { [pulse] in try await pulse.wait(past: beat) } }
+    func moves(past beat: Int) async -> Bool { await holds(within: .seconds(20)) { [pulse] in try await pulse.wait(past: beat) } }
 
     /// Ends all delays.
     func wakeAll() {

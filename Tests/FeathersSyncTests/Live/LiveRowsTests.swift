@@ -104,7 +104,7 @@ struct LiveRowsTests {
         #expect(LiveRows().changes(since: old) == [.init(old: 0..<count, new: 0..<0)])
     }
 
-    @Test("A change in a long list looks at few parts, also if the record moves far")
+    @Test("A change in a long list is found, also if the record moves far")
     func locality() {
         let all = (0..<100_000).map(Self.row)
         let old = LiveRows(all)

@@ -84,7 +84,7 @@ struct LiveViewTests {
         let write = Self.write(.create, nil, ["rank": 2])
         var queue = OutboxQueue(limit: 1, retry: OutboxRetry())
         queue.restore(StoredWrite(write: write, number: 1, mayHaveExecuted: true), isKeyed: true)
-        view.replaceWrites(queue.own)
+        view.replaceWrites(queue.writes(of: queue.identity))
         try view.restored(Paginated(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2]]), isComplete: true, since: Date())
         #expect(Self.ids(view) == ["1", "2"])
         #expect(Self.states(view) == [.pending])
@@ -292,6 +292,42 @@ struct LiveViewTests {
         let isOwn = writer == "alice" && sentAs == "alice"
         #expect(state.view.visible.map(\.record["text"]) == ["b", isOwn ? "theirs" : "c"])
         #expect(state.view.needsFetch != isOwn)
+    }
+
+    @Test("ends showing a write whose result went to another user if the server has nothing to show to this one", arguments: [true, false])
+    func nothingToShow(_ isKnownBefore: Bool) throws {
+        var state = LiveFeed.State(view: LiveView(try LiveQueryPlan(.sorted(by: "id"), id: "id")))
+        state.sender = RequestSender(nil)
+        let write = Self.write(.create, nil, ["text": "c"])
+        state.apply(.queued(write, number: 1))
+        state.apply(.sending(write.id, isRepeated: false))
+        if isKnownBefore { state.hasNothingToShow() } else { state.view.showsWithoutBase = true }
+        #expect(state.view.visible.map(\.record["text"]) == ["c"])
+        state.apply(.executed(write.id, ServerResult(["id": 3, "text": "c"], of: write, sentAs: RequestSender(Identity("alice")))))
+        if !isKnownBefore { state.hasNothingToShow() }
+        #expect(state.view.visible.isEmpty)
+    }
+
+    @Test("fetches what a write of another user has done, though its result and its event are not for this one")
+    func othersWrite() throws {
+        var state = LiveFeed.State(view: try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"]))
+        state.sender = RequestSender(Identity("alice"))
+        let write = Self.write(.patch, 1, ["text": "b"], as: "bob")
+        #expect(!state.view.needsFetch)
+        state.apply(.executed(write.id, ServerResult(["id": 1, "text": "b"], of: write, sentAs: RequestSender(Identity("bob")))))
+        #expect(state.view.visible.map(\.record["text"]) == ["a"] && state.view.needsFetch)
+    }
+
+    @Test("takes events of a record again once a repeated write to it has been refused")
+    func refusedRepetition() throws {
+        var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"])
+        let write = Self.write(.patch, 1, ["text": "b"])
+        view.apply(.queued(write, number: 1))
+        view.apply(.sending(write.id, isRepeated: true))
+        let failure = OutboxFailure(write: write, reason: .rejected, error: FeathersError(.badRequest, "no"), mayHaveExecuted: false)
+        view.apply(.changed(write, failure))
+        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": "b", "other": true]), at: 1)
+        #expect(view.known("1")?["other"] == true && !view.needsFetch)
     }
 
     @Test("shows confirmed writes only, if the caller says so")

@@ -86,7 +86,8 @@ struct LocalStoreTests {
         scene.isOnline.withLock { $0 = false }
         let app = try await scene.app()
         let notes = scene.notes(app)
-        var live = notes.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+        let clock = ManualClock()
+        var live = notes.live(.sorted(by: "id")).measured(by: clock).snapshots.makeAsyncIterator()
         let first = try #require(await live.next())
         #expect(first.records.isEmpty && first.source == .kept(since: .distantPast) && first.total == nil)
         let write = try await notes.outbox.create(Note(text: "new"))
@@ -95,6 +96,8 @@ struct LocalStoreTests {
         try await app.outbox?.decide(.discard, for: write.id)
         #expect(try await live.next()?.records.isEmpty == true)
         scene.isOnline.withLock { $0 = true }
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
         let last = try #require(await live.next())
         #expect(last.records.map(\.text) == ["one"] && last.source == .server)
         await app.outbox?.close()

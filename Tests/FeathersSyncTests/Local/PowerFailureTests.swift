@@ -84,7 +84,7 @@ struct PowerFailureTests {
             for stored in journal.inOrder { queue.restore(stored, isKeyed: true) }
             var view = try Self.view()
             view.showsWithoutBase = true
-            view.replaceWrites(queue.own)
+            view.replaceWrites(queue.writes(of: queue.identity))
             let bytes = try found.read(Self.file)
             #expect(bytes != nil || told.kept == nil, "after \(lastCall) calls")
             var shown: Set<String> = []
