@@ -7,8 +7,8 @@ import Foundation
 ///     Benchmarks/.build/release/Benchmarks --serve http
 ///     valgrind --tool=callgrind Benchmarks/.build/release/Benchmarks --profile rest 1000 http://127.0.0.1:PORT
 ///
-/// The server (`http`, `socket` for calls and events over Socket.IO, or `stream` for FeathersJS 6) prints its port, and serves until its input ends. Start it separately, because
-/// valgrind cannot. To exclude fixed costs, subtract a run of N operations from a run of 2 N.
+/// The server (`http`, `socket` for calls and events over Socket.IO, or `stream` for FeathersJS 6) prints its port, and serves until its input
+/// ends. Start it separately, because valgrind cannot. To exclude fixed costs, subtract a run of N operations from a run of 2 N.
 enum Profile: String, CaseIterable {
     case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding,
         typed, jsonapi, idle, idleSockets, callsOverMany, items, streamEvents, eventsOnThread, inFlightOnThread, opening, listShort, listLong,
