@@ -10,9 +10,9 @@ import Foundation
 /// The server (`http`, `socket` for calls and events over Socket.IO, or `stream` for FeathersJS 6) prints its port, and serves until its input
 /// ends. Start it separately, because valgrind cannot. To exclude fixed costs, subtract a run of N operations from a run of 2 N.
 enum Profile: String, CaseIterable {
-    case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding,
-        typed, jsonapi, idle, idleSockets, callsOverMany, items, streamEvents, eventsOnThread, inFlightOnThread, opening, listShort, listLong,
-        movedShort, movedLong
+    case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding
+    case typed, jsonapi, idle, idleSockets, callsOverMany, items, streamEvents, eventsOnThread, inFlightOnThread
+    case opening, listShort, listLong, movedShort, movedLong
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
