@@ -14,7 +14,7 @@ extension Authenticator {
     }
 
     /// Signs in a connection before any call uses it: waits for an attempt in progress, or begins one for a stored token, and announces the result.
-    private func prepare(_ send: Send) async {
+    private func prepare(_ send: @escaping Send) async {
         state.withLock { $0.session.connectionOpened() }
         while !Task.isCancelled {
             let next = nextStep { $0.preparationStep(at: $1) }
@@ -27,7 +27,7 @@ extension Authenticator {
     }
 
     /// Keeps a connection signed in until it ends.
-    private func accompany(_ send: Send) async {
+    private func accompany(_ send: @escaping Send) async {
         let effects = state.withLock { state in
             state.session.connectionPrepared()
             return note([], &state)
@@ -63,7 +63,7 @@ extension Authenticator {
         return nextStep
     }
 
-    private func take(_ next: NextStep, _ send: Send) async {
+    private func take(_ next: NextStep, _ send: @escaping Send) async {
         switch next.step {
         case .done: break
         case .wait(let id): if let ended = next.ended { _ = try? await wait(for: id, ended) }
@@ -86,16 +86,14 @@ extension Authenticator {
 
     /// Announces the token of a sign-in to the server, and stores the response.
     /// - Returns: Whether a response arrived; false if the connection has ended.
-    private func announce(_ result: AuthenticationResult, _ send: Send) async -> Bool {
+    private func announce(_ result: AuthenticationResult, _ send: @escaping Send) async -> Bool {
         let told = result.accessToken
         let connection = connectionNumber
         do {
-            let token = try await withoutActuallyEscaping(send) { send in
-                let requests = SignInRequests(
-                    options: options, storage: storage, timebase: timebase, decide: { nil },
-                    send: { (value: try await send($0).result, connection: connection) })
-                return try await requests.signIn(with: result.tokens)
-            }
+            let requests = SignInRequests(
+                options: options, storage: storage, timebase: timebase, decide: { nil },
+                send: { (value: try await send($0).result, connection: connection) })
+            let token = try await requests.signIn(with: result.tokens)
             let (effects, decision) = state.withLock { state in
                 let isOther = token.result.accessToken != told && state.session.signedIn?.token.result.accessToken == told
                 return (note(state.session.announced(told, token), &state), isOther ? storage.decide() : nil)

@@ -64,17 +64,17 @@ public struct ConnectionSetup: Sendable {
     public var headers: @Sendable () async throws -> [String: String]
     /// A function that runs on every connection once the server has accepted it, before any waiting call is sent and before the
     /// connection counts as open. It is cancelled if the connection ends.
-    public var prepare: @Sendable (Send) async -> Void
+    public var prepare: @Sendable (@escaping Send) async -> Void
     /// A function that runs alongside a prepared connection. It is cancelled when the connection ends.
-    public var accompany: @Sendable (Send) async -> Void
+    public var accompany: @Sendable (@escaping Send) async -> Void
     /// A function that decides whether to reconnect if the transport considers the end final: the server closed or refused the connection.
     public var reconnects: @Sendable (DisconnectReason) async -> Bool
 
     /// Creates a setup. By default, each function does nothing.
     public init(
         headers: @escaping @Sendable () async throws -> [String: String] = { [:] },
-        prepare: @escaping @Sendable (Send) async -> Void = { _ in },
-        accompany: @escaping @Sendable (Send) async -> Void = { _ in },
+        prepare: @escaping @Sendable (@escaping Send) async -> Void = { _ in },
+        accompany: @escaping @Sendable (@escaping Send) async -> Void = { _ in },
         reconnects: @escaping @Sendable (DisconnectReason) async -> Bool = { _ in false }
     ) {
         self.headers = headers
