@@ -77,7 +77,9 @@ struct Subject: Sendable, CustomTestStringConvertible {
             return app
         }
 
-        private static let onTheirOwnThread = [onNetworkThread, restOnNetworkThread]
+        /// WebSockets of URLSession have threads of their own.
+        private static let onTheirOwnThread =
+            Environment.choosesURLSessionWebSockets ? [restOnNetworkThread] : [onNetworkThread, restOnNetworkThread]
     #else
         private static let onTheirOwnThread: [Subject] = []
     #endif
