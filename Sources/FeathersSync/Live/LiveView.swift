@@ -45,7 +45,8 @@ struct LiveView: Sendable {
     private var log: [ServiceEvent]?
     private var missedDuringFetch = false
     private var fetchBeganAt = 0
-    /// The positions of the last events that had been delivered when the current fetch and the base's began. Their responses include these events.
+    /// The positions of the last events that had been delivered when the current fetch and the base's began. Their responses include these events, because
+    /// a server reads its own writes.
     private var fetchBeganAfter = 0
     private var includedEvents = 0
     /// Whether the last fetch tried to make up for hidden records.
