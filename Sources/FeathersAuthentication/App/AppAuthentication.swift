@@ -44,11 +44,18 @@ extension FeathersApp {
     /// The time spent waiting for a sign-in counts toward a call's `params.timeout`. A call belongs to the user who was signed in, or signing in,
     /// when it was made. If another user signs in before it is sent, or before a `find` or `get` gets its response, it throws
     /// ``FeathersError/Code/notAuthenticated``.
-    /// - Throws: ``FeathersError/Code/badRequest`` naming an invalid option, ``FeathersError/Code/conflict`` if the app already has authentication.
+    /// - Throws: ``FeathersError/Code/badRequest`` naming an invalid option, ``FeathersError/Code/conflict`` if the app already has authentication, or
+    ///   a connection: each connection is prepared for the sign-in before it is used.
     public func use(authentication options: AuthenticationOptions) throws {
         let authenticator = Authenticator(try options.validated(), app: self)
         guard self[InstalledAuthenticator.self] == nil else {
             throw FeathersError(.conflict, "The app already has authentication", execution: .neverSent)
+        }
+        // Over an unprepared connection, a sign-in would succeed, but no event could be attributed to its user.
+        guard !keepsConnection else {
+            throw FeathersError(
+                .conflict, "Authentication is installed too late, because the app is already connecting: call 'use(authentication:)' first",
+                execution: .neverSent)
         }
         self[InstalledAuthenticator.self] = authenticator
         trust(options.trustedServers)

@@ -53,6 +53,16 @@ extension FeathersApp {
 
     var realTimeTransport: (any RealTimeTransport)? { transport as? any RealTimeTransport }
 
+    /// Whether there is a connection, or an attempt to open one.
+    package var keepsConnection: Bool {
+        guard let status = connectionStatus else { return false }
+        return switch status {
+        // The app's own task may be about to open it.
+        case .offline, .closed: lifetime.isRunning
+        case .connecting, .connected, .waiting: true
+        }
+    }
+
     /// Adds work that runs in the background during ``run()`` and ``withFeathersApp(_:_:)``.
     ///
     /// It starts after the app's setup, or immediately if the app is already running, and is cancelled before the connection closes. It receives the
@@ -101,6 +111,7 @@ final class AppLifetime: Sendable {
     private let transitions = AsyncMutex()
 
     var hasLived: Bool { state.withLock { $0.hasLived } }
+    var isRunning: Bool { state.withLock { $0.tasks != nil } }
 
     /// Runs `body` within the lifetime.
     /// - Parameter body: receives a promise that is settled when the connection is closed permanently.

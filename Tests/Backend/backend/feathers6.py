@@ -242,9 +242,12 @@ class Feathers6(REST):
         query = query_string.parse(request.raw_path.partition("?")[2])
         response = web.StreamResponse(status=200, headers=STREAM_HEADERS)
         response.enable_chunked_encoding()
-        await response.prepare(request)
         stream = EventStream(channels, request)
         stream.send(frame({"event": "connected", "data": query, "path": request.path[len(PREFIX) + 1 :]}))
+        try:
+            await response.prepare(request)
+        except ConnectionError:
+            return response  # The client has gone.
         self.streams.open.append(stream)
         try:
             while (data := await stream.frames.get()) is not None:

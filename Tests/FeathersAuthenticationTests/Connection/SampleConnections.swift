@@ -79,6 +79,6 @@ final class SampleConnections: RealTimeTransport {
     func run() async throws { try await Promise<Void>().value() }
     func connect() async throws {}
     func disconnect() async {}
-    var status: ConnectionStatus { state.withLock { $0.isStanding } ? .connected(recovered: false) : .connecting(attempt: 1) }
+    var status: ConnectionStatus { state.withLock { $0.isStanding } ? .connected(recovered: false) : .offline }
     func statusUpdates() -> AsyncStream<ConnectionStatus> { AsyncStream { $0.finish() } }
 }

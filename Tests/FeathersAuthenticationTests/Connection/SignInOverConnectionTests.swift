@@ -56,6 +56,24 @@ struct SignInOverConnectionTests {
         await app.disconnect()
     }
 
+    @Test("Authentication cannot be installed once the app has a connection, or is about to open one; later it can")
+    func late() async throws {
+        try await app.connect()
+        #expect { try app.use(authentication: AuthenticationOptions()) } throws: { FeathersError.Code.conflict ~= $0 }
+        #expect(app.authentication == .signedOut)
+        await app.disconnect()
+        try await withFeathersApp(app) { app in
+            #expect { try app.use(authentication: AuthenticationOptions()) } throws: { FeathersError.Code.conflict ~= $0 }
+        }
+        try app.use(authentication: AuthenticationOptions())
+        try await withFeathersApp(app) { app in
+            try await app.authenticate(alice())
+            let events = app.service("messages").events(.created)
+            transport.emit(.created, of: "messages", ["id": 1])
+            #expect(await events.first { _ in true }?["id"] == 1)
+        }
+    }
+
     @Test("A sign-in whose connection is lost before the answer is made again over the next one")
     func lost() async throws {
         try app.use(authentication: AuthenticationOptions())

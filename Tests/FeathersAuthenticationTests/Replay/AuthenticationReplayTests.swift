@@ -14,6 +14,7 @@ struct AuthenticationReplayTests {
             recorded.isREST ? RESTTransport(url, httpClient: ReplayedHTTP(exchanges: exchanges)) : ReplayedSocket(exchanges: exchanges)
         let app = FeathersApp(transport: transport)
         try app.use(authentication: AuthenticationOptions())
+        if !recorded.isREST { try await app.connect() }
         if before != nil { try await app.authenticate(.local(email: "alice@example.com", password: "p4ssw0rd")) }
         let outcome: Result<JSONValue, any Error>
         do { outcome = .success(try await recorded.run(app)) } catch { outcome = .failure(error) }

@@ -2,6 +2,7 @@ import Feathers
 import FeathersSupport
 import FeathersTesting
 import Foundation
+import Synchronization
 
 @testable import FeathersSocketIO
 
@@ -53,20 +54,25 @@ struct ReplayedHTTP: HTTPClient {
     }
 }
 
-/// A connection that stands, whose answers are recorded: requests become the arguments of an event as they do on every connection.
-struct ReplayedSocket: RealTimeTransport {
+/// A connection whose answers are recorded: requests become the arguments of an event as they do on every connection.
+final class ReplayedSocket: RealTimeTransport {
     let exchanges: ReplayedExchanges
+    private let isOpen = Mutex(false)
+
+    init(exchanges: ReplayedExchanges) {
+        self.exchanges = exchanges
+    }
 
     func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         let exchange = try exchanges.answer(try CallArguments.array(of: request), authorization: nil)
         return ServiceResponse(try AckResult.read(exchange.answer.array ?? []).get())
     }
 
-    var status: ConnectionStatus { .connected(recovered: false) }
+    var status: ConnectionStatus { isOpen.withLock { $0 } ? .connected(recovered: false) : .offline }
     func deliver(to sink: EventSink) {}
     func use(connectionSetup setup: ConnectionSetup) {}
     func run() async throws {}
-    func connect() async throws {}
-    func disconnect() async {}
+    func connect() async throws { isOpen.withLock { $0 = true } }
+    func disconnect() async { isOpen.withLock { $0 = false } }
     func statusUpdates() -> AsyncStream<ConnectionStatus> { AsyncStream { $0.finish() } }
 }
