@@ -4,7 +4,9 @@
     import Testing
 
     /// What a server can make of the memory of a process that has nothing else to do, at the default limits.
-    @Suite("Peak memory", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
+    @Suite(
+        "Peak memory", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)),
+        .disabled(if: Environment.isThreadSanitized, "Thread Sanitizer takes a multiple of the memory itself"))
     struct PeakMemoryTests {
         struct Probe: Sendable, CustomTestStringConvertible {
             /// `{server}` stands for the URL of what misbehaves.

@@ -13,16 +13,16 @@ public enum ProcessSignal: Sendable, Hashable, CaseIterable {
     ///
     /// While the stream exists, these signals no longer end the process. Afterward they do again.
     /// - Parameter signals: the signals to listen for; by default, both.
-    public static func received(_ signals: Set<ProcessSignal> = Set(allCases)) -> AsyncStream<ProcessSignal> { listen(to: signals).stream }
+    public static func received(_ signals: Set<ProcessSignal> = Set(allCases)) -> AsyncStream<ProcessSignal> {
+        listen(to: signals, once: false)
+    }
 
-    /// - Returns: the stream, and its continuation, which ends it before the reader does.
-    fileprivate static func listen(
-        to signals: Set<ProcessSignal>
-    ) -> (stream: AsyncStream<ProcessSignal>, continuation: AsyncStream<ProcessSignal>.Continuation) {
+    /// - Parameter once: whether the first signal ends the stream, so that the next one has its default action.
+    fileprivate static func listen(to signals: Set<ProcessSignal>, once: Bool) -> AsyncStream<ProcessSignal> {
         let (stream, continuation) = AsyncStream.makeStream(of: ProcessSignal.self, bufferingPolicy: .bufferingNewest(8))
-        let id = SignalRelay.shared.add(continuation, for: signals)
+        let id = SignalRelay.shared.add(SignalRelay.Listener(signals: signals, isOnce: once, continuation: continuation))
         continuation.onTermination = { _ in SignalRelay.shared.remove(id) }
-        return (stream, continuation)
+        return stream
     }
 
     fileprivate var number: Int32 {
@@ -41,8 +41,9 @@ private final class SignalRelay: Sendable {
     /// Where the handler writes; -1 until there is a pipe.
     private static let descriptor = Atomic<Int32>(-1)
 
-    private struct Listener {
+    struct Listener {
         let signals: Set<ProcessSignal>
+        let isOnce: Bool
         let continuation: AsyncStream<ProcessSignal>.Continuation
     }
 
@@ -53,21 +54,29 @@ private final class SignalRelay: Sendable {
         let descriptor = pipe.fileHandleForWriting.fileDescriptor
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         Self.descriptor.store(descriptor, ordering: .releasing)
-        pipe.fileHandleForReading.readabilityHandler = { [listeners] handle in
+        pipe.fileHandleForReading.readabilityHandler = { [self] handle in
             for number in handle.availableData {
-                let current = listeners.withLock { $0.all.values }
-                for signal in ProcessSignal.allCases where signal.number == Int32(number) {
-                    for listener in current where listener.signals.contains(signal) { listener.continuation.yield(signal) }
-                }
+                for signal in ProcessSignal.allCases where signal.number == Int32(number) { deliver(signal) }
             }
         }
     }
 
-    func add(_ continuation: AsyncStream<ProcessSignal>.Continuation, for signals: Set<ProcessSignal>) -> Int {
+    private func deliver(_ signal: ProcessSignal) {
+        let current = listeners.withLock { $0.all.filter { $1.signals.contains(signal) } }
+        // The last stream ended between the signal and now, so the signal has its default action.
+        if current.isEmpty { kill(getpid(), signal.number) }
+        for (id, listener) in current {
+            if listener.isOnce { remove(id) }
+            listener.continuation.yield(signal)
+            if listener.isOnce { listener.continuation.finish() }
+        }
+    }
+
+    func add(_ listener: Listener) -> Int {
         listeners.withLock { listeners in
             listeners.next += 1
-            listeners.all[listeners.next] = Listener(signals: signals, continuation: continuation)
-            for each in signals {
+            listeners.all[listeners.next] = listener
+            for each in listener.signals {
                 _ = signal(each.number) { number in
                     var byte = UInt8(truncatingIfNeeded: number)
                     let before = errno
@@ -102,14 +111,10 @@ extension FeathersApp {
     ///   - limit: how long the calls in flight may take to finish.
     /// - Throws: what ``run()`` throws.
     public func run(until signals: Set<ProcessSignal>, shutDownWithin limit: Duration = .seconds(20)) async throws {
-        let (received, continuation) = ProcessSignal.listen(to: signals)
+        let received = ProcessSignal.listen(to: signals, once: true)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await _ in received {
-                    // From now on, signals end the process, even if the shutdown does not come to an end.
-                    continuation.finish()
-                    self.beginShutdown(within: limit)
-                }
+                for await _ in received { self.beginShutdown(within: limit) }
             }
             defer { group.cancelAll() }
             try await run()

@@ -199,8 +199,9 @@ extension EventStreamClient {
         if isGap { sink?.receiveGap(.reconnected) }
         for setup in setups where !Task.isCancelled { await setup.prepare { try await self.send($0) } }
         guard !attempt.ended.isSettled else { return }
-        status.set(.connected(recovered: false))
+        // First, so that a connection that is reported is no longer given up for taking too long.
         attempt.opened.resolve(timebase.now)
+        status.set(.connected(recovered: false))
         state.withLock { $0.run.outcome }.resolve(())
     }
 

@@ -76,33 +76,39 @@ extension StubConnection {
 
     private func arrive(_ request: ServiceRequest) async throws -> StubLine.Arrival {
         try request.checkSender()
-        switch line.update({ $0.admit(request) }) {
-        case .goes(let link):
-            return StubLine.Arrival(taken: try take(request), link: link)
-        case .fails(let reason): throw FeathersError.notConnected(reason)
-        case .waits(let id):
-            do {
-                try await withTaskCancellationHandler {
-                    try await line.wait { line in !line.queue.contains { $0.id == id } }
-                } onCancel: {
-                    // Remove the call immediately, so that a connection opened now does not send it.
-                    line.update { line in line.queue.removeAll { $0.id == id } }
-                }
-                if line.current.arrivals[id] == nil { try Task.checkCancellation() }
-            } catch {
-                let arrival = line.update { line in
-                    line.queue.removeAll { $0.id == id }
-                    return line.arrivals.removeValue(forKey: id)
-                }
-                if let arrival { book.finish(arrival.taken.number, .failure(error)) }
-                throw error
+        let id = line.update { $0.nextCallID() }
+        return try await withTaskCancellationHandler {
+            // A cancellation either is seen here, or finds the call in the queue.
+            switch line.update({ line in Task.isCancelled ? nil : line.admit(request, id) }) {
+            case .goes(let link): return StubLine.Arrival(taken: try take(request), link: link)
+            case .waits: return try await arrival(of: id, request)
+            case .fails(let reason): throw FeathersError.notConnected(reason)
+            case nil: throw CancellationError()
             }
-            if line.update({ $0.stale.remove(id) }) != nil { throw FeathersError.senderChanged(request) }
-            guard let arrival = line.update({ $0.arrivals.removeValue(forKey: id) }) else {
-                throw FeathersError.notConnected(line.current.end.reason)
-            }
-            return arrival
+        } onCancel: {
+            // Remove the call immediately, so that a connection opened now does not send it.
+            line.update { line in line.queue.removeAll { $0.id == id } }
         }
+    }
+
+    /// Waits until a connection takes a call from the queue.
+    private func arrival(of id: Int, _ request: ServiceRequest) async throws -> StubLine.Arrival {
+        do {
+            try await line.wait { line in !line.queue.contains { $0.id == id } }
+            if line.current.arrivals[id] == nil { try Task.checkCancellation() }
+        } catch {
+            let arrival = line.update { line in
+                line.queue.removeAll { $0.id == id }
+                return line.arrivals.removeValue(forKey: id)
+            }
+            if let arrival { book.finish(arrival.taken.number, .failure(error)) }
+            throw error
+        }
+        if line.update({ $0.stale.remove(id) }) != nil { throw FeathersError.senderChanged(request) }
+        guard let arrival = line.update({ $0.arrivals.removeValue(forKey: id) }) else {
+            throw FeathersError.notConnected(line.current.end.reason)
+        }
+        return arrival
     }
 
     /// Records a call as arrived, unless its user has changed. Serial, as on a wire: a call that a log-out has not stopped arrives before it.

@@ -112,18 +112,23 @@ extension StubLine {
     /// The possible outcomes for a new call.
     enum Admission: Sendable {
         case goes(link: Int)
-        case waits(id: Int)
+        case waits
         case fails(DisconnectReason)
     }
 
-    mutating func admit(_ request: ServiceRequest) -> Admission {
+    /// - Returns: An id for a call, by which it can be found in the queue.
+    mutating func nextCallID() -> Int {
+        callCount += 1
+        return callCount
+    }
+
+    mutating func admit(_ request: ServiceRequest, _ id: Int) -> Admission {
         let isSession = request.params.concernsConnection
         if let link, isStanding || (isSession && isAccepted) { return .goes(link: link) }
         if case .closed(let reason) = life { return .fails(reason) }
         if request.params.isVolatile { return .fails(end.reason) }
-        callCount += 1
-        queue.append(WaitingCall(id: callCount, request: request, isSession: isSession))
-        return .waits(id: callCount)
+        queue.append(WaitingCall(id: id, request: request, isSession: isSession))
+        return .waits
     }
 
     /// Removes the waiting calls of a user who has logged out.

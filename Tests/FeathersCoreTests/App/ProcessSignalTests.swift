@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import FeathersTesting
 import Foundation
 import Testing
@@ -25,8 +26,10 @@ struct ProcessSignalTests {
                 try await clock.sleep(for: .seconds(1))
                 return "finished"
             })
+        let started = Promise<Void>()
+        app.use(backgroundWork: { _ in started.resolve(()) })
         async let running: Void = app.run(until: [.interrupt])
-        for await health in app.healthUpdates() where health.isReady { break }
+        try await started.value()
         async let answer = app.service("slow").find()
         try await clock.waitForSleepers(1)
         kill(getpid(), SIGINT)
@@ -37,6 +40,26 @@ struct ProcessSignalTests {
         clock.advance(by: .seconds(1))
         #expect(try await answer == "finished")
         try await running
+    }
+
+    @Test("A second signal ends the process, even if it arrives before the first one is handled", .timeLimit(.minutes(1)))
+    func second() async {
+        await #expect(processExitsWith: .signal(SIGTERM)) {
+            let app = FeathersApp(
+                transport: StubTransport { _ in
+                    try await Promise<Void>().value()
+                    return .null
+                })
+            let started = Promise<Void>()
+            app.use(backgroundWork: { _ in started.resolve(()) })
+            async let running: Void = app.run(until: [.interrupt, .terminate], shutDownWithin: .seconds(30))
+            try await started.value()
+            async let _ = app.service("slow").find()
+            // Each is delivered before `raise` returns, and so in this order.
+            raise(SIGINT)
+            raise(SIGTERM)
+            try await running
+        }
     }
 
     @Test("A failure of the app ends the waiting for signals")

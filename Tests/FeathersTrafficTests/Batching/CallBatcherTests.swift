@@ -177,9 +177,11 @@ struct CallBatcherTests {
     func together() async throws {
         let (app, transport) = app()
         app.use(hooks: .limiting(to: 1, waiting: 0))
-        app.use(hooks: .coalescingReads())
+        let sharers = CountedWaiters()
+        app.use(hooks: .coalescingReads(onWaiting: sharers.report))
         let results = try await withThrowingTaskGroup(of: JSONValue.self) { group in
-            for id in [1, 1, 2, 2] { group.addTask { try await app.service("a").get(id) } }
+            for id in [1, 1, 1, 2] { group.addTask { try await app.service("a").get(id) } }
+            await sharers.wait(for: 2)
             await waiters.wait(for: 1)
             try await clock.waitForSleepers(1)
             clock.advance(by: .seconds(1))
