@@ -110,9 +110,6 @@ extension ModelServer {
         }
     }
 
-    /// Waits until a user has an event stream.
-    func waitForStream(of user: String) async throws { try await state.wait { $0.streams.values.contains { $0.user == user } } }
-
     /// Cuts every event stream.
     func cutStreams() {
         for stream in state.current.streams.values {
