@@ -13,8 +13,13 @@ enum RESTAnswer {
             answer = ServiceResponse(held.value)
             answer[NotModified.self] = true
         } else {
-            guard !response.isSuccess || !response.isEventStream else { throw .streams(request.method, of: request.path) }
-            answer = try Self.response(of: response, keepsText: request.decodesResult)
+            do {
+                answer = try Self.response(of: response, keepsText: request.decodesResult)
+            } catch {
+                throw response.isSuccess && response.isEventStream ? .streams(request.method, of: request.path) : error
+            }
+            // An event stream is not JSON, so that only one without events gets here.
+            guard !response.body.isEmpty || !response.isEventStream else { throw .streams(request.method, of: request.path) }
         }
         answer[HTTPHead.self] = HTTPHead(response)
         if let tag = response.headers["ETag"] { answer[EntityTag.self] = tag }

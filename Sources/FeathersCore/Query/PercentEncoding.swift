@@ -31,6 +31,7 @@ enum PercentEncoding {
 
 /// Encodes a string like JavaScript's `encodeURIComponent`, for ids and values in the path of a URL.
 package func percentEncoded(component: String) -> String {
+    if component.utf8.allSatisfy({ URLCharacters.uriComponent.contains($0) }) { return component }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(component.utf8.count + 8)
     PercentEncoding.append(component, keeping: .uriComponent, to: &bytes)

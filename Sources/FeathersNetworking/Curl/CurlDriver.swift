@@ -154,7 +154,8 @@ import FeathersSupport
 
         private func run(_ wakeable: WakeableMulti) {
             let multi = CurlMulti(wakeable.multi, settings)
-            while let commands = take() {
+            var commands: [Command] = []
+            while take(&commands) {
                 for command in commands { multi.execute(command) }
                 guard multi.perform(), multi.wait() else {
                     // Out of memory or file descriptors: no transfer can make progress, but every caller must be resumed.
@@ -165,12 +166,14 @@ import FeathersSupport
             multi.endAll(with: HTTPClientError.clientClosed)
         }
 
-        /// Returns the commands in the mailbox, or nil once the driver is closed. After that, the multi handle is no longer woken.
-        private func take() -> [Command]? {
-            mailbox.withLock { mailbox in
-                guard case .running = mailbox.phase else { return nil }
-                defer { mailbox.commands = [] }
-                return mailbox.commands
+        /// Replaces `commands`, which have been executed, with those in the mailbox, and leaves the mailbox its memory.
+        /// - Returns: False once the driver is closed. After that, the multi handle is no longer woken.
+        private func take(_ commands: inout [Command]) -> Bool {
+            commands.removeAll(keepingCapacity: true)
+            return mailbox.withLock { mailbox in
+                guard case .running = mailbox.phase else { return false }
+                swap(&mailbox.commands, &commands)
+                return true
             }
         }
     }

@@ -50,9 +50,10 @@
         ) async throws -> HTTPResponse {
             try Task.checkCancellation()
             try request.checkSendable()
-            let exchange = CurlExchange(request, deadline: deadline, streams: streams, generation: generation) { [weak driver] exchange in
-                driver?.resume(exchange)
-            }
+            // Only a pipe pauses.
+            var resuming: (@Sendable (CurlExchange) -> Void)?
+            if streams?.pipe != nil { resuming = { [weak driver] exchange in driver?.resume(exchange) } }
+            let exchange = CurlExchange(request, deadline: deadline, streams: streams, generation: generation, resuming: resuming)
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
                     if exchange.begin(continuation) { driver.start(exchange) }
@@ -83,11 +84,11 @@
         /// The driver's ``CurlDriver/generation`` when the caller's request began.
         let generation: Int
         private let phase = Locked(Phase.new)
-        private let resuming: @Sendable (CurlExchange) -> Void
+        private let resuming: (@Sendable (CurlExchange) -> Void)?
 
         init(
             _ request: HTTPRequest, deadline: ContinuousClock.Instant?, streams: HTTPStreams?, generation: Int,
-            resuming: @escaping @Sendable (CurlExchange) -> Void = { _ in }
+            resuming: (@Sendable (CurlExchange) -> Void)? = nil
         ) {
             self.generation = generation
             self.resuming = resuming
@@ -101,7 +102,7 @@
         var accessesFiles: Bool { streams?.body != nil || streams?.download != nil }
 
         /// Continues after a pause.
-        func resume() { resuming(self) }
+        func resume() { resuming?(self) }
 
         /// Takes ownership of the continuation, which this exchange then resumes.
         /// - Returns: `false` if the caller was already canceled. In that case, the continuation has been resumed.

@@ -81,7 +81,8 @@
             failure = nil
             detail[0] = 0
             let request = exchange.request
-            ccurl_set_string(easy, CURLOPT_URL, request.url.absoluteString)
+            // Without `withCString`, Swift would copy the text first.
+            _ = request.url.absoluteString.withCString { ccurl_set_string(easy, CURLOPT_URL, $0) }
             // Clears the previous exchange's method and body.
             ccurl_set_long(easy, CURLOPT_HTTPGET, 1)
             let isPlain = request.method == "GET" || request.method == "HEAD"
@@ -116,7 +117,8 @@
             headerList = nil
             for field in headers {
                 // With a colon, an empty value would mean "do not send this field".
-                headerList = curl_slist_append(headerList, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+                let line = field.value.isEmpty ? field.name + ";" : field.name + ": " + field.value
+                headerList = line.withCString { curl_slist_append(headerList, $0) }
             }
             if sendsBody, headers["Expect"] == nil { headerList = curl_slist_append(headerList, "Expect:") }
             ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, UnsafeRawPointer(headerList))

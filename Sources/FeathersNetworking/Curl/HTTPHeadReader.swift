@@ -38,6 +38,8 @@ struct HTTPHeadReader {
         guard code.count == 3, code.first != UInt8(ascii: "0"), code.allSatisfy(Self.isDigit) else { throw .malformedStatusLine }
         status = code.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         fields.removeAll(keepingCapacity: true)
+        // As many as most responses have.
+        fields.reserveCapacity(16)
         phase = .fields
     }
 
@@ -63,12 +65,16 @@ struct HTTPHeadReader {
     /// as 8. A proxy in between may then see the body end elsewhere, followed by another response.
     private var hasValidLength: Bool {
         var length: Int64?
-        for field in fields where field.name.utf8.count == 14 && field.name.lowercased() == "content-length" {
-            for piece in field.value.split(separator: ",", omittingEmptySubsequences: false) {
-                var text = piece.drop { $0 == " " || $0 == "\t" }
-                while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-                guard text.utf8.allSatisfy(Self.isDigit), let number = Int64(text), length ?? number == number else { return false }
+        for field in fields where HTTPHeaders.same(field.name, "Content-Length") {
+            var rest = field.value.utf8[...]
+            while true {
+                let piece = rest.prefix { $0 != UInt8(ascii: ",") }
+                var text = piece.drop(while: Self.isSpace)
+                while let last = text.last, Self.isSpace(last) { text.removeLast() }
+                guard text.allSatisfy(Self.isDigit), let number = Int64(Substring(text)), length ?? number == number else { return false }
                 length = number
+                guard piece.endIndex < rest.endIndex else { break }
+                rest = rest[piece.endIndex...].dropFirst()
             }
         }
         return true

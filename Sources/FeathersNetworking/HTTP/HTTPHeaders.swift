@@ -59,9 +59,8 @@ public struct HTTPHeaders: Sendable, CustomStringConvertible {
         }
     }
 
-    private static func same(_ left: String, _ right: String) -> Bool {
-        let (left, right) = (left.utf8, right.utf8)
-        return left.count == right.count && zip(left, right).allSatisfy { lowercased($0) == lowercased($1) }
+    static func same(_ left: String, _ right: String) -> Bool {
+        left.utf8.count == right.utf8.count && (left == right || zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) })
     }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 { byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte }

@@ -106,10 +106,10 @@ struct StreamedResultTests {
         #expect(try await all(streams.stream(.create, with: ["kind": "echo"])).first?["data"]?["kind"] == "echo")
     }
 
-    @Test("are told of to plain calls")
-    func plainCall() async throws {
+    @Test("are told of to plain calls", arguments: ["one", "empty"])
+    func plainCall(_ id: String) async throws {
         let streams = try await app().service("streams")
-        await #expect { try await streams.get("one") } throws: { "\($0)".contains("read it with 'stream(.get, …)'") }
+        await #expect { try await streams.get(id) } throws: { "\($0)".contains("read it with 'stream(.get, …)'") }
     }
 
     @Test("end on the server when their reader leaves, or is cancelled", arguments: Client.all)
