@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    package import Glibc
+    public import Glibc
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
 /// A value that can be accessed only while its lock is held.
@@ -11,7 +11,7 @@
 ///
 /// Unchecked: `value` is accessed only in `withLock`, between `lock` and `unlock`. Both the value and the closure's result are `Sendable`, so no
 /// reference to unprotected state can escape. `withLock` is inlinable, so that other modules specialize it, but it is their only access to the value.
-package final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, CustomReflectable {
+public final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, CustomReflectable {
     #if canImport(Glibc)
         /// Allocated, because a mutex must not move. Foundation's lock on Linux holds a second mutex and a condition, for locking until a date, and takes
         /// 208 bytes instead of 48. An idle connection has 30 locks.
@@ -27,7 +27,8 @@ package final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, Cu
     /// The lock guarantees exclusive access, and recursive locking would deadlock, so the runtime's exclusivity checks are unnecessary.
     @exclusivity(unchecked) @usableFromInline var value: Value
 
-    package init(_ value: consuming Value) { self.value = value }
+    /// Creates a lock around a value.
+    public init(_ value: consuming Value) { self.value = value }
 
     #if canImport(Glibc)
         deinit {
@@ -36,9 +37,12 @@ package final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, Cu
         }
     #endif
 
-    /// Inlined: as a generic function, it looks up the metadata of its types at run time, which costs five times as much as the lock.
+    /// Returns the result of a closure that may read and change the value.
+    ///
+    /// Inlined: as a generic function, it looks up the metadata of its types at run time, which costs five times as much as the lock. And public,
+    /// because Swift 6.3 inlines no `package` function into another module, even if it is inlinable.
     @inlinable @inline(__always)
-    package func withLock<Result: Sendable, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+    public func withLock<Result: Sendable, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
         #if canImport(Glibc)
             pthread_mutex_lock(lock)
             defer { pthread_mutex_unlock(lock) }
@@ -50,5 +54,5 @@ package final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, Cu
     }
 
     /// Hides the value. Reflection would read properties without the lock and copy them, and copying a noncopyable value crashes the process.
-    package var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .class) }
+    public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .class) }
 }
