@@ -53,6 +53,8 @@ enum RESTAnswer {
         if isForeign { error.answer = FeathersError.Answer(status: response.status, body: response.body) }
         if response.status == 404, isForeign || error.isAboutPage {
             error.hint = "no service found at \(response.url.withoutCredentials)"
+        } else if response.status == 411 {
+            error.hint = "the server requires the length of the body, which a stream does not have: upload a file, or bytes in memory"
         } else if isForeign {
             error.hint = "from \(response.url.withoutCredentials)"
         }

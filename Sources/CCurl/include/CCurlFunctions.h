@@ -15,7 +15,7 @@ typedef struct curl_slist curl_slist;
 /// Receives `size * count` bytes. Any other return value ends the transfer with CURLE_WRITE_ERROR.
 typedef size_t (*curl_write_callback)(char *bytes, size_t size, size_t count, void *_Nullable context);
 
-/// Writes up to `size * count` bytes to the buffer. 0 ends the body; CURL_READFUNC_ABORT ends the transfer.
+/// Writes up to `size * count` bytes to the buffer. 0 ends the body; CURL_READFUNC_ABORT ends the transfer, CURL_READFUNC_PAUSE pauses it.
 typedef size_t (*curl_read_callback)(char *bytes, size_t size, size_t count, void *_Nullable context);
 
 /// Moves the body's read position, so that curl can resend the body. Returns 0 on success.
@@ -34,6 +34,9 @@ static const int CURL_PREREQFUNC_ABORT = 1;
 typedef int (*curl_resolver_start_callback)(void *_Nullable resolver, void *_Nullable reserved, void *_Nullable context);
 
 static const size_t CURL_READFUNC_ABORT = 0x10000000;
+
+/// Returned by a read callback that has no bytes yet. Sending pauses until curl_easy_pause.
+static const size_t CURL_READFUNC_PAUSE = 0x10000001;
 
 /// Returned by a write callback that took nothing. The transfer pauses until curl_easy_pause.
 static const size_t CURL_WRITEFUNC_PAUSE = 0x10000001;
@@ -63,7 +66,8 @@ CCURL_WEAK CURLcode curl_easy_setopt(CURL *easy, int option, ...);
 CCURL_WEAK CURLcode curl_easy_getinfo(CURL *easy, int info, ...);
 CCURL_WEAK CURLcode curl_easy_send(CURL *easy, const void *bytes, size_t count, size_t *sent);
 CCURL_WEAK CURLcode curl_easy_recv(CURL *easy, void *bytes, size_t count, size_t *received);
-/// Pass 0 to continue in both directions. May call the write callback before it returns.
+static const int CURLPAUSE_RECV = 1;
+/// Pass 0 to continue in both directions, CURLPAUSE_RECV to continue only sending. May call the write callback before it returns.
 CCURL_WEAK CURLcode curl_easy_pause(CURL *easy, int mask);
 CCURL_WEAK const char *curl_easy_strerror(CURLcode code);
 

@@ -169,8 +169,10 @@ final class StreamedCall: Sendable {
 
     deinit { task.withLock { $0 }?.cancel() }
 
+    /// Returns the next of the items that have arrived; nil if there is none.
+    func nextOfBatch() throws -> JSONValue? { try channel.nextOfBatch() }
+
     func next() async throws -> JSONValue? {
-        // Most items of a burst need no wait.
         if let item = try channel.nextOfBatch() { return item }
         start()
         return try await withTaskCancellationHandler {

@@ -50,7 +50,13 @@ extension UntypedService {
             request.streamsResult = true
             return try await executeStream(request, into: channel)
         }
-        guard let isLast else { return AsyncThrowingStream { try await call.next().map(decode) } }
+        guard let isLast else {
+            return AsyncThrowingStream {
+                // Most items of a burst need no wait, and an asynchronous call costs as much as the rest of an item's way.
+                if let item = try call.nextOfBatch() { return try decode(item) }
+                return try await call.next().map(decode)
+            }
+        }
         let isComplete = Locked(false)
         return AsyncThrowingStream {
             guard let item = try await call.next().map(decode) else {

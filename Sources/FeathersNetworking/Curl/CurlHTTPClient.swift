@@ -99,7 +99,7 @@
 
         var host: String? { request.url.hostAndPort }
 
-        var accessesFiles: Bool { streams?.body != nil || streams?.download != nil }
+        var accessesFiles: Bool { streams?.body?.hasFiles == true || streams?.download != nil }
 
         /// Continues after a pause.
         func resume() { resuming?(self) }

@@ -10,6 +10,8 @@
         private let settings: CurlSettings
         private var running: [ObjectIdentifier: CurlTransfer] = [:]
         private var idle: [CurlTransfer] = []
+        /// Transfers that have bytes for their readers.
+        private var arrived: [CurlTransfer] = []
         /// Transfers that ended during name resolution. libcurl finishes them, and they send nothing.
         private var lingering: [ObjectIdentifier: CurlTransfer] = [:]
         /// Before libcurl 7.87, removing a transfer blocks the thread until its host name is resolved.
@@ -42,7 +44,7 @@
         private func start(_ exchange: CurlExchange) {
             // The caller may have been canceled before the command arrived.
             guard exchange.isWaiting else { return }
-            guard let transfer = idle.popLast() ?? CurlTransfer(settings) else {
+            guard let transfer = idle.popLast() ?? CurlTransfer(settings, self) else {
                 exchange.finish(.failure(HTTPClientError(.other, "libcurl is out of memory", host: exchange.host, delivery: .neverSent)))
                 return
             }
@@ -70,6 +72,7 @@
         private func resume(_ exchange: CurlExchange) {
             guard let transfer = running[ObjectIdentifier(exchange)] else { return }
             transfer.resume()
+            passOn()
             if let deadline = transfer.deadline { earliestDeadline = min(earliestDeadline ?? deadline, deadline) }
         }
 
@@ -77,6 +80,7 @@
         func perform() -> Bool {
             var count: Int32 = 0
             guard curl_multi_perform(multi, &count) == CURLM_OK else { return false }
+            passOn()
             endFinished()
             expire()
             return true
@@ -86,9 +90,18 @@
         func perform(on socket: Int32, _ events: Int32) -> Bool {
             var count: Int32 = 0
             guard curl_multi_socket_action(multi, socket, events, &count) == CURLM_OK else { return false }
+            passOn()
             endFinished()
             expire()
             return true
+        }
+
+        /// Lets a transfer pass on what has arrived once libcurl has nothing more to read for now.
+        func noteArrival(of transfer: CurlTransfer) { arrived.append(transfer) }
+
+        private func passOn() {
+            for transfer in arrived { transfer.passOn() }
+            arrived.removeAll(keepingCapacity: true)
         }
 
         /// Whether releasing this object may wait for a resolver.

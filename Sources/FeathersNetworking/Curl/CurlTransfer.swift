@@ -15,6 +15,9 @@
         private var body: [UInt8] = []
         /// The number of response bytes received so far, after decompression.
         private var received: Int64 = 0
+        /// The bytes for the pipe until libcurl has nothing more to read for now. libcurl passes on every HTTP chunk by itself, and waking the reader
+        /// for each of them costs more than the chunk.
+        private var gathered: [UInt8] = []
         private var uploaded = 0
         /// The reader of a streamed body, or nil if the body is in memory or there is none.
         private var reader: HTTPBodyReader?
@@ -27,12 +30,16 @@
         private var asksBeforeSending = false
         private(set) var isResolving = false
         private var isPaused = false
+        /// Whether libcurl is waiting for bytes of a stream.
+        private var isAwaitingBody = false
         /// Whether this handle was ever paused.
         private(set) var hasPaused = false
         private var failure: HTTPClientError?
+        private unowned let owner: CurlMulti
 
         /// Returns nil if libcurl cannot allocate a handle.
-        init?(_ settings: CurlSettings) {
+        init?(_ settings: CurlSettings, _ owner: CurlMulti) {
+            self.owner = owner
             guard let easy = curl_easy_init() else { return nil }
             self.easy = easy
             detail = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -71,11 +78,13 @@
         /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if the body's files cannot be read. In that case, nothing has begun.
         func begin(_ exchange: CurlExchange) throws(HTTPClientError) {
             reader = try exchange.streams?.body.map { (body) throws(HTTPClientError) in try HTTPBodyReader(body) }
-            progress = TransferProgress(totalToSend: reader?.count ?? Int64(exchange.request.body?.count ?? 0))
+            let length = reader.map(\.count) ?? Int64(exchange.request.body?.count ?? 0)
+            progress = TransferProgress(totalToSend: length ?? 0)
             lastMove = exchange.streams?.stallTimeout == nil ? nil : .now
             self.exchange = exchange
             head = HTTPHeadReader()
             received = 0
+            gathered.removeAll(keepingCapacity: true)
             uploaded = 0
             isResolving = false
             failure = nil
@@ -90,14 +99,14 @@
             let sendsBody = request.body != nil || reader != nil || ["POST", "PUT", "PATCH"].contains(request.method)
             if sendsBody {
                 ccurl_set_long(easy, CURLOPT_UPLOAD, 1)
-                ccurl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, progress.totalToSend)
+                ccurl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, length ?? -1)
                 if request.method == "GET" { ccurl_set_string(easy, CURLOPT_CUSTOMREQUEST, "GET") }
             }
             if request.method == "HEAD" { ccurl_set_long(easy, CURLOPT_NOBODY, 1) }
             // If a pooled connection turns out to be dead, libcurl would silently send the request twice. As of 7.80, it makes a callback before
             // sending (see `mayBeSent`). Earlier versions can be kept from rereading a body (see `rewind`), but not from resending without one.
             sendings = 0
-            let needsOwnConnection = !isRepeatable && progress.totalToSend == 0 && !asksBeforeSending
+            let needsOwnConnection = !isRepeatable && length == 0 && !asksBeforeSending
             let keepAlive = exchange.streams?.keepAlive
             ccurl_set_long(easy, CURLOPT_FRESH_CONNECT, needsOwnConnection || keepAlive != nil ? 1 : 0)
             // The settings of a socket are those of its first exchange.
@@ -108,7 +117,7 @@
             // A paused HTTP/2 stream would buffer up to its window, which is megabytes. HTTP/1.1 leaves the bytes in the socket.
             ccurl_set_long(
                 easy, CURLOPT_HTTP_VERSION, exchange.streams?.pipe == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
-            isPaused = false
+            (isPaused, isAwaitingBody) = (false, false)
             setHeaders(request.headers, sendsBody: sendsBody)
         }
 
@@ -126,7 +135,9 @@
 
         /// When the exchange times out, unless data moves before then.
         var deadline: ContinuousClock.Instant? {
-            guard let lastMove, let stallTimeout = exchange?.streams?.stallTimeout, !isPaused else { return exchange?.deadline }
+            guard let lastMove, let stallTimeout = exchange?.streams?.stallTimeout, !isPaused, !isAwaitingBody else {
+                return exchange?.deadline
+            }
             let stalled = lastMove.advanced(by: stallTimeout)
             return min(exchange?.deadline ?? stalled, stalled)
         }
@@ -241,21 +252,35 @@
                 failure = HTTPClientError(.responseTooLarge, message, host: exchange?.host)
                 return 0
             }
-            if let pipe {
-                // The piece itself is still taken: the next one pauses the transfer.
-                (isPaused, hasPaused) = pipe.write(piece) ? (true, true) : (false, hasPaused)
-                moved { $0.received += Int64(piece.count) }
+            if pipe != nil {
+                if gathered.isEmpty { owner.noteArrival(of: self) }
+                gathered.append(contentsOf: piece)
+                if gathered.count >= Self.gatheringLimit { passOn() }
                 return piece.count
             }
             return (exchange?.streams != nil ? streamed(piece) : collected(piece)) ? piece.count : 0
         }
 
+        /// The number of bytes that are passed on at once, although more may follow.
+        private static let gatheringLimit = 16 << 10
+
+        /// Passes what has arrived to the reader. If the pipe is full then, the next piece pauses the transfer.
+        func passOn() {
+            guard !gathered.isEmpty, let pipe else { return }
+            if gathered.withUnsafeBytes({ pipe.write($0) }) { (isPaused, hasPaused) = (true, true) }
+            let count = Int64(gathered.count)
+            gathered.removeAll(keepingCapacity: true)
+            moved { $0.received += count }
+        }
+
         /// Continues after a pause. libcurl delivers what it has before this call returns.
         func resume() {
-            guard isPaused else { return }
-            isPaused = false
+            guard isPaused || isAwaitingBody else { return }
+            // The stream of the request's body may continue while the reader of the response is slow.
+            isPaused = isPaused && pipe?.isFull == true
+            isAwaitingBody = false
             if lastMove != nil { lastMove = .now }
-            curl_easy_pause(easy, 0)
+            curl_easy_pause(easy, isPaused ? CURLPAUSE_RECV : 0)
         }
 
         /// Whether the bytes received so far are within the decompression limit for the bytes transmitted.
@@ -300,8 +325,8 @@
         /// executed must not be sent again without the caller's knowledge.
         private func rewind(to offset: Int64, from origin: Int32) -> Bool {
             guard isRepeatable, offset == 0, origin == SEEK_SET else { return false }
+            guard reader?.rewind() != false else { return false }
             uploaded = 0
-            reader?.rewind()
             progress.sent = 0
             return true
         }
@@ -328,10 +353,17 @@
 
         private func fill(_ buffer: UnsafeMutableRawBufferPointer, from reader: HTTPBodyReader) -> Int {
             do {
-                let count = try reader.read(into: buffer)
-                moved { $0.sent += Int64(count) }
+                guard let count = try reader.read(into: buffer, resume: { [weak exchange] in exchange?.resume() }) else {
+                    (isAwaitingBody, hasPaused) = (true, true)
+                    return Int(CURL_READFUNC_PAUSE)
+                }
+                moved { progress in
+                    progress.sent += Int64(count)
+                    if count == 0 { progress.totalToSend = progress.sent }
+                }
                 return count
             } catch {
+                // libcurl closes the connection, so that the server does not take the beginning of the body for the whole.
                 failure = error
                 failure?.delivery = .mayHaveExecuted
                 return CURL_READFUNC_ABORT

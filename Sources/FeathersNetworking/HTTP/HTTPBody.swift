@@ -1,10 +1,13 @@
+import FeathersSupport
 package import Foundation
 
-/// A request body made of bytes and of files that are read while being sent. Its length is known in advance (`Content-Length`).
+/// A request body made of bytes, of files that are read while being sent, and of streams that are produced while being sent. Without streams, its
+/// length is known in advance (`Content-Length`).
 package struct HTTPBody: Sendable {
     enum Piece: Sendable {
         case bytes([UInt8])
         case file(URL)
+        case stream(HTTPBodySource)
     }
 
     private(set) var pieces: [Piece] = []
@@ -12,22 +15,42 @@ package struct HTTPBody: Sendable {
     package init() {}
     package init(_ bytes: [UInt8]) { append(bytes) }
     package init(file: URL) { append(file: file) }
+    package init(stream: HTTPBodySource) { pieces = [.stream(stream)] }
 
     package mutating func append(_ bytes: [UInt8]) { if !bytes.isEmpty { pieces.append(.bytes(bytes)) } }
     package mutating func append(file: URL) { pieces.append(.file(file)) }
+    package mutating func append(_ body: HTTPBody) { pieces += body.pieces }
 
     package var isInMemory: Bool { pieces.allSatisfy { if case .bytes = $0 { true } else { false } } }
 
+    var hasFiles: Bool { pieces.contains { if case .file = $0 { true } else { false } } }
+
+    private var streams: [HTTPBodySource] { pieces.compactMap { if case .stream(let source) = $0 { source } else { nil } } }
+
     /// Returns the whole body in memory, for small bodies and for clients that cannot stream.
-    /// - Throws: ``HTTPClientError/Kind/unreadableFile``, naming the file.
-    package func bytes() throws -> [UInt8] {
-        let reader = try HTTPBodyReader(self)
-        let count = Int(reader.count)
-        // Empty arrays without capacity share one static buffer, which must not be written, not even a count of 0.
-        guard count > 0 else { return [] }
-        return try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            while filled < count {
-                filled += try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...]))
+    /// - Throws: ``HTTPClientError/Kind/unreadableFile``, naming the file; the errors of streams.
+    package func bytes() async throws -> [UInt8] {
+        try await feeding {
+            let reader = try HTTPBodyReader(self)
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(Int(reader.count ?? 0))
+            try await reader.forEach { bytes.append(contentsOf: $0) }
+            return bytes
+        }
+    }
+
+    /// Runs an exchange that reads this body, and beside it the producers of its streams.
+    /// - Throws: The error of a stream that failed; otherwise that of the exchange.
+    func feeding<Result>(_ exchange: () async throws -> Result) async throws -> Result {
+        let streams = streams
+        guard !streams.isEmpty else { return try await exchange() }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            for stream in streams { group.addTask { await stream.run() } }
+            defer { group.cancelAll() }
+            do {
+                return try await exchange()
+            } catch let error as HTTPClientError {
+                throw streams.lazy.compactMap(\.failure).first ?? error
             }
         }
     }
@@ -37,43 +60,61 @@ package struct HTTPBody: Sendable {
 final class HTTPBodyReader {
     private struct Part {
         let piece: HTTPBody.Piece
-        let count: Int64
+        /// Nil for a stream.
+        let count: Int64?
     }
 
-    let count: Int64
+    /// The number of bytes of the whole body; nil if it contains a stream.
+    let count: Int64?
     private let parts: [Part]
     private var current = 0
     /// The number of bytes of the current part read so far.
     private var offset: Int64 = 0
     private var descriptor: Int32 = -1
 
-    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if a file is missing, unreadable, or not a regular file.
+    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if a file is missing, unreadable, or not a regular file;
+    ///   ``HTTPClientError/Kind/other`` if a stream has been read before.
     init(_ body: HTTPBody) throws(HTTPClientError) {
         var parts: [Part] = []
         for piece in body.pieces {
             switch piece {
             case .bytes(let bytes): parts.append(Part(piece: piece, count: Int64(bytes.count)))
             case .file(let url): parts.append(Part(piece: piece, count: try Self.size(of: url)))
+            case .stream(let source):
+                guard !source.hasBegun else {
+                    let message = "The body contains a stream, which an earlier attempt has read: call again with a new stream"
+                    throw HTTPClientError(.other, message)
+                }
+                parts.append(Part(piece: piece, count: nil))
             }
         }
         self.parts = parts
-        count = parts.reduce(0) { $0 + $1.count }
+        count = parts.reduce(0) { sum, part in part.count.flatMap { count in sum.map { $0 + count } } }
     }
 
     deinit { closeFile() }
 
-    /// Fills the buffer with as much of the body as remains. Returns 0 at the end.
-    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if a file cannot be read, or has become shorter.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(HTTPClientError) -> Int {
+    /// Fills the buffer with as much of the body as remains.
+    /// - Parameter resume: Called once, on any thread, when there are bytes after none were.
+    /// - Returns: The number of bytes, 0 at the end, or nil if a stream has none yet.
+    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if a file cannot be read, or has become shorter; ``HTTPClientError/Kind/other`` if a
+    ///   stream failed.
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, resume: @escaping @Sendable () -> Void
+    ) throws(HTTPClientError) -> Int? {
         while current < parts.count {
             let part = parts[current]
-            guard offset < part.count else {
+            if case .stream(let source) = part.piece {
+                let read = try source.read(into: buffer, resume: resume)
+                if read != 0 { return read }
+            }
+            guard let count = part.count, offset < count else {
                 closeFile()
                 current += 1
                 offset = 0
                 continue
             }
-            let wanted = Int(min(Int64(buffer.count), part.count - offset))
+            let wanted = Int(min(Int64(buffer.count), count - offset))
             let read: Int
             switch part.piece {
             case .bytes(let bytes):
@@ -82,6 +123,7 @@ final class HTTPBodyReader {
                 }
                 read = wanted
             case .file(let url): read = try readFile(url, wanted, into: buffer)
+            case .stream: continue
             }
             offset += Int64(read)
             return read
@@ -89,10 +131,28 @@ final class HTTPBodyReader {
         return 0
     }
 
-    func rewind() {
+    /// Passes the rest of the body to `take`, for clients that cannot send it as it comes.
+    func forEach(_ take: (UnsafeRawBufferPointer) throws -> Void) async throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
+        defer { buffer.deallocate() }
+        while true {
+            let arrival = Promise<Void>()
+            switch try read(into: buffer, resume: { arrival.resolve(()) }) {
+            case 0: return
+            case nil: try await arrival.value()
+            case let count?: try take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            }
+        }
+    }
+
+    /// Begins again.
+    /// - Returns: Whether that is possible: a stream that has been read cannot be read again.
+    func rewind() -> Bool {
+        guard !parts.contains(where: { if case .stream(let source) = $0.piece { source.hasBegun } else { false } }) else { return false }
         closeFile()
         current = 0
         offset = 0
+        return true
     }
 
     private func readFile(_ url: URL, _ wanted: Int, into buffer: UnsafeMutableRawBufferPointer) throws(HTTPClientError) -> Int {
@@ -127,28 +187,28 @@ final class HTTPBodyReader {
 }
 
 /// A streaming body as a single file, for clients that can upload only files. If the body is one file, it is used directly; otherwise, a temporary
-/// file is created, and removed when this object is deallocated.
+/// file is created, and removed when this object is deallocated. Call it within ``HTTPBody/feeding(_:)``.
 final class BodyFile: Sendable {
     let url: URL
     let count: Int64
     private let isTemporary: Bool
 
-    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` and ``HTTPClientError/Kind/unwritableFile``.
-    init(_ body: HTTPBody) throws(HTTPClientError) {
+    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` and ``HTTPClientError/Kind/unwritableFile``; the errors of streams.
+    init(_ body: HTTPBody) async throws {
         let reader = try HTTPBodyReader(body)
-        count = reader.count
         if body.pieces.count == 1, case .file(let file) = body.pieces[0] {
-            url = file
-            isTemporary = false
+            (url, isTemporary, count) = (file, false, reader.count ?? 0)
             return
         }
-        url = FileManager.default.temporaryDirectory.appending(path: "feathers-\(UUID().uuidString)")
-        isTemporary = true
+        let url = FileManager.default.temporaryDirectory.appending(path: "feathers-\(UUID().uuidString)")
         let file = try DownloadFile(url)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
-        defer { buffer.deallocate() }
-        while case let read = try reader.read(into: buffer), read > 0 { try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<read])) }
+        var count: Int64 = 0
+        try await reader.forEach { piece in
+            try file.write(piece)
+            count += Int64(piece.count)
+        }
         try file.commit()
+        (self.url, isTemporary, self.count) = (url, true, count)
     }
 
     deinit { if isTemporary { unlink(url.path) } }

@@ -12,8 +12,14 @@ package final class HTTPBodyPipe: Sendable {
         var resume: (@Sendable () -> Void)?
         var isPaused = false
         var end: Result<Void, any Error>?
-        /// Settled when the state changes while the reader is waiting.
-        var change: Promise<Void>?
+        /// Resumed when the state changes. Not checked: a waiter leaves this array exactly once, to be resumed. A promise costs six allocations, and
+        /// most pieces of a stream that trickles are waited for.
+        var waiters: [UnsafeContinuation<Void, Never>] = []
+
+        mutating func takeWaiters() -> [UnsafeContinuation<Void, Never>] {
+            defer { waiters = [] }
+            return waiters
+        }
     }
 
     /// The number of buffered bytes from which the exchange pauses. A piece that has arrived is always accepted.
@@ -33,27 +39,38 @@ package final class HTTPBodyPipe: Sendable {
     /// - Throws: The error of the exchange, or `CancellationError`.
     package func next() async throws -> [UInt8]? {
         while true {
-            let (bytes, end, change, resume) = state.withLock { state in
-                if state.buffer.isEmpty {
-                    if let end = state.end {
-                        return ([UInt8](), end as Result<Void, any Error>?, nil as Promise<Void>?, nil as (@Sendable () -> Void)?)
-                    }
-                    let change = Promise<Void>()
-                    state.change = change
-                    return ([], nil, change, nil)
-                }
+            let (bytes, end, resume) = state.withLock { state in
                 var taken: [UInt8] = []
                 swap(&taken, &state.buffer)
                 defer { state.isPaused = false }
-                return (taken, nil, nil, state.isPaused ? state.resume : nil)
+                return (taken, state.end, state.isPaused ? state.resume : nil)
             }
             resume?()
+            if !bytes.isEmpty { return bytes }
             if let end {
                 try end.get()
                 return nil
             }
-            guard let change else { return bytes }
-            try await change.value()
+            await change()
+            try Task.checkCancellation()
+        }
+    }
+
+    /// Waits until there are bytes or the end, or until the task is canceled.
+    private func change() async {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { waiter in
+                let waits = state.withLock { state in
+                    // A cancellation before the registration finds no waiter to resume.
+                    guard state.buffer.isEmpty, state.end == nil, !Task.isCancelled else { return false }
+                    state.waiters.append(waiter)
+                    return true
+                }
+                if !waits { waiter.resume() }
+            }
+        } onCancel: {
+            // If another task waits too, it looks again.
+            for waiter in state.withLock({ $0.takeWaiters() }) { waiter.resume() }
         }
     }
 
@@ -74,27 +91,25 @@ package final class HTTPBodyPipe: Sendable {
     /// Adds a piece of the body.
     /// - Returns: Whether the buffer is full, so that the exchange must pause until `resume` is called.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let (isFull, change) = state.withLock { state in
-            guard state.end == nil else { return (false, nil as Promise<Void>?) }
+        let (isFull, waiters) = state.withLock { state in
+            guard state.end == nil else { return (false, [UnsafeContinuation<Void, Never>]()) }
             state.buffer.append(contentsOf: bytes)
             state.isPaused = state.buffer.count >= limit
-            defer { state.change = nil }
-            return (state.isPaused, state.change)
+            return (state.isPaused, state.takeWaiters())
         }
-        change?.resolve(())
+        for waiter in waiters { waiter.resume() }
         return isFull
     }
 
     /// Ends the body. Only the first call counts.
     package func end(_ result: Result<HTTPResponse, any Error>) {
-        let change = state.withLock { state in
-            guard state.end == nil else { return nil as Promise<Void>? }
+        let waiters = state.withLock { state in
+            guard state.end == nil else { return [UnsafeContinuation<Void, Never>]() }
             // A client that does not stream returns the whole body at once.
             if case .success(let response) = result, !opening.isSettled, response.isSuccess { state.buffer = response.body }
             state.end = result.map { _ in }
             (state.resume, state.isPaused) = (nil, false)
-            defer { state.change = nil }
-            return state.change
+            return state.takeWaiters()
         }
         switch result {
         case .success(var response):
@@ -102,6 +117,6 @@ package final class HTTPBodyPipe: Sendable {
             opening.resolve(response)
         case .failure(let error): opening.fail(error)
         }
-        change?.resolve(())
+        for waiter in waiters { waiter.resume() }
     }
 }

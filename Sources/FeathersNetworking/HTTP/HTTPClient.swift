@@ -36,7 +36,7 @@ extension HTTPClient {
     package func transfer(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
         if let client = self as? any StreamingHTTPClient { return try await client.execute(transfer) }
         var request = transfer.request
-        request.body = try transfer.body?.bytes()
+        request.body = try await transfer.body?.bytes()
         let count = Int64(request.body?.count ?? 0)
         transfer.progress?(TransferProgress(totalToSend: count))
         var response = try await execute(request)

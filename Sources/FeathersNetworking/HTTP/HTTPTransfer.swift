@@ -1,6 +1,6 @@
 package import Foundation
 
-/// An exchange with streaming bodies, which are sent from files and received into a file.
+/// An exchange with streaming bodies, which are sent from files and streams, and received into a file or a pipe.
 public struct HTTPTransfer: Sendable {
     /// The request. Its own body is ignored.
     public var request: HTTPRequest
@@ -30,7 +30,8 @@ public struct HTTPTransfer: Sendable {
         self.progress = progress
     }
 
-    /// Executes the exchanges of this transfer, following redirects as its request allows, and moves the file to its destination.
+    /// Executes the exchanges of this transfer, following redirects as its request allows, and moves the file to its destination. A redirect that
+    /// repeats a body with a stream fails, because the stream has been read.
     /// - Parameter exchange: Sends one request and returns its response by the deadline.
     func following(
         _ exchange: (HTTPRequest, HTTPStreams, ContinuousClock.Instant?) async throws -> HTTPResponse
@@ -40,12 +41,14 @@ public struct HTTPTransfer: Sendable {
         var last: HTTPStreams?
         // Removes the file of an exchange that failed or was redirected.
         defer { last?.download?.discard() }
-        let response = try await HTTPRedirect.following(original) { request, deadline in
-            last?.download?.discard()
-            // A redirect that changed the method to GET has dropped the body.
-            let streams = try HTTPStreams(self, sendsBody: request.method == original.method)
-            last = streams
-            return try await exchange(request, streams, deadline)
+        let response = try await (body ?? HTTPBody()).feeding {
+            try await HTTPRedirect.following(original) { request, deadline in
+                last?.download?.discard()
+                // A redirect that changed the method to GET has dropped the body.
+                let streams = try HTTPStreams(self, sendsBody: request.method == original.method)
+                last = streams
+                return try await exchange(request, streams, deadline)
+            }
         }
         if response.isSuccess { try last?.download?.commit() }
         return response
@@ -56,7 +59,7 @@ public struct HTTPTransfer: Sendable {
 public struct TransferProgress: Hashable, Sendable {
     /// The number of bytes passed to the network so far.
     public var sent: Int64
-    /// The total number of bytes to send.
+    /// The total number of bytes to send. Unknown, and less than ``sent``, while a stream is being sent.
     public var totalToSend: Int64
     /// The number of bytes received so far, after decompression.
     public var received: Int64
@@ -70,10 +73,11 @@ public struct TransferProgress: Hashable, Sendable {
         self.totalToReceive = totalToReceive
     }
 
-    /// The fraction of all bytes transferred, from 0 to 1. Until the size of the download is known, it covers only the upload.
+    /// The fraction of all bytes transferred, from 0 to 1. Until the size of the download is known, it covers only the upload. Nil while a stream is
+    /// being sent.
     public var fraction: Double? {
         let total = totalToSend + (totalToReceive ?? 0)
-        guard total > 0 else { return nil }
+        guard total > 0, sent <= totalToSend else { return nil }
         return Double(sent + (totalToReceive == nil ? 0 : received)) / Double(total)
     }
 }

@@ -12,7 +12,8 @@ import FeathersSupport
 /// The session's configuration determines TLS, proxies, connection limits, caching (never on Linux), and cookies. The client handles redirects,
 /// deadlines, and size limits the same way on every platform. The session ends with the client or with ``close()``.
 ///
-/// A body of several pieces first becomes a temporary file, because the session uploads nothing else with a known length.
+/// A body of several pieces first becomes a temporary file, because the session uploads nothing else with a known length. So does a stream: on Linux,
+/// Foundation blocks the thread of all sessions while it waits for one.
 ///
 /// On Linux, prefer ``CurlHTTPClient``, which ``PlatformHTTPClient/make()`` chooses if it can. Foundation for Linux has limits that no client built on
 /// it can lift:
@@ -110,7 +111,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
         var request = request
         var upload: BodyFile?
         if let body = streams?.body {
-            if body.isInMemory { request.body = try body.bytes() } else { upload = try BodyFile(body) }
+            if body.isInMemory { request.body = try await body.bytes() } else { upload = try await BodyFile(body) }
         }
         var urlRequest = try URLRequest(sending: request)
         // URLSession's own timer restarts with every byte, which is exactly what a stall timeout needs.

@@ -49,6 +49,23 @@ public struct EndpointBody: Sendable {
         EndpointBody(content: .other { (HTTPBody(file: url), contentType ?? HTTPContentType(of: url)) })
     }
 
+    /// Creates a body from bytes that are produced while they are sent, without a `Content-Length` (`Transfer-Encoding: chunked`).
+    ///
+    /// The sequence is asked for more as the server takes what was sent: 64 KiB and one element wait at most. Its error ends the request, is thrown,
+    /// and closes the connection, so that the server does not take the beginning for the whole. So does cancellation.
+    ///
+    /// A stream is sent once. A repetition of the request, for example after a redirect or with a renewed token, throws an error that says so. A
+    /// server that requires a length responds with 411.
+    ///
+    /// `URLSession` sends a temporary file that is written first, and clients that cannot stream keep the body in memory: then the server receives
+    /// nothing before the sequence has ended.
+    public static func stream<Pieces: AsyncSequence & Sendable>(
+        _ pieces: Pieces, contentType: HTTPContentType = .binary
+    ) -> EndpointBody where Pieces.Element == Data {
+        let source = HTTPBodySource(pieces)
+        return EndpointBody(content: .other { (HTTPBody(stream: source), contentType) })
+    }
+
     /// Creates a body from the parts of a form with files (`multipart/form-data`, RFC 7578). Files are read while they are sent.
     public static func multipart(_ parts: [MultipartPart]) -> EndpointBody {
         EndpointBody(

@@ -56,7 +56,7 @@ struct EndpointService<Response: Sendable>: ServiceProtocol {
         let destination: URL? = if case .file(let url) = endpoint.reading.kind { url } else { nil }
         var request = request
         if body?.isInMemory != false, destination == nil, progress == nil {
-            request.body = try body?.bytes()
+            request.body = try await body?.bytes()
             request.timeout = request.timeout ?? transport.builder.timeout
             return try await transport.httpClient.execute(request)
         }

@@ -4,19 +4,14 @@ public import Foundation
 
 /// One part of a form with files.
 public struct MultipartPart: Sendable {
-    enum Content: Sendable {
-        case bytes([UInt8])
-        case file(URL)
-    }
-
     let name: String
     let filename: String?
     let contentType: HTTPContentType?
-    let content: Content
+    let content: HTTPBody
 
     /// Creates a field with text.
     public static func field(_ name: String, _ value: String) -> MultipartPart {
-        MultipartPart(name: name, filename: nil, contentType: nil, content: .bytes(Array(value.utf8)))
+        MultipartPart(name: name, filename: nil, contentType: nil, content: HTTPBody(Array(value.utf8)))
     }
 
     /// Creates a part from bytes in memory.
@@ -28,7 +23,7 @@ public struct MultipartPart: Sendable {
     public static func data(
         _ name: String, _ data: Data, filename: String? = nil, contentType: HTTPContentType = .binary
     ) -> MultipartPart {
-        MultipartPart(name: name, filename: filename, contentType: contentType, content: .bytes([UInt8](data)))
+        MultipartPart(name: name, filename: filename, contentType: contentType, content: HTTPBody([UInt8](data)))
     }
 
     /// Creates a part from a file, which is read while it is sent.
@@ -40,11 +35,23 @@ public struct MultipartPart: Sendable {
     public static func file(_ name: String, at url: URL, filename: String? = nil, contentType: HTTPContentType? = nil) -> MultipartPart {
         MultipartPart(
             name: name, filename: filename ?? url.lastPathComponent, contentType: contentType ?? HTTPContentType(of: url),
-            content: .file(url))
+            content: HTTPBody(file: url))
+    }
+
+    /// Creates a part from bytes that are produced while they are sent, as ``EndpointBody/stream(_:contentType:)`` does.
+    /// - Parameters:
+    ///   - name: The part's name in the form.
+    ///   - pieces: The bytes.
+    ///   - filename: The filename to send to the server; nil makes the part a field.
+    ///   - contentType: The content type of the bytes.
+    public static func stream<Pieces: AsyncSequence & Sendable>(
+        _ name: String, _ pieces: Pieces, filename: String?, contentType: HTTPContentType = .binary
+    ) -> MultipartPart where Pieces.Element == Data {
+        MultipartPart(name: name, filename: filename, contentType: contentType, content: HTTPBody(stream: HTTPBodySource(pieces)))
     }
 }
 
-/// Writes the parts of a form. Files are added by reference.
+/// Writes the parts of a form. Files and streams are added by reference.
 struct MultipartForm {
     private let parts: [MultipartPart]
     private let boundary: String
@@ -62,10 +69,7 @@ struct MultipartForm {
         var body = HTTPBody()
         for part in parts {
             body.append(Array(try head(of: part).utf8))
-            switch part.content {
-            case .bytes(let bytes): body.append(bytes)
-            case .file(let url): body.append(file: url)
-            }
+            body.append(part.content)
             body.append(Array("\r\n".utf8))
         }
         body.append(Array("--\(boundary)--\r\n".utf8))

@@ -24,10 +24,7 @@ extension UntypedService {
         try await upload(.file(file, contentType: contentType), query: query, params: params, progress: progress)
     }
 
-    /// Creates a record from bytes that are produced piece by piece.
-    ///
-    /// The pieces are first written to a temporary file, because a request that may have to be sent again, for example with a renewed token, needs
-    /// its body again, and its length. So the server receives nothing before the sequence has ended. The file is removed at the end of the call.
+    /// Creates a record from bytes that are produced while they are sent; see ``EndpointBody/stream(_:contentType:)``.
     ///
     /// The other parameters and errors are those of ``upload(_:method:id:query:params:progress:)``, and the stream's own errors.
     @concurrent @discardableResult
@@ -35,23 +32,10 @@ extension UntypedService {
         stream pieces: Pieces, contentType: HTTPContentType = .binary, query: Query = Query(), params: Params = Params(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> JSONValue where Pieces.Element == Data {
-        let file = FileManager.default.temporaryDirectory.appending(path: "feathers-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: file) }
-        guard FileManager.default.createFile(atPath: file.path, contents: nil) else {
-            throw FeathersError.refused("The stream cannot be sent: no temporary file could be created")
-        }
-        let handle = try FileHandle(forWritingTo: file)
-        do {
-            for try await piece in pieces { try handle.write(contentsOf: piece) }
-            try handle.close()
-        } catch {
-            try? handle.close()
-            throw error
-        }
-        return try await create(file: file, contentType: contentType, query: query, params: params, progress: progress)
+        try await upload(.stream(pieces, contentType: contentType), query: query, params: params, progress: progress)
     }
 
-    /// Sends a body that isn't JSON to a method of the service: a file, bytes, or a form with files.
+    /// Sends a body that isn't JSON to a method of the service: a file, bytes, a stream, or a form with files.
     ///
     /// ```swift
     /// try await uploads.upload(.multipart([.field("album", "7"), .file("photo", at: url)]))

@@ -175,15 +175,20 @@ extension EventStreamClient {
         while let piece = try await pipe.next() {
             let now = timebase.now
             attempt.activity.withLock { $0 = now }
-            var events: [ServerSentEvent] = []
-            try parser.read(piece) { events.append($0) }
-            guard !events.isEmpty else { continue }
+            // Events that have arrived together are delivered together: the first one wakes its reader, who then finds the others.
+            var events: [ServiceEvent] = []
+            var hasEvents = false
+            try parser.read(piece) {
+                hasEvents = true
+                if let event = serviceEvent($0) { events.append(event) }
+            }
+            guard hasEvents else { continue }
             if !attempt.opened.isSettled { await open(attempt, setups) }
             let sink = state.withLock { $0.sink }
             for event in events {
                 // After the end, events may belong to another user.
                 if attempt.ended.isSettled { return .byClient }
-                deliver(event, to: sink)
+                sink?.receive(event)
             }
         }
         return StreamEnd(.transportClose, "The server ended the event stream")
@@ -205,18 +210,18 @@ extension EventStreamClient {
         state.withLock { $0.run.outcome }.resolve(())
     }
 
-    private func deliver(_ event: ServerSentEvent, to sink: EventSink?) {
-        if event.data.isEmpty { return }
+    /// Returns the event of a service; nil for the server's greeting, and for anything else.
+    private func serviceEvent(_ event: ServerSentEvent) -> ServiceEvent? {
+        if event.data.isEmpty { return nil }
         guard let json = try? JSONValue(parsingLossily: event.data), let name = json["event"]?.string, let path = json["path"]?.string
         else {
             options.onUnusableEvent?("Received an event that is not an object with 'event' and 'path'")
-            return
+            return nil
         }
         let servicePath = FeathersApp.stripSlashes(path)
-        // The server's greeting.
-        if name == "connected", servicePath == FeathersApp.stripSlashes(options.path) { return }
+        if name == "connected", servicePath == FeathersApp.stripSlashes(options.path) { return nil }
         var delivered = ServiceEvent(path: servicePath, name: EventName(rawValue: name), data: json["data"] ?? .null)
         delivered.weight = event.data.count
-        sink?.receive(delivered)
+        return delivered
     }
 }

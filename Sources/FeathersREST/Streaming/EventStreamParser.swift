@@ -135,20 +135,25 @@ package struct EventStreamParser: Sendable {
         var value = UnsafeRawBufferPointer(rebasing: line[(colon.map { $0 + 1 } ?? line.count)...])
         if value.first == UInt8(ascii: " ") { value = UnsafeRawBufferPointer(rebasing: value.dropFirst()) }
         switch field.count {
-        case 4 where field.elementsEqual("data".utf8):
+        case 4 where Self.isName(field, "data"):
             guard data.count + value.count < limits.event else { throw Overflow.event(limit: limits.event) }
             if hasData { data.append(UInt8(ascii: "\n")) }
             hasData = true
             data.append(contentsOf: value)
-        case 5 where field.elementsEqual("event".utf8): name = String(decoding: value, as: UTF8.self)
-        case 2 where field.elementsEqual("id".utf8):
+        case 5 where Self.isName(field, "event"): name = String(decoding: value, as: UTF8.self)
+        case 2 where Self.isName(field, "id"):
             if !value.contains(0) { idBuffer = String(decoding: value, as: UTF8.self) }
-        case 5 where field.elementsEqual("retry".utf8):
+        case 5 where Self.isName(field, "retry"):
             guard !value.isEmpty, value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return }
             // A number too large for any clock counts as the longest delay.
             retry = .milliseconds(Int64(String(decoding: value, as: UTF8.self)).map { min($0, Self.longestRetry) } ?? Self.longestRetry)
         default: return
         }
+    }
+
+    /// Compares a field with a name of the same length.
+    private static func isName(_ field: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
+        field.baseAddress.map { memcmp($0, name.utf8Start, field.count) == 0 } ?? false
     }
 
     /// A day, in milliseconds.

@@ -102,25 +102,29 @@ class Request:
     async def digest_body(self, incoming):
         """The SHA-256 and the length of a body that is too large to keep."""
         digest = hashlib.sha256()
-        length = int(self.header("content-length") or "0")
-        remaining = length
-        while remaining:
-            if not incoming.buffer and not await incoming.more():
-                raise MalformedRequest("connection ended inside a body")
-            piece = await incoming.exactly(min(remaining, len(incoming.buffer)))
+        length = 0
+        async for piece in self.pieces(incoming):
             digest.update(piece)
-            remaining -= len(piece)
+            length += len(piece)
         return digest.hexdigest(), length
 
     async def read_body(self, incoming):
+        self.body = b"".join([piece async for piece in self.pieces(incoming)])
+
+    async def pieces(self, incoming):
         if (self.header("transfer-encoding") or "").lower() != "chunked":
             length = self.header("content-length") or "0"
             if not length.isdecimal():
                 raise MalformedRequest("Content-Length is not a number")
-            self.body = await incoming.exactly(int(length))
+            remaining = int(length)
+            while remaining:
+                if not incoming.buffer and not await incoming.more():
+                    raise MalformedRequest("connection ended inside a body")
+                piece = await incoming.exactly(min(remaining, len(incoming.buffer)))
+                remaining -= len(piece)
+                yield piece
             return
         self.chunked = True
-        pieces = []
         while True:
             line = await incoming.until(b"\r\n")
             try:
@@ -129,12 +133,11 @@ class Request:
                 raise MalformedRequest("chunk without a size") from None
             if size == 0:
                 break
-            pieces.append(await incoming.exactly(size))
+            yield await incoming.exactly(size)
             if await incoming.exactly(2) != b"\r\n":
                 raise MalformedRequest("chunk longer than its size")
         while await incoming.until(b"\r\n"):
             pass  # Trailers.
-        self.body = b"".join(pieces)
 
     def record(self):
         try:

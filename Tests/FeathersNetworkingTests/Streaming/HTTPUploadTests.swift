@@ -1,8 +1,9 @@
-import FeathersNetworking
 import Foundation
 import Synchronization
 import TestBackend
 import Testing
+
+@testable import FeathersNetworking
 
 @Suite("Uploads of an HTTP client", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct HTTPUploadTests {
@@ -96,5 +97,135 @@ struct HTTPUploadTests {
         response.body = [UInt8](try Data(contentsOf: destination))
         #expect(try SinkAnswer(response).sha256 == digest)
         #expect(steps.withLock { $0.map(\.sent) } == [0, Int64(count)])
+    }
+
+    // MARK: Streams
+
+    private struct Failure: Error {}
+
+    private static func stream(of bytes: [UInt8] = pattern, piece: Int = 70_001, failing error: (any Error)? = nil) -> HTTPBodySource {
+        HTTPBodySource(
+            AsyncThrowingStream<Data, any Error> { continuation in
+                for start in stride(from: 0, to: bytes.count, by: piece) {
+                    continuation.yield(Data(bytes[start..<min(start + piece, bytes.count)]))
+                }
+                continuation.finish(throwing: error)
+            })
+    }
+
+    private static func upload(_ body: HTTPBody, to url: URL, _ progress: (@Sendable (TransferProgress) -> Void)? = nil) -> HTTPTransfer {
+        HTTPTransfer(HTTPRequest(method: "POST", url: url, timeout: .seconds(60)), body: body, progress: progress)
+    }
+
+    @Test("of streams arrive whole and in order, without a length except over URLSession", arguments: TestedClient.all)
+    func streams(tested: TestedClient) async throws {
+        let folder = try ScratchFolder()
+        let steps = Mutex<[TransferProgress]>([])
+        var body = HTTPBody(Array("head".utf8))
+        body.append(HTTPBody(stream: Self.stream(of: Array(Self.pattern.prefix(1_000_001)))))
+        body.append(HTTPBody(stream: Self.stream(of: [])))
+        body.append(file: try folder.file("b", Array(Self.pattern[1_000_001..<2_000_000])))
+        body.append(HTTPBody(stream: Self.stream(of: Array(Self.pattern.dropFirst(2_000_000)), piece: 3)))
+        body.append(Array("tail".utf8))
+        let client = try tested.make()
+        let transfer = Self.upload(body, to: try await SinkAnswer.url()) { step in steps.withLock { $0.append(step) } }
+        let answer = try SinkAnswer(try await client.transfer(transfer))
+        #expect(answer.sha256 == Self.wrappedDigest)
+        let isChunked = !(client is URLSessionHTTPClient)
+        #expect(answer.header("Transfer-Encoding") == (isChunked ? "chunked" : nil))
+        #expect(answer.header("Content-Length") == (isChunked ? nil : String(Self.pattern.count + 8)))
+        let seen = steps.withLock { $0 }
+        #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.sent <= $1.sent })
+        #expect(seen.last?.sent == Int64(Self.pattern.count + 8) && seen.last?.fraction == 1)
+        #expect(seen.contains { $0.sent > 0 && $0.fraction == nil } == isChunked)
+        let empty = Self.upload(HTTPBody(stream: Self.stream(of: [])), to: try await SinkAnswer.url())
+        #expect(try SinkAnswer(try await client.transfer(empty)).sha256 == Self.emptyDigest)
+    }
+
+    @Test("of a stream that fails end with its error, and are never complete for the server", arguments: TestedClient.all)
+    func failingStream(tested: TestedClient) async throws {
+        let client = try tested.make()
+        let script = try await ServerScript(ScriptedResponse(body: "ok"))
+        let body = HTTPBody(stream: Self.stream(of: Array(Self.pattern.prefix(200_000)), failing: Failure()))
+        await #expect(throws: Failure.self) { try await client.transfer(Self.upload(body, to: script.url)) }
+        #expect(try await client.transfer(Self.upload(HTTPBody(stream: Self.stream(of: [1, 2])), to: script.url)).status == 200)
+        #expect(try await script.requests().map(\.body) == [[1, 2]])
+    }
+
+    @Test("of a stream ask it for more only as it is taken")
+    func demand() async throws {
+        let (piece, count) = (10_000, 50)
+        let produced = Mutex(0)
+        let pieces = AsyncStream<Data> {
+            produced.withLock { produced in
+                guard produced < count else { return nil }
+                produced += 1
+                return Data(count: piece)
+            }
+        }
+        let body = HTTPBody(stream: HTTPBodySource(pieces))
+        var (taken, unsent) = (0, 0)
+        try await body.feeding {
+            #expect(produced.withLock { $0 } == 0)
+            try await HTTPBodyReader(body).forEach { bytes in
+                taken += bytes.count
+                unsent = max(unsent, produced.withLock { $0 } * piece - taken)
+            }
+        }
+        #expect(taken == count * piece)
+        // The limit, the piece that exceeds it, and the next one, which is produced while those wait.
+        #expect(unsent < HTTPBodySource.limit + 2 * piece)
+        #expect(throws: HTTPClientError.self) { try HTTPBodyReader(body) }
+    }
+
+    @Test("of a stream can be cancelled while the server takes nothing", arguments: TestedClient.cancellableAnywhere)
+    func cancelledStream(tested: TestedClient) async throws {
+        let port = try SilentPort()
+        let (asked, asking) = AsyncStream.makeStream(of: Void.self)
+        let pieces = AsyncStream<Data> {
+            asking.yield()
+            return Data(count: 1 << 20)
+        }
+        let client = try tested.make()
+        let url = try #require(URL(string: "http://127.0.0.1:\(port.port)/"))
+        let upload = Task { try await client.transfer(Self.upload(HTTPBody(stream: HTTPBodySource(pieces)), to: url)) }
+        for await _ in asked { break }
+        upload.cancel()
+        await #expect(throws: CancellationError.self) { try await upload.value }
+    }
+
+    @Test("of a stream that a cancellation ends early are never complete for the server", arguments: TestedClient.cancellableAnywhere)
+    func cancelledProducer(tested: TestedClient) async throws {
+        let script = try await ServerScript(ScriptedResponse(body: "ok"))
+        let (pieces, producer) = AsyncStream.makeStream(of: Data.self)
+        let (sent, sending) = AsyncStream.makeStream(of: Void.self)
+        let client = try tested.make()
+        let upload = Task {
+            try await client.transfer(
+                Self.upload(HTTPBody(stream: HTTPBodySource(pieces)), to: script.url) { if $0.sent > 0 { sending.yield() } })
+        }
+        producer.yield(Data([1]))
+        for await _ in sent { break }
+        // Ends the stream too, as if it were complete.
+        upload.cancel()
+        await #expect(throws: CancellationError.self) { try await upload.value }
+        #expect(try await client.execute(HTTPRequest(method: "PUT", url: script.url, body: [2])).status == 200)
+        #expect(try await script.requests().map(\.body) == [[2]])
+    }
+
+    @Test("of a stream are not sent again where a redirect repeats them", arguments: TestedClient.all, [307, 303])
+    func redirectedStream(tested: TestedClient, status: Int) async throws {
+        let script = try await ServerScript {
+            [ScriptedResponse(status: status, headers: [["Location", $0.path() + "/next"]]), ScriptedResponse(body: "ok")]
+        }
+        let client = try tested.make()
+        let transfer = Self.upload(HTTPBody(stream: Self.stream(of: [1, 2, 3])), to: script.url)
+        if status == 307 {
+            let error = try await #require(throws: HTTPClientError.self) { try await client.transfer(transfer) }
+            #expect(error.message.contains("call again with a new stream") && error.delivery == .mayHaveExecuted)
+        } else {
+            #expect(try await client.transfer(transfer).body == Array("ok".utf8))
+        }
+        #expect(try await script.requests().map(\.body) == (status == 307 ? [[1, 2, 3]] : [[1, 2, 3], []]))
     }
 }

@@ -46,15 +46,57 @@ struct UploadTests {
         #expect(created["fields"]?["movie"] == ["filename": "a.mp4", "type": "video/mp4", "length": .integer(Int64(content.count))])
     }
 
-    @Test("A stream is sent piece by piece")
-    func stream() async throws {
-        let pieces = AsyncStream<Data> { continuation in
+    private func pieces(_ error: (any Error)? = nil) -> AsyncThrowingStream<Data, any Error> {
+        AsyncThrowingStream { continuation in
             for start in stride(from: 0, to: content.count, by: 10_000) { continuation.yield(content[start..<(start + 10_000)]) }
-            continuation.finish()
+            continuation.finish(throwing: error)
         }
-        let created = try await uploads().create(stream: pieces, contentType: "application/x-test")
+    }
+
+    @Test("A stream is sent piece by piece, alone and in a form")
+    func stream() async throws {
+        let uploads = try await uploads()
+        let created = try await uploads.create(stream: pieces(), contentType: "application/x-test")
         #expect(created["sha256"]?.string == SHA256.hex(content))
         #expect(created["type"] == "application/x-test")
+        let form = try await uploads.upload(.multipart([.field("name", "é"), .stream("movie", pieces(), filename: "a.bin")]))
+        #expect(form["fields"]?["name"] == "é")
+        let length = JSONValue.integer(Int64(content.count))
+        #expect(form["fields"]?["movie"] == ["filename": "a.bin", "type": "application/octet-stream", "length": length])
+    }
+
+    @Test("A stream arrives while it is produced")
+    func produced() async throws {
+        // The second piece is produced when the first has been sent.
+        let (steps, step) = AsyncStream.makeStream(of: Void.self)
+        let count = Locked(0)
+        let pieces = AsyncStream<Data> {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 2 { for await _ in steps { break } }
+            return number < 3 ? Data([UInt8(number)]) : nil
+        }
+        let created = try await uploads().create(stream: pieces) { if $0.sent > 0 { step.yield() } }
+        #expect(created["sha256"]?.string == SHA256.hex(Data([1, 2])))
+    }
+
+    @Test("The error of a stream ends the call, and is what the caller gets")
+    func failingStream() async throws {
+        struct Failure: Error {}
+        let uploads = try await uploads()
+        await #expect(throws: Failure.self) { try await uploads.create(stream: pieces(Failure())) }
+    }
+
+    @Test("A server that requires a length is told apart, and a stream is not sent twice")
+    func lengthRequired() async throws {
+        let script = try await ServerScript(ScriptedResponse(status: 411))
+        let uploads = FeathersApp(transport: .feathers6(script.url)).service("uploads")
+        let body = EndpointBody.stream(pieces())
+        await #expect { try await uploads.upload(body) } throws: { "\($0)".contains("the server requires the length of the body") }
+        await #expect { try await uploads.upload(body) } throws: { "\($0)".contains("call again with a new stream") }
+        #expect(try await script.requests().count == 1)
     }
 
     @Test("What cannot be uploaded is refused before anything is sent")

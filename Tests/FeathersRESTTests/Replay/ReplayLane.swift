@@ -54,7 +54,7 @@ final class SeamLane: ReplayLane, StreamingHTTPClient {
 
     func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
         var request = transfer.request
-        request.body = try transfer.body?.bytes()
+        request.body = try await transfer.body?.bytes()
         let response = try await execute(request)
         guard let pipe = transfer.pipe, response.isSuccess else { return response }
         pipe.open(response) {}

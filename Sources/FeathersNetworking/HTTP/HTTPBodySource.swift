@@ -1,0 +1,105 @@
+import FeathersSupport
+package import Foundation
+
+/// Bytes of a request body that are produced while they are sent, and can be sent only once.
+///
+/// The sequence is asked for its first element when the connection takes bytes, and for no other while ``limit`` bytes or more are unsent.
+package final class HTTPBodySource: Sendable {
+    private struct State {
+        var buffer: [UInt8] = []
+        /// The number of bytes of the buffer that were taken.
+        var offset = 0
+        var hasBegun = false
+        var end: Result<Void, any Error>?
+        /// Settled while the exchange wants more bytes.
+        var demand = Promise<Void>()
+        /// Continues the exchange, which is waiting for bytes.
+        var resume: (@Sendable () -> Void)?
+
+        var unsentCount: Int { buffer.count - offset }
+
+        mutating func takeResume() -> (@Sendable () -> Void)? {
+            defer { resume = nil }
+            return resume
+        }
+    }
+
+    /// The number of unsent bytes from which the producer waits. A piece that has been produced is always accepted.
+    static let limit = 64 << 10
+
+    private let state = Locked(State())
+    private let produce: @Sendable (HTTPBodySource) async throws -> Void
+
+    package init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) where Pieces.Element == Data {
+        produce = { source in for try await piece in pieces { try await source.write(piece) } }
+    }
+
+    /// Whether the sequence has been read, so that it cannot be sent again.
+    var hasBegun: Bool { state.withLock { $0.hasBegun } }
+
+    /// The error of the sequence.
+    var failure: (any Error)? {
+        guard case .failure(let error) = state.withLock({ $0.end }) else { return nil }
+        return error
+    }
+
+    // MARK: The producer
+
+    /// Produces the bytes as the exchange takes them.
+    func run() async {
+        let end: Result<Void, any Error>
+        do {
+            try await state.withLock { $0.demand }.value()
+            try await produce(self)
+            // A canceled sequence may end as if it were complete.
+            try Task.checkCancellation()
+            end = .success(())
+        } catch {
+            end = .failure(error)
+        }
+        let resume = state.withLock { state in
+            state.end = end
+            return state.takeResume()
+        }
+        resume?()
+    }
+
+    private func write(_ piece: Data) async throws {
+        let (demand, resume) = state.withLock { state in
+            state.buffer.append(contentsOf: piece)
+            if state.unsentCount >= Self.limit, state.demand.isSettled { state.demand = Promise() }
+            return (state.demand, state.takeResume())
+        }
+        resume?()
+        try await demand.value()
+    }
+
+    // MARK: The exchange
+
+    /// Takes bytes.
+    /// - Parameter resume: Called once, on any thread, when there are bytes after none were.
+    /// - Returns: The number of bytes, 0 at the end, or nil if there are none yet.
+    /// - Throws: ``HTTPClientError`` if the sequence failed; see ``failure``.
+    func read(into buffer: UnsafeMutableRawBufferPointer, resume: @escaping @Sendable () -> Void) throws(HTTPClientError) -> Int? {
+        let (count, end, demand): (Int, Result<Void, any Error>?, Promise<Void>?) = state.withLock { state in
+            state.hasBegun = true
+            let count = min(state.unsentCount, buffer.count)
+            if count == 0 {
+                if state.end == nil { state.resume = resume }
+                return (0, state.end, state.demand)
+            }
+            state.buffer.withUnsafeBytes {
+                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[state.offset..<(state.offset + count)]))
+            }
+            state.offset += count
+            if state.unsentCount == 0 {
+                state.buffer.removeAll(keepingCapacity: true)
+                state.offset = 0
+            }
+            return (count, state.end, state.unsentCount < Self.limit ? state.demand : nil)
+        }
+        demand?.resolve(())
+        if case .failure = end { throw HTTPClientError(.other, "The stream of the request's body failed") }
+        return count == 0 && end == nil ? nil : count
+    }
+}
