@@ -90,8 +90,8 @@ struct Arguments {
             if let word = seen.first(where: { $0 != "--report" && $0 != "--check" }) {
                 throw ArgumentError("'\(word)' cannot be used with '\(task == .report ? "--report" : "--check")', which measures nothing")
             }
-        case .comparePeers where only != nil || earlier != nil:
-            throw ArgumentError("'--peers' can only be combined with '--rounds' and '--json'")
+        case .comparePeers where earlier != nil:
+            throw ArgumentError("'--peers' cannot be combined with '--compare-with'")
         case .compareFloor where isJSON || only != nil || earlier != nil:
             throw ArgumentError("'--floor' can only be combined with '--rounds'")
         default: break

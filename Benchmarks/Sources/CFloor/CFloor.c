@@ -91,20 +91,29 @@ uint64_t cfloor_now(void) {
         return 1;
     }
 
-    cfloor_client *cfloor_connect(uint16_t port) {
-        cfloor_client *client = calloc(1, sizeof *client);
-        if (!client) return NULL;
-        client->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    /// Connects to a local server and sends an HTTP request. Returns -1 on failure.
+    static int request(uint16_t port, const char *text) {
+        int opened = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
         inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
         int one = 1;
-        setsockopt(client->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        setsockopt(opened, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        if (connect(opened, (struct sockaddr *)&address, sizeof address) == 0
+            && send(opened, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text))
+            return opened;
+        close(opened);
+        return -1;
+    }
+
+    cfloor_client *cfloor_connect(uint16_t port) {
+        cfloor_client *client = calloc(1, sizeof *client);
+        if (!client) return NULL;
         const char *opening =
             "GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-        if (connect(client->socket, (struct sockaddr *)&address, sizeof address) != 0
-            || send(client->socket, opening, strlen(opening), MSG_NOSIGNAL) < 0 || !readOpening(client)) {
-            close(client->socket);
+        client->socket = request(port, opening);
+        if (client->socket < 0 || !readOpening(client)) {
+            if (client->socket >= 0) close(client->socket);
             free(client);
             return NULL;
         }
@@ -152,6 +161,22 @@ uint64_t cfloor_now(void) {
             for (; more > 0; more--, received++) latencies[received] = now - latencies[received];
         }
         return 1;
+    }
+
+    int cfloor_stream(uint16_t port, const char *path, int count) {
+        char text[256], bytes[1 << 16], last = 0;
+        snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path);
+        int stream = request(port, text), events = 0;
+        ssize_t size = 0;
+        // The reads block: a client with other connections would also have to wait for readiness.
+        while (stream >= 0 && events < count && (size = recv(stream, bytes, sizeof bytes, 0)) > 0) {
+            for (ssize_t index = 0; index < size; index++) {
+                events += bytes[index] == '\n' && last == '\n';
+                last = bytes[index];
+            }
+        }
+        if (stream >= 0) close(stream);
+        return events >= count;
     }
 
     size_t cfloor_allocated(void) {

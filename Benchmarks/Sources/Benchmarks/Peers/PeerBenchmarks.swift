@@ -1,3 +1,4 @@
+import CFloor
 import Feathers
 import Foundation
 
@@ -72,42 +73,61 @@ struct PeerBenchmarks {
         }
     }
 
+    /// Every client parses the JSON of each item or event, and looks at the same member; the one in C only counts them.
     private mutating func addStreams(_ server: ServerProcess) throws {
-        let url = try server.url
+        let (url, count) = (try server.url, 50_000)
         let tokens = FeathersApp(transport: .feathers6(url)).service("tokens")
+        let threaded = FeathersApp(transport: .rest(url))
         let peers = start([("Node's fetch", .node, "stream_client.js")], url)
-        for (task, what, pattern) in [
-            ("items of a streamed result, 32 a write", "items", "burst"),
-            ("items of a streamed result, one write each", "paced_items", "paced"),
-        ] {
-            add(task, operations: 50_000, what, peers) {
-                var count = 0
-                for try await _ in tokens.stream(.find, query: ["count": 50_000, "pattern": .string(pattern)]) { count += 1 }
-                guard count == 50_000 else { throw CocoaError(.fileReadCorruptFile) }
+        for (how, prefix, pattern) in [("32 a write", "", "burst"), ("one write each", "paced_", "paced")] {
+            let read: @Sendable (FeathersApp) async throws -> Void = { app in
+                var seen = 0
+                for try await item in app.service("tokens").stream(
+                    .find, query: ["count": .integer(Int64(count)), "pattern": .string(pattern)])
+                {
+                    seen += item["n"] == 1234 ? 1 : 0
+                }
+                guard seen == count else { throw CocoaError(.fileReadCorruptFile) }
                 withExtendedLifetime(server) {}
             }
-        }
-        for (task, what, pattern) in [
-            ("events of an event stream, 32 a write", "events", "burst"),
-            ("events of an event stream, one write each", "paced_events", "paced"),
-        ] {
-            add(task, operations: 50_000, what, peers) {
-                let app = FeathersApp(transport: .feathers6(url) { $0.query = ["count": 50_000, "pattern": .string(pattern)] })
-                let events = app.service("messages").events(.created, bufferingNewest: 100_000)
-                try await app.connect()
-                var count = 0
-                for await _ in events {
-                    count += 1
-                    if count == 50_000 { break }
+            add("items of a streamed result, \(how)", operations: count, prefix + "items", peers) { try await read(tokens.app) }
+            addThreaded(count) { try await withFeathersApp(threaded, on: .networkThread) { try await read($0) } }
+            addFloor("/tokens?count=\(count)&pattern=\(pattern)", count, server)
+            let listen: @Sendable (AppExecutor) async throws -> Void = { executor in
+                let query: Query = ["count": .integer(Int64(count)), "pattern": .string(pattern)]
+                let app = FeathersApp(transport: .feathers6(url) { $0.query = query })
+                let events = app.service("messages").events(.created, bufferingNewest: 2 * count)
+                try await withFeathersApp(app, on: executor) { _ in
+                    var seen = 0
+                    for await event in events {
+                        seen += event["id"] == 1234 ? 1 : 0
+                        if seen == count { break }
+                    }
                 }
-                await app.disconnect()
             }
+            add("events of an event stream, \(how)", operations: count, prefix + "events", peers) { try await listen(.threadPool) }
+            addThreaded(count) { try await listen(.networkThread) }
+            addFloor("/sse?count=\(count)&pattern=\(pattern)", count + 1, server)
         }
         add("first item of a streamed result", operations: 200, "first_item", peers) {
             for _ in 0..<200 {
                 for try await _ in tokens.stream(.find, query: ["count": 1]) {}
             }
         }
+    }
+
+    /// Adds this client on the network thread to the last task.
+    private mutating func addThreaded(_ operations: Int, _ body: @escaping @Sendable () async throws -> Void) {
+        groups[groups.count - 1].add(Self.ours + ", network thread", operations: operations, comparedWith: Self.ours, body)
+    }
+
+    /// Adds a client in C that only counts events to the last task: what the kernel costs.
+    private mutating func addFloor(_ path: String, _ events: Int, _ server: ServerProcess) {
+        #if os(Linux)
+            groups[groups.count - 1].add("C, events counted only", operations: events, comparedWith: Self.ours) {
+                guard cfloor_stream(server.port, path, Int32(events)) == 1 else { throw CocoaError(.fileReadCorruptFile) }
+            }
+        #endif
     }
 
     /// Adds a task, with this client's implementation in `body` and the name `what` that peers use for it.
