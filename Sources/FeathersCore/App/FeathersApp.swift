@@ -201,6 +201,8 @@ extension FeathersApp {
     }
 
     package static func stripSlashes(_ path: String) -> String {
+        // Most paths have none, and one is looked at for every event of an event stream.
+        guard path.utf8.first == UInt8(ascii: "/") || path.utf8.last == UInt8(ascii: "/") else { return path }
         var path = Substring(path)
         while path.first == "/" { path.removeFirst() }
         while path.last == "/" { path.removeLast() }

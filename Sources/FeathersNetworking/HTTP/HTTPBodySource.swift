@@ -47,9 +47,10 @@ package final class HTTPBodySource: Sendable {
 
     /// Produces the bytes as the exchange takes them.
     func run() async {
+        // Without demand, the sequence is unread, and another exchange may send it.
+        guard (try? await state.withLock({ $0.demand }).value()) != nil else { return }
         let end: Result<Void, any Error>
         do {
-            try await state.withLock { $0.demand }.value()
             try await produce(self)
             // A canceled sequence may end as if it were complete.
             try Task.checkCancellation()

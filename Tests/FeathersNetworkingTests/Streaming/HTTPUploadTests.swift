@@ -97,6 +97,8 @@ struct HTTPUploadTests {
         response.body = [UInt8](try Data(contentsOf: destination))
         #expect(try SinkAnswer(response).sha256 == digest)
         #expect(steps.withLock { $0.map(\.sent) } == [0, Int64(count)])
+        let streamed = Self.upload(HTTPBody(stream: Self.stream()), to: try await SinkAnswer.url())
+        #expect(try SinkAnswer(try await Plain(client: PlatformHTTPClient.make()).transfer(streamed)).sha256 == Self.patternDigest)
     }
 
     // MARK: Streams
@@ -176,6 +178,17 @@ struct HTTPUploadTests {
         // The limit, the piece that exceeds it, and the next one, which is produced while those wait.
         #expect(unsent < HTTPBodySource.limit + 2 * piece)
         #expect(throws: HTTPClientError.self) { try HTTPBodyReader(body) }
+    }
+
+    @Test("of a stream that was never read can be tried again", arguments: TestedClient.cancellableAnywhere)
+    func unreadStream(tested: TestedClient) async throws {
+        let client = try tested.make()
+        let body = HTTPBody(stream: Self.stream())
+        // The TCP port of the discard service, which no server listens on.
+        let nowhere = try #require(URL(string: "http://127.0.0.1:9/"))
+        let error = try await #require(throws: HTTPClientError.self) { try await client.transfer(Self.upload(body, to: nowhere)) }
+        #expect(error.delivery == .neverSent)
+        #expect(try SinkAnswer(try await client.transfer(Self.upload(body, to: try await SinkAnswer.url()))).sha256 == Self.patternDigest)
     }
 
     @Test("of a stream can be cancelled while the server takes nothing", arguments: TestedClient.cancellableAnywhere)
