@@ -18,7 +18,8 @@ final class SampleStreams: StreamingHTTPClient {
             pipe.open(HTTPResponse(status: status, headers: HTTPHeaders(received: fields), url: request.url)) {}
         }
 
-        func send(_ text: String) { Array(text.utf8).withUnsafeBytes { _ = pipe.write($0) } }
+        func send(_ text: String) { send(Array(text.utf8)[...]) }
+        func send(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { _ = pipe.write($0) } }
 
         func greet() {
             accept()
