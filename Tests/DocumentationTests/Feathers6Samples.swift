@@ -44,9 +44,10 @@ struct Countdown: ServiceProtocol {
     }
 }
 
-private func uploads(_ uploads: UntypedService, _ video: URL, _ photo: URL) async throws {
+private func uploads(_ uploads: UntypedService, _ video: URL, _ photo: URL, _ recording: AsyncStream<Data>) async throws {
     try await uploads.create(file: video, contentType: .mp4) { print($0.fraction ?? 0) }
     try await uploads.upload(.multipart([.field("album", "7"), .file("photo", at: photo)]))
+    try await uploads.create(stream: recording)
 }
 
 private func eventSource(_ app: FeathersApp) async throws -> [Note] {
