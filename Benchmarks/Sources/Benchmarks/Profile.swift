@@ -12,6 +12,7 @@ import Foundation
 enum Profile: String, CaseIterable {
     case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding
     case typed, jsonapi, idle, idleSockets, callsOverMany, items, streamEvents, eventsOnThread, inFlightOnThread
+    case eventsPaced, eventsPacedOnThread
     case opening, listShort, listLong, movedShort, movedLong
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
@@ -46,13 +47,8 @@ enum Profile: String, CaseIterable {
             async let read: Void = { for await _ in events.prefix(times) {} }()
             for _ in 0..<times { _ = try await burst.create(1) }
             await read
-        case .events, .eventsOnThread:
-            try await withFeathersApp(try await connected(to: server), on: self == .events ? .threadPool : .networkThread) { app in
-                var iterator = app.service("messages").events(.created, bufferingNewest: times).makeAsyncIterator()
-                async let sent = app.service("burst").create(.integer(Int64(times)))
-                for _ in 0..<times { _ = await iterator.next() }
-                _ = try await sent
-            }
+        case .events, .eventsPaced: try await readEvents(times, from: server, on: .threadPool)
+        case .eventsOnThread, .eventsPacedOnThread: try await readEvents(times, from: server, on: .networkThread)
         case .hooks:
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             let hook: Hook = { _ in }
@@ -111,6 +107,17 @@ enum Profile: String, CaseIterable {
         case .decoding:
             let text = try JSONBenchmarks.pageOfTen()
             for _ in 0..<times { _ = try CodingOptions().decode(JSONBenchmarks.Page.self, parsing: text) }
+        }
+    }
+
+    private func readEvents(_ count: Int, from server: URL?, on place: AppExecutor) async throws {
+        let isPaced = self == .eventsPaced || self == .eventsPacedOnThread
+        let pattern = isPaced ? LoopbackSocketServer.EventPattern.paced : .burst
+        try await withFeathersApp(try await connected(to: server), on: place) { app in
+            let events = app.service("messages").events(.created, bufferingNewest: count)
+            async let sent = app.service(pattern.rawValue).create(.integer(Int64(count)))
+            for await _ in events.prefix(count) {}
+            _ = try await sent
         }
     }
 

@@ -37,7 +37,24 @@ final class ServiceRegistry: Sendable {
     /// The services and their subscribers as the deliveries of pushed events last saw them, so that most events take one lock.
     private struct Deliveries {
         var version = -1
-        var services: [String: (hub: EventHub<ServiceEvent>, audience: EventHub<ServiceEvent>.Audience)] = [:]
+        var services: [Delivery] = []
+        var indices: [String: Int] = [:]
+        /// The index of the last event's service, which is usually the next one's too.
+        var last = 0
+
+        /// Returns the index of a path's service.
+        mutating func index(of path: String) -> Int? {
+            if last < services.count, services[last].path == path { return last }
+            guard let index = indices[path] else { return nil }
+            last = index
+            return index
+        }
+    }
+
+    private struct Delivery {
+        let path: String
+        let hub: EventHub<ServiceEvent>
+        var audience = EventHub<ServiceEvent>.Audience()
     }
 
     /// What happens to pushed events.
@@ -130,19 +147,20 @@ extension ServiceRegistry {
         return handing.withLock { deliveries in
             // Read before the services, so that a change in between is seen the next time at the latest.
             let version = version.load(ordering: .acquiring)
-            if deliveries.version != version { deliveries = Deliveries(version: version, services: hubs) }
-            guard admitsPush(), let index = deliveries.services.index(forKey: event.path) else { return false }
-            let hub = deliveries.services.values[index].hub
-            hub.emit(event, to: &deliveries.services.values[index].audience)
-            return deliveries.services.values[index].audience.decodes
+            if deliveries.version != version { deliveries = makeDeliveries(version) }
+            guard admitsPush(), let index = deliveries.index(of: event.path) else { return false }
+            deliveries.services[index].hub.emit(event, to: &deliveries.services[index].audience)
+            return deliveries.services[index].audience.decodes
         }
     }
 
-    /// The hubs of the app's own services.
-    private var hubs: [String: (hub: EventHub<ServiceEvent>, audience: EventHub<ServiceEvent>.Audience)] {
-        entries.withLock { entries in
-            entries.byPath.compactMapValues { $0.mountedFrom == nil ? ($0.service.events, EventHub<ServiceEvent>.Audience()) : nil }
+    /// Returns the app's own services, which no event has been delivered to yet.
+    private func makeDeliveries(_ version: Int) -> Deliveries {
+        let services = entries.withLock { entries in
+            entries.byPath.compactMap { $1.mountedFrom == nil ? Delivery(path: $0, hub: $1.service.events) : nil }
         }
+        let indices = Dictionary(uniqueKeysWithValues: services.enumerated().map { ($1.path, $0) })
+        return Deliveries(version: version, services: services, indices: indices)
     }
 
     /// Delivers events of a call to their subscribers, unless the user who made the call is no longer signed in.

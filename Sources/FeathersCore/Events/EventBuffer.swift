@@ -77,8 +77,7 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
 
     private mutating func removeFirst() -> Item? {
         guard head < items.count else { return nil }
-        let item = items[head]
-        items[head] = nil
+        let item = items[head].take()
         head += 1
         bytes -= item?.weight ?? 0
         if head == items.count {

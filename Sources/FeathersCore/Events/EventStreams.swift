@@ -52,6 +52,8 @@ extension EventReading {
                 guard let item else { return nil }
                 if case .event(let event) = item { return event }
             }
+        } onCancel: {
+            self.end()
         }
     }
 }
@@ -78,6 +80,8 @@ extension EventReading where Event == ServiceEvent {
                     return .gap(EventGap(reason: .undecodable(event, error)))
                 }
             }
+        } onCancel: {
+            self.end()
         }
     }
 
@@ -93,6 +97,8 @@ extension EventReading where Event == ServiceEvent {
                 guard case .event(let event) = item else { continue }
                 do { return try decode(event) } catch { diagnostics().reportUndecodable(event, error) }
             }
+        } onCancel: {
+            self.end()
         }
     }
 }

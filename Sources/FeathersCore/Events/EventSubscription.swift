@@ -82,10 +82,7 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     }
 
     /// Returns the next item without waiting; nil if the buffer is empty.
-    func nextWaiting() -> Item? {
-        if Task.isCancelled { end() }
-        return state.withLock { $0.buffer.next() }
-    }
+    func nextWaiting() -> Item? { state.withLock { $0.buffer.next() } }
 
     /// Ends the wait of the reader without an item. If it does not wait, its next wait ends immediately.
     func wake() {
@@ -97,7 +94,8 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         waiter?.resume(returning: .woken)
     }
 
-    /// Returns the next item; nil once the subscription has ended and its buffer is empty. Call ``nextWaiting()`` first.
+    /// Returns the next item; nil once the subscription has ended and its buffer is empty. Call ``nextWaiting()`` first, and ``end(isUnread:)`` if
+    /// the task is cancelled.
     func next() async -> Item? {
         while true {
             switch await signal() {
@@ -108,27 +106,24 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         }
     }
 
-    /// Waits for the next item, for ``wake()``, or for the end of the subscription. Call ``nextWaiting()`` first.
+    /// Waits for the next item, for ``wake()``, or for the end of the subscription. Call ``nextWaiting()`` first, and ``end(isUnread:)`` if the task
+    /// is cancelled.
     func signal() async -> Signal {
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { waiter in
-                let (now, warn): (Signal?, (@Sendable () -> Void)?) = state.withLock { state in
-                    if let item = state.buffer.next() { return (.item(item), nil) }
-                    if state.isEnded { return (.ended, nil) }
-                    if state.isWoken {
-                        state.isWoken = false
-                        return (.woken, nil)
-                    }
-                    state.waiters.append(waiter)
-                    guard state.waiters.count > 1 else { return (nil, nil) }
-                    defer { state.onSecondReader = nil }
-                    return (nil, state.onSecondReader)
+        await withUnsafeContinuation { waiter in
+            let (now, warn): (Signal?, (@Sendable () -> Void)?) = state.withLock { state in
+                if let item = state.buffer.next() { return (.item(item), nil) }
+                if state.isEnded { return (.ended, nil) }
+                if state.isWoken {
+                    state.isWoken = false
+                    return (.woken, nil)
                 }
-                warn?()
-                if let now { waiter.resume(returning: now) }
+                state.waiters.append(waiter)
+                guard state.waiters.count > 1 else { return (nil, nil) }
+                defer { state.onSecondReader = nil }
+                return (nil, state.onSecondReader)
             }
-        } onCancel: {
-            end()
+            warn?()
+            if let now { waiter.resume(returning: now) }
         }
     }
 
@@ -162,8 +157,11 @@ package final class EventReading<Event: BufferedEvent>: Sendable {
     /// Returns the next buffered event or gap. Calling this before ``next()`` saves a busy reader two asynchronous calls per event.
     func nextWaiting() -> EventBuffer<Event>.Item? { subscription.nextWaiting() }
 
-    /// Returns the next event or gap; nil once the reader's task is cancelled. Call ``nextWaiting()`` first.
+    /// Returns the next event or gap; nil after ``end()``. Call ``nextWaiting()`` first.
     func next() async -> EventBuffer<Event>.Item? { await subscription.next() }
+
+    /// Ends the subscription: the reader's task was cancelled.
+    func end() { subscription.end() }
 }
 
 /// What a live query waits for: an event, a gap, or a change of local data.
@@ -176,11 +174,19 @@ package enum ServiceSignal: Sendable {
 
 extension EventReading where Event == ServiceEvent {
     /// Returns the next buffered event or gap without waiting; nil if there is none.
-    package func waitingSignal() -> ServiceSignal? { nextWaiting().map(ServiceSignal.init) }
+    package func waitingSignal() -> ServiceSignal? {
+        if Task.isCancelled { end() }
+        return nextWaiting().map(ServiceSignal.init)
+    }
 
     /// Waits for the next event, gap or wake-up; nil once the reader's task is cancelled.
     package func signal() async -> ServiceSignal? {
-        switch await subscription.signal() {
+        let signal = await withTaskCancellationHandler {
+            await subscription.signal()
+        } onCancel: {
+            end()
+        }
+        return switch signal {
         case .item(let item): ServiceSignal(item)
         case .woken: .woken
         case .ended: nil

@@ -63,11 +63,10 @@ public struct ServiceEvent: Sendable {
     /// - Parameter keepsText: Whether to keep the text for readers that decode models from it.
     /// - Throws: `JSONParsingError` if the bytes are not valid JSON.
     package init(
-        path: String, name: EventName, parsing text: UnsafeBufferPointer<UInt8>, keepsText: Bool
+        path: String, name: EventName, parsing text: UnsafeBufferPointer<UInt8>, keepsText: Bool, weight: Int = 0
     ) throws(JSONParsingError) {
-        self.path = path
-        self.name = name
         body = try JSONBody(parsing: text, keepsText: keepsText)
+        (self.path, self.name, self.weight) = (path, name, weight)
     }
 
     /// Decodes the data.

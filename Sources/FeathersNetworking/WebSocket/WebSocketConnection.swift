@@ -22,6 +22,29 @@ public protocol WebSocketConnection: Sendable {
     func close(code: UInt16, reason: String)
 }
 
+/// A connection that can pass on texts without creating strings of them.
+package protocol TextTakingConnection: WebSocketConnection {
+    /// Starts delivering, as ``WebSocketConnection/start(_:)`` does.
+    func start(_ handler: WebSocketHandler)
+}
+
+extension TextTakingConnection {
+    package func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) { start(WebSocketHandler(event: handler)) }
+}
+
+/// The closures that receive what arrives over a connection, one at a time.
+package final class WebSocketHandler: Sendable {
+    /// Handles an ASCII text in the memory into which it was read. Returns `false`, without having done anything, to receive it as an event.
+    package typealias TextTaker = @Sendable (UnsafeBufferPointer<UInt8>) -> Bool
+
+    let text: TextTaker
+    let event: @Sendable (WebSocketEvent) -> Void
+
+    package init(text: @escaping TextTaker = { _ in false }, event: @escaping @Sendable (WebSocketEvent) -> Void) {
+        (self.text, self.event) = (text, event)
+    }
+}
+
 /// A WebSocket message.
 public enum WebSocketMessage: Sendable, Hashable {
     case text(String)

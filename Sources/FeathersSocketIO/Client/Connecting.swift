@@ -91,6 +91,8 @@ extension SocketIOClient {
                 // Weak, because the engine keeps the closures. An open connection is retained by the client and by this method.
                 await connection.engine.run { [weak connection] packet in
                     if let connection { self.received(packet, over: connection) }
+                } taking: { [weak connection] text in
+                    connection.map { self.take(text, over: $0) } ?? false
                 } onEnd: { [weak connection] closure in
                     if let connection { self.gone(connection, closure) }
                 }

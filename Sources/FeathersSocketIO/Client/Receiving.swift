@@ -34,7 +34,7 @@ extension SocketIOClient {
 
     /// Handles a packet that has one of the two usual forms, straight from its bytes.
     /// - Returns: `false` if nothing was done because the packet must be parsed like any other.
-    private func take(_ packet: UnsafeBufferPointer<UInt8>, over connection: SocketIOConnection) -> Bool {
+    func take(_ packet: UnsafeBufferPointer<UInt8>, over connection: SocketIOConnection) -> Bool {
         guard packet.count <= options.maximumMessageSize, !connection.isUnfinished.load(ordering: .relaxed) else { return false }
         switch ScannedPacket(packet, namespace: options.namespace) {
         case .result(let id, let range): return takeResult(id, packet, range, over: connection)
@@ -69,10 +69,10 @@ extension SocketIOClient {
             return (state.current?.events.entry(for: name, in: packet), state.sink)
         }
         guard let event, let sink,
-            var arrived = try? ServiceEvent(
-                path: event.path, name: event.name, parsing: UnsafeBufferPointer(rebasing: packet[range]), keepsText: event.isDecoded)
+            let arrived = try? ServiceEvent(
+                path: event.path, name: event.name, parsing: UnsafeBufferPointer(rebasing: packet[range]), keepsText: event.isDecoded,
+                weight: packet.count)
         else { return false }
-        arrived.weight = packet.count
         let isDecoded = sink.deliver(arrived)
         if isDecoded != event.isDecoded {
             state.withLock { state in

@@ -1,3 +1,5 @@
+import FeathersNetworking
+
 /// An open Engine.IO session over one of its transports. Packets are received, and frames are sent, in order.
 protocol EngineConnection: Sendable {
     var handshake: EngineHandshake { get }
@@ -7,7 +9,11 @@ protocol EngineConnection: Sendable {
     ///
     /// Returns as soon as the session needs no task. A WebSocket needs none while it is open, so that thousands of them are affordable. If the task is
     /// canceled first, the session ends.
-    func run(_ handler: @escaping @Sendable (EnginePacket) -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void) async
+    /// - Parameter take: Handles the content of a message in place, if the transport can offer it so. Returns `false` to have the packet delivered.
+    func run(
+        _ handler: @escaping @Sendable (EnginePacket) -> Void, taking take: @escaping WebSocketHandler.TextTaker,
+        onEnd: @escaping @Sendable (EngineClosure) -> Void
+    ) async
 
     /// Queues frames and returns immediately. Frames are sent in the order of the calls.
     /// - Throws: ``EngineSendError`` if not all of the frames were accepted.

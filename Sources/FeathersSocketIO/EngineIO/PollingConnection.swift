@@ -50,7 +50,10 @@ final class PollingConnection: EngineConnection {
         }
     }
 
-    func run(_ handler: @escaping @Sendable (EnginePacket) -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void) async {
+    func run(
+        _ handler: @escaping @Sendable (EnginePacket) -> Void, taking _: @escaping WebSocketHandler.TextTaker,
+        onEnd: @escaping @Sendable (EngineClosure) -> Void
+    ) async {
         switch await runUntilPaused(handler) {
         case .closed(let closure): onEnd(closure)
         case .paused: onEnd(EngineClosure(reason: .closed))

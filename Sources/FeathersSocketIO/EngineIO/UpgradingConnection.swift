@@ -29,7 +29,10 @@ final class UpgradingConnection: EngineConnection {
     var handshake: EngineHandshake { polling.handshake }
     var isUpgraded: Bool { state.withLock { $0.machine.isUpgraded } }
 
-    func run(_ handler: @escaping @Sendable (EnginePacket) -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void) async {
+    func run(
+        _ handler: @escaping @Sendable (EnginePacket) -> Void, taking take: @escaping WebSocketHandler.TextTaker,
+        onEnd: @escaping @Sendable (EngineClosure) -> Void
+    ) async {
         let end = await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.probe() }
             let end = await polling.runUntilPaused(handler)
@@ -42,7 +45,7 @@ final class UpgradingConnection: EngineConnection {
             return onEnd(EngineClosure(reason: .closed))
         }
         if switchOver(to: webSocket, unsent: unsent) == .closeWebSocket { webSocket.close() }
-        await webSocket.run(handler, onEnd: onEnd)
+        await webSocket.run(handler, taking: take, onEnd: onEnd)
     }
 
     func sendNow(_ frames: [EngineFrame]) throws(EngineSendError) {

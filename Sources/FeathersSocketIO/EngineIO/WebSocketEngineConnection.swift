@@ -25,16 +25,27 @@ final class WebSocketEngineConnection: EngineConnection {
 
     private let socket: any WebSocketConnection
     private let state = Locked(State())
-    /// The handler of the running session, without a lock for each packet. Safe because it is written once, with the lock held and before `isRunning`
-    /// is set (releasing), and read only after `isRunning` was seen (acquiring). It is kept until this object is released, which it must not retain.
+    /// The handlers of the running session, without a lock for each packet. Safe because they are written once, with the lock held and before
+    /// `isRunning` is set (releasing), and read only after it was seen (acquiring). They are kept until this object is released, which they must not
+    /// retain.
     nonisolated(unsafe) private var handler: (@Sendable (EnginePacket) -> Void)?
+    nonisolated(unsafe) private var take: WebSocketHandler.TextTaker = { _ in false }
     private let isRunning = Atomic(false)
 
     private init(_ socket: any WebSocketConnection) { self.socket = socket }
 
     static func start(_ socket: any WebSocketConnection) -> WebSocketEngineConnection {
         let connection = WebSocketEngineConnection(socket)
-        socket.start { connection.received($0) }
+        if let socket = socket as? any TextTakingConnection {
+            socket.start(
+                WebSocketHandler {
+                    connection.received($0)
+                } event: {
+                    connection.received($0)
+                })
+        } else {
+            socket.start { connection.received($0) }
+        }
         return connection
     }
 
@@ -74,7 +85,10 @@ final class WebSocketEngineConnection: EngineConnection {
         return try await promise.value()
     }
 
-    func run(_ handler: @escaping @Sendable (EnginePacket) -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void) async {
+    func run(
+        _ handler: @escaping @Sendable (EnginePacket) -> Void, taking take: @escaping WebSocketHandler.TextTaker = { _ in false },
+        onEnd: @escaping @Sendable (EngineClosure) -> Void
+    ) async {
         // Earlier packets are delivered first. Packets that arrive in the meantime queue behind them.
         while true {
             let (received, closure): ([EnginePacket], EngineClosure?) = state.withLock { state in
@@ -88,7 +102,7 @@ final class WebSocketEngineConnection: EngineConnection {
                 }
                 state.phase = .running
                 state.onEnd = onEnd
-                self.handler = handler
+                (self.handler, self.take) = (handler, take)
                 isRunning.store(true, ordering: .releasing)
                 return ([], nil)
             }
@@ -116,6 +130,12 @@ final class WebSocketEngineConnection: EngineConnection {
     func close() {
         state.withLock { $0.isClosedByUs = true }
         socket.close(code: 1000, reason: "")
+    }
+
+    /// Offers the content of a message to the running session.
+    private func received(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard isRunning.load(ordering: .acquiring), text.first == UInt8(ascii: "4") else { return false }
+        return take(UnsafeBufferPointer(rebasing: text.dropFirst()))
     }
 
     private func received(_ event: WebSocketEvent) {

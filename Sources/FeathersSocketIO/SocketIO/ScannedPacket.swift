@@ -21,7 +21,7 @@ enum ScannedPacket: Equatable {
         var cursor = Cursor(bytes: packet)
         guard let type = packet.first, packet.last == UInt8(ascii: "]") else { return nil }
         cursor.index = 1
-        guard namespace == SocketPacket.mainNamespace || cursor.skip(namespace) && cursor.skip(",") else { return nil }
+        guard namespace == SocketPacket.mainNamespace || cursor.skipNamespace(namespace) else { return nil }
         switch type {
         case UInt8(ascii: "2"):
             guard cursor.skip("[\""), let name = cursor.skipName(), cursor.skip("\","), cursor.index < packet.count else { return nil }
@@ -37,14 +37,20 @@ enum ScannedPacket: Equatable {
         let bytes: UnsafeBufferPointer<UInt8>
         var index = 0
 
-        mutating func skip(_ text: String) -> Bool {
-            var position = index
-            for byte in text.utf8 {
-                guard position < bytes.count, bytes[position] == byte else { return false }
-                position += 1
-            }
-            index = position
+        @inline(__always)
+        mutating func skip(_ text: StaticString) -> Bool {
+            let count = text.utf8CodeUnitCount
+            guard bytes.count - index >= count else { return false }
+            for offset in 0..<count where bytes[index + offset] != text.utf8Start[offset] { return false }
+            index += count
             return true
+        }
+
+        mutating func skipNamespace(_ namespace: String) -> Bool {
+            let end = index + namespace.utf8.count
+            guard end < bytes.count, bytes[index..<end].elementsEqual(namespace.utf8) else { return false }
+            index = end
+            return skip(",")
         }
 
         /// Consumes digits. Returns nil if there are none, or too many.

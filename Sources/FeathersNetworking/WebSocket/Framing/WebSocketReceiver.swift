@@ -13,7 +13,10 @@ struct WebSocketReceiver {
 
     /// Consumes the next complete message or control frame from the front of `input`. Returns nil if more bytes are needed or the allowance is used
     /// up. Bytes after a close frame or a violation are discarded (RFC 6455, sections 5.5.1 and 7.1.7).
-    mutating func next(_ input: inout UnsafeRawBufferPointer) throws(WebSocketViolation) -> WebSocketIncoming? {
+    /// - Parameter handler: Is offered the ASCII texts that arrived in one piece. Those that it handles are not returned.
+    mutating func next(
+        _ input: inout UnsafeRawBufferPointer, offering handler: WebSocketHandler? = nil
+    ) throws(WebSocketViolation) -> WebSocketIncoming? {
         guard !isOver else { return nil }
         do throws(WebSocketViolation) {
             while allowance > 0, let step = try parser.next(&input) {
@@ -21,7 +24,7 @@ struct WebSocketReceiver {
                 case .began(let header): try assembler.began(header)
                 case .payload(let part, let isLast):
                     if isLast { allowance -= 1 }
-                    guard let incoming = try assembler.received(part, isLast: isLast) else { continue }
+                    guard let incoming = try assembler.received(part, isLast: isLast, offering: handler) else { continue }
                     if case .close = incoming { isOver = true }
                     return incoming
                 }
@@ -144,13 +147,19 @@ struct WebSocketMessageAssembler {
         guard header.payloadLength <= maximumSize - message.count else { throw .tooLarge(limit: maximumSize) }
     }
 
-    mutating func received(_ part: UnsafeRawBufferPointer, isLast: Bool) throws(WebSocketViolation) -> WebSocketIncoming? {
+    mutating func received(
+        _ part: UnsafeRawBufferPointer, isLast: Bool, offering handler: WebSocketHandler?
+    ) throws(WebSocketViolation) -> WebSocketIncoming? {
         if frame.opcode.isControl {
             control.append(contentsOf: part)
             return isLast ? try endControl() : nil
         }
         if isLast, frame.isFinal, message.isEmpty, part.count < largeText {
             // Most messages arrive in one piece and are decoded in place.
+            if kind == .text, let handler, part.isASCII, handler.text(part.assumingMemoryBound(to: UInt8.self)) {
+                kind = nil
+                return nil
+            }
             return .message(try decode(part))
         }
         if message.isEmpty { message.reserveCapacity(min(frame.payloadLength, Self.maximumReservation)) }

@@ -2,7 +2,7 @@
     import FeathersSupport
 
     /// A WebSocket over a connection that libcurl made. If released without being closed, it closes with 1001.
-    final class CurlWebSocketConnection: WebSocketConnection {
+    final class CurlWebSocketConnection: TextTakingConnection {
         private let link: WebSocketLink
 
         /// Creates a connection. `early` holds the bytes that arrived together with the response to the opening handshake.
@@ -16,7 +16,7 @@
 
         deinit { link.abandon() }
 
-        func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) { link.start(handler) }
+        func start(_ handler: WebSocketHandler) { link.start(handler) }
         func sendNow(_ message: WebSocketMessage) throws(WebSocketError) { try link.sendNow(message) }
         func close(code: UInt16, reason: String) { link.close(WebSocketCloseFrame(code: code, reason: reason)) }
     }
@@ -42,14 +42,14 @@
             loop.send(.attach(token) { WebSocketPump(self, stream: stream, early: early, maximumMessageSize: maximumMessageSize) })
         }
 
-        func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) {
+        func start(_ handler: WebSocketHandler) {
             let closure = outbound.withLock { outbound in
                 outbound.handler = handler
                 return outbound.closure
             }
             if let closure {
                 // The connection ended before it started, so the loop no longer reports its end.
-                loop.send(.call { handler(.closed(closure)) })
+                loop.send(.call { handler.event(.closed(closure)) })
             } else {
                 wake()
             }
@@ -82,10 +82,10 @@
 
         /// Delivers the pending large message, unless the connection has ended in the meantime, and lets the loop continue. Called on the pump's
         /// queue.
-        func deliver(to handler: @Sendable (WebSocketEvent) -> Void) {
+        func deliver(to handler: WebSocketHandler) {
             var violation: WebSocketViolation?
             do throws(WebSocketViolation) {
-                if let message = try takeLargeMessage() { handler(.message(message)) }
+                if let message = try takeLargeMessage() { handler.event(.message(message)) }
             } catch {
                 violation = error
             }

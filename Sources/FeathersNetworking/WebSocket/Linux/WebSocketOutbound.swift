@@ -26,7 +26,7 @@
         var stream: (any ByteStream)?
         var closing = WebSocketClosing()
         var closure: WebSocketClosure?
-        var handler: (@Sendable (WebSocketEvent) -> Void)?
+        var handler: WebSocketHandler?
         var isAbandoned = false
         var delivery: Delivery?
 

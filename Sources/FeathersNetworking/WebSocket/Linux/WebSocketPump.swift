@@ -19,7 +19,7 @@ import FeathersSupport
 
         private struct Ending: Sendable {
             var closure: WebSocketClosure
-            var handler: (@Sendable (WebSocketEvent) -> Void)?
+            var handler: WebSocketHandler?
         }
 
         let descriptor: Int32?
@@ -28,7 +28,7 @@ import FeathersSupport
         private var receiver: WebSocketReceiver
         /// The bytes read but not yet parsed: those that arrived with the opening handshake, and those beyond the limits above.
         private var unread: ArraySlice<UInt8>
-        private var handler: (@Sendable (WebSocketEvent) -> Void)?
+        private var handler: WebSocketHandler?
         /// Delivers large messages one at a time. A handler may need a long time for one, and all connections share the loop's thread.
         private lazy var queue = DispatchQueue(label: "feathers.websocket")
         /// Whether a large message is being delivered. Reading pauses meanwhile, which preserves the order and slows down the peer.
@@ -175,13 +175,14 @@ import FeathersSupport
         private func receive(_ bytes: UnsafeRawBufferPointer, on thread: SocketLoopThread) -> Int {
             guard !isLingering else { return 0 }
             var bytes = bytes
+            let handler = handler
             do throws(WebSocketViolation) {
-                while !isDelivering, let incoming = try receiver.next(&bytes) {
+                while !isDelivering, let incoming = try receiver.next(&bytes, offering: handler) {
                     switch incoming {
                     // The protocol above may be waiting for these bytes to complete the large text before them.
                     case .message(.binary(let message)) where hadLargeText || message.count >= Self.largeMessage:
                         deliverAside(message, isText: false)
-                    case .message(let message): handler?(.message(message))
+                    case .message(let message): handler?.event(.message(message))
                     case .largeText(let text):
                         hadLargeText = true
                         deliverAside(text, isText: true)
@@ -232,9 +233,9 @@ import FeathersSupport
             handler = nil
             if isDelivering {
                 // The end is reported last, and never while another thread is still in the handler.
-                queue.async { ending.handler?(.closed(ending.closure)) }
+                queue.async { ending.handler?.event(.closed(ending.closure)) }
             } else {
-                ending.handler?(.closed(ending.closure))
+                ending.handler?.event(.closed(ending.closure))
             }
         }
 
