@@ -34,7 +34,8 @@ struct Arguments {
           --rounds N             the number of rounds (default: 7); results are their median
           --only TEXT            run only the groups whose names contain the text
           --compare-with [FILE]  print the changes since a stored result (default: the one in Benchmarks/results)
-          --save                 store the result in Benchmarks/results, and generate its tables and charts
+          --save                 store the result in Benchmarks/results, and generate its tables and charts; with '--only', the other groups
+                                 keep their stored results
           --peers                run only the comparison with other clients; `Benchmarks/compare` installs them
           --floor                run only the comparison with a client in C that only counts frames (Linux)
           --report               regenerate the tables and charts of the stored result, without measuring
@@ -84,8 +85,6 @@ struct Arguments {
 
     private func checkCombination(_ seen: [String]) throws(ArgumentError) {
         switch task {
-        case .measure(isKept: true) where only != nil:
-            throw ArgumentError("'--save' stores all groups: remove '--only'")
         case .report, .check:
             if let word = seen.first(where: { $0 != "--report" && $0 != "--check" }) {
                 throw ArgumentError("'\(word)' cannot be used with '\(task == .report ? "--report" : "--check")', which measures nothing")

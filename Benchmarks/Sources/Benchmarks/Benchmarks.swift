@@ -45,11 +45,13 @@ struct Benchmarks {
         case .measure(let isKept):
             // Read before measuring, to report an invalid file early, and before '--save' replaces the result.
             let earlier = try arguments.earlier.map { try Results(contentsOf: $0) }
+            let stored = isKept && arguments.only != nil ? try Results(contentsOf: ResultFiles.result) : nil
             let results = try await measureAll(arguments)
+            let kept = try stored?.replacing(results) ?? results
             print(arguments.isJSON ? try results.json : Report(results: results).table)
             if let earlier { print("\n\(Comparison(earlier, results).table)") }
             if isKept {
-                try results.write(to: ResultFiles.result)
+                try kept.write(to: ResultFiles.result)
                 // Read back, because stored numbers are rounded.
                 try ResultFiles.write(try Results(contentsOf: ResultFiles.result))
             }

@@ -1,3 +1,4 @@
+import FeathersSupport
 import Testing
 
 @testable import FeathersNetworking
@@ -101,6 +102,34 @@ struct WebSocketReceiverTests {
                 .message(.text("a")),
             ])
         #expect(received.violation == nil)
+    }
+
+    @Test("and offers ASCII texts in one piece to its handler first, which keeps those that it wants, within the allowance")
+    func offers() throws {
+        let frames = [
+            ServerFrame.text("keep"), .text("leave"), .text("ä"), .text("ke", isFinal: false), .continuation(Array("ep".utf8)),
+            .binary(Array("keep".utf8)), .text("keep"),
+        ]
+        let offered = Locked<[String]>([])
+        let handler = WebSocketHandler { text in
+            let text = String(decoding: text, as: UTF8.self)
+            offered.withLock { $0.append(text) }
+            return text == "keep"
+        } event: {
+            Issue.record("The receiver delivers nothing itself, but it delivered \($0)")
+        }
+        try frames.flatMap(\.bytes).withUnsafeBytes { all in
+            var receiver = WebSocketReceiver(maximumMessageSize: 100)
+            var (rest, returned) = (all, [WebSocketIncoming]())
+            receiver.allowance = frames.count - 1
+            while let next = try receiver.next(&rest, offering: handler) { returned.append(next) }
+            #expect(
+                returned == [
+                    .message(.text("leave")), .message(.text("ä")), .message(.text("keep")), .message(.binary(Array("keep".utf8))),
+                ])
+            #expect(offered.withLock(\.self) == ["keep", "leave"])
+            #expect(rest.elementsEqual(frames[frames.count - 1].bytes))
+        }
     }
 
     private static func closeFrame(_ code: UInt16?, _ reason: String = "") -> WebSocketCloseFrame {
