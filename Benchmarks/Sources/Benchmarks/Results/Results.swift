@@ -50,7 +50,10 @@ struct Results: Codable {
         // A group has the note of its last measurement only.
         results.notes = notes.filter { note in !groups.contains { note.hasPrefix("\($0): measured on ") } } + later.notes
         results.notes += groups.sorted().map { "\($0): \(note)" }
-        if let share = later.machine.othersShare { results.machine.othersShare = max(share, machine.othersShare ?? 0) }
+        // Growth is processor time, which other load does not affect.
+        if !later.measurements.isEmpty, let share = later.machine.othersShare {
+            results.machine.othersShare = max(share, machine.othersShare ?? 0)
+        }
         return results
     }
 
