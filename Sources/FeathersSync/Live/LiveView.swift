@@ -21,6 +21,8 @@ struct LiveView: Sendable {
     private(set) var isKnown = false
     /// Whether pending writes are shown although there is no base, because the server cannot be reached.
     var showsWithoutBase = false
+    /// Whether the records of executed writes are shown with them.
+    private(set) var hasExecuted = false
     /// The keys under which rows were shown before the server assigned an id.
     private(set) var aliases: [String: String] = [:]
     /// The same, by the key before.
@@ -80,20 +82,18 @@ extension LiveView {
     }
 
     /// Adds the result of an executed write to a result from disk that may lack it. Without one, the records of the write are shown until the first
-    /// fetch.
+    /// fetch, as later events change them.
     mutating func restored(_ executed: ExecutedWrite) {
         guard let name = EventName(endOf: executed.write.method), executed.write.route == route else { return }
         var write = LiveWrite(executed.write, number: 0, id: id)
         guard let records = write.records(in: executed.result.result, id: id) else { return }
-        if isKnown {
-            for (key, record) in records where base[key]?.record != record {
-                _ = base.received(ServiceEvent(path: executed.write.path, name: name, data: record), isRepeated: true)
-            }
-        } else {
-            // Its events were sent to the earlier process.
-            (write.results, write.isRestored, write.restorations) = (records, true, Self.mostRestorations)
-            writes.insert(write, at: writes.firstIndex { $0.number > 0 } ?? writes.count)
+        for key in write.keys {
+            guard let record = records[key], base[key]?.record != record else { continue }
+            // Where the record is not known, it counts as new: without an order, nothing else would be shown of it.
+            let name = base[key] == nil && name != .removed ? .created : name
+            _ = base.received(ServiceEvent(path: executed.write.path, name: name, data: record), isRepeated: true)
         }
+        if !isKnown { hasExecuted = true }
         rebuild()
     }
 
@@ -158,20 +158,20 @@ extension LiveView {
         if log != nil { missedDuringFetch = true }
     }
 
-    /// Stops showing the executed writes that wait for a fetch, because none will follow.
+    /// Stops showing executed writes until a fetch shows what they did, because none will follow.
     mutating func giveUpExecuted() {
         writes.removeAll { $0.results != nil }
+        if !isKnown { base.clear() }
+        hasExecuted = false
         rebuild()
     }
 
     /// Clears everything that belongs to a user.
     mutating func clear() {
-        base.clear()
-        // Pending writes are replaced by the outbox; what the server has answered to the others belongs to the user.
-        giveUpExecuted()
         (echoes, aliases, assigned, log, isKnown, showsWithoutBase) = ([:], [:], [:], nil, false, false)
         source = .kept(since: .distantPast)
-        rebuild()
+        // Pending writes are replaced by the outbox; what the server has answered to the others belongs to the user.
+        giveUpExecuted()
     }
 
     /// Applies an event of the service.
@@ -349,7 +349,8 @@ extension LiveView {
                     _ = base.received(ServiceEvent(path: write.write.path, name: name, data: record))
                 }
             }
-            expectEcho(of: write)
+            // Sometimes only a fetch can say where the result belongs.
+            if write.isShown(in: base) { expectEcho(of: write) } else { restore(write) }
         } else if write.targets.allSatisfy({ write.overtaken[$0.key] == true }) {
             // What it has created is gone already.
             settled = settle(before: write.number, write.keys)

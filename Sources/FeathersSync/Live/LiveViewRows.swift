@@ -9,7 +9,7 @@ extension LiveView {
     }
 
     /// Whether anything can be shown.
-    var hasContent: Bool { isKnown || showsWithoutBase && rows?.isEmpty == false }
+    var hasContent: Bool { isKnown || showsWithoutBase && (hasExecuted || rows != nil) && !visible.isEmpty }
 
     /// Returns the server's record with a key; nil if it is not known.
     func known(_ key: String) -> JSONValue? { isKnown ? base[key]?.record : nil }

@@ -32,8 +32,6 @@ struct LiveWrite: Sendable {
     /// The records that events have changed or removed since the write was sent, and which of them are gone. One of them may turn out to be the record
     /// that the write creates, with an event that has overtaken the result.
     private(set) var overtaken: [String: Bool] = [:]
-    /// Whether the write was executed for an earlier process, and there is no record to apply it to.
-    var isRestored = false
     /// Whether a fetch has shown the place of a created record.
     var isPlaced = false
     /// How often the write was applied again after its result had been taken.
@@ -96,7 +94,6 @@ struct LiveWrite: Sendable {
     /// - Returns: The record after the write; nil if there is none.
     func apply(to record: JSONValue?, key: String, id: String) -> JSONValue? {
         guard let target = targets.first(where: { $0.key == key }) else { return record }
-        if isRestored { return write.method == .remove ? nil : results?[key] ?? record }
         switch write.method {
         case .create: return record ?? results?[key] ?? target.record(id)
         case .update: return target.data.map { $0.setting(id, to: record?[id] ?? write.recordID?.json ?? .string(key)) }

@@ -116,6 +116,28 @@ struct LiveViewTests {
     }
 
     @Test(
+        "shows newer events of what earlier processes have had executed, also without a kept result",
+        arguments: [Query(), .sorted(by: "rank")])
+    func changedWithoutBase(_ query: Query) throws {
+        var view = LiveView(try LiveQueryPlan(query, id: "id"))
+        view.replaceWrites([])
+        view.showsWithoutBase = true
+        #expect(!view.hasContent)
+        for id in 1...3 as ClosedRange<Int64> {
+            let record: JSONValue = ["id": .integer(id), "rank": .integer(id)]
+            let write = Self.write(.patch, ServiceID(id), ["rank": .integer(id)])
+            view.restored(ExecutedWrite(write: write, result: ExecutedResult(result: record, identity: nil, date: Date())))
+        }
+        #expect(Self.ids(view) == ["1", "2", "3"] && view.hasContent && view.needsFetch)
+        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "rank": 1, "by": "others"]))
+        view.received(ServiceEvent(path: "records", name: .removed, data: ["id": 2, "rank": 2]))
+        #expect(view.visible.map(\.record) == [["id": 1, "rank": 1, "by": "others"], ["id": 3, "rank": 3]])
+        // Nobody is signed in any more, for whom a fetch could show what was executed.
+        view.giveUpExecuted()
+        #expect(view.visible.isEmpty && !view.hasContent)
+    }
+
+    @Test(
         "does not show a created record again that was removed or changed before the answer came",
         arguments: [Query(), .sorted(by: "rank")])
     func overtakenCreation(_ query: Query) throws {
@@ -235,6 +257,36 @@ struct LiveViewTests {
         try view.fetched(Paginated(data: [["id": 1, "text": "theirs"]]), asked: again.asked, at: again.tick)
         #expect(view.visible.map(\.record["text"]) == ["theirs"])
         #expect(!view.needsFetch)
+    }
+
+    @Test("shows an executed write until a fetch says where its result belongs")
+    func unplaced() throws {
+        func execute(_ write: OutboxWrite, _ result: JSONValue, in view: inout LiveView) {
+            view.apply(.queued(write, number: 1))
+            view.apply(.sending(write.id, isRepeated: false))
+            view.apply(.executed(write.id, Self.result(result)))
+        }
+        // A record that another app has made, of which only this app's write tells.
+        var whole = try Self.view(Query(), ["id": 1, "text": "a"])
+        execute(Self.write(.update, 2, ["text": "b"]), ["id": 2, "text": "b"], in: &whole)
+        #expect(whole.visible.map(\.record["text"]) == ["a", "b"] && whole.needsFetch && Self.states(whole).isEmpty)
+        // What follows the known part moves up, and what that is only the server knows.
+        var page = try Self.view(.sorted(by: "id").skip(1), ["id": 2], ["id": 3])
+        execute(Self.write(.remove, 2), ["id": 2], in: &page)
+        #expect(Self.ids(page) == ["3"] && page.needsFetch)
+        let began = page.fetchBegan()
+        try page.fetched(Paginated(data: [["id": 4]]), asked: began.asked, at: began.tick)
+        #expect(Self.ids(page) == ["4"] && !page.needsFetch)
+    }
+
+    @Test("shows what earlier processes have had executed and a kept result lacks, though only a fetch knows its place")
+    func restoredIntoBase() throws {
+        var view = LiveView(try LiveQueryPlan(Query(), id: "id"))
+        try view.restored(Paginated(data: [["id": 1, "text": "a"]]), isComplete: true, since: Date())
+        let write = Self.write(.patch, 2, ["text": "b"])
+        view.restored(
+            ExecutedWrite(write: write, result: ExecutedResult(result: ["id": 2, "text": "b"], identity: nil, date: Date())))
+        #expect(view.visible.map(\.record["text"]) == ["a", "b"] && view.needsFetch)
     }
 
     @Test("applies no event to a result that was requested after it was delivered")
