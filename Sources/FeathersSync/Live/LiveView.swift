@@ -195,7 +195,9 @@ extension LiveView {
         for index in writes.indices where writes[index].isSending {
             if writes[index].concerns(key) {
                 writes[index].isTouched = true
-                if writes[index].seen.count < 8 { writes[index].seen.append(event.data) }
+                // Without an order, only a fetch can place a record that was not known, so the event is not shown yet.
+                let isPlaced = base.order.isSorted || base[key] != nil || event.name == .created
+                if isPlaced, writes[index].seen.count < 8 { writes[index].seen.append(event.data) }
             } else if event.name != .created {
                 writes[index].overtake(key, isRemoved: event.name == .removed)
             }
@@ -337,20 +339,15 @@ extension LiveView {
             // Another write may have made the record that this one was taken for.
             if let taken = base[before.key], adopt(before.key, taken.record) { isAdopted = true }
         }
+        if !write.isTouched, !write.isRepeated, let name = EventName(endOf: write.write.method) {
+            for (key, record) in records ?? [:] where base[key]?.record != record {
+                _ = base.received(ServiceEvent(path: write.write.path, name: name, data: record))
+            }
+        }
         var settled: [LiveWrite] = []
         if records == nil || write.isRepeated {
             // Only a fetch can show what the write did, and what has become of it since.
             restore(write)
-        } else if !write.isTouched {
-            settled = settle(before: write.number, write.keys)
-            for earlier in settled { expectEcho(of: earlier) }
-            for (key, record) in write.results ?? [:] {
-                if base[key]?.record != record, let name = EventName(endOf: write.write.method) {
-                    _ = base.received(ServiceEvent(path: write.write.path, name: name, data: record))
-                }
-            }
-            // Sometimes only a fetch can say where the result belongs.
-            if write.isShown(in: base) { expectEcho(of: write) } else { restore(write) }
         } else if write.targets.allSatisfy({ write.overtaken[$0.key] == true }) {
             // What it has created is gone already.
             settled = settle(before: write.number, write.keys)
@@ -358,12 +355,13 @@ extension LiveView {
             // Its event has arrived, so the base shows the same or something newer.
             settled = settle(before: write.number, write.keys)
         } else if write.isShown(in: base) {
-            // A fetch has shown the place too.
-            write.isPlaced = write.keys.allSatisfy { base[$0] != nil }
+            // A fetch may have shown the place too.
+            write.isPlaced = write.isTouched && write.keys.allSatisfy { base[$0] != nil }
             settled = settle(before: write.number, write.keys)
             for earlier in settled { expectEcho(of: earlier) }
             expectEcho(of: write)
         } else {
+            // Without an order, only a fetch can place a record that was not known.
             restore(write)
         }
         hasRefilled = false

@@ -261,15 +261,22 @@ struct LiveViewTests {
 
     @Test("shows an executed write until a fetch says where its result belongs")
     func unplaced() throws {
-        func execute(_ write: OutboxWrite, _ result: JSONValue, in view: inout LiveView) {
-            view.apply(.queued(write, number: 1))
+        func execute(_ write: OutboxWrite, _ result: JSONValue, hearing events: [ServiceEvent] = [], in view: inout LiveView) {
+            view.apply(.queued(write, number: view.writes.count + 1))
             view.apply(.sending(write.id, isRepeated: false))
+            for event in events { view.received(event) }
             view.apply(.executed(write.id, Self.result(result)))
         }
-        // A record that another app has made, of which only this app's write tells.
-        var whole = try Self.view(Query(), ["id": 1, "text": "a"])
-        execute(Self.write(.update, 2, ["text": "b"]), ["id": 2, "text": "b"], in: &whole)
-        #expect(whole.visible.map(\.record["text"]) == ["a", "b"] && whole.needsFetch && Self.states(whole).isEmpty)
+        // A record that another app has made, of which only this app's writes tell.
+        for isHeard in [false, true] {
+            let result: JSONValue = ["id": 2, "text": "b"]
+            let event = ServiceEvent(path: "records", name: .updated, data: result)
+            var whole = try Self.view(Query(), ["id": 1, "text": "a"])
+            execute(Self.write(.update, 2, ["text": "b"]), result, hearing: isHeard ? [event] : [], in: &whole)
+            #expect(whole.visible.map(\.record["text"]) == ["a", "b"] && whole.needsFetch && Self.states(whole).isEmpty)
+            execute(Self.write(.patch, 2, ["text": "c"]), ["id": 2, "text": "c"], in: &whole)
+            #expect(whole.visible.map(\.record["text"]) == ["a", "c"] && whole.needsFetch && Self.states(whole).isEmpty)
+        }
         // What follows the known part moves up, and what that is only the server knows.
         var page = try Self.view(.sorted(by: "id").skip(1), ["id": 2], ["id": 3])
         execute(Self.write(.remove, 2), ["id": 2], in: &page)
@@ -323,6 +330,31 @@ struct LiveViewTests {
         try view.fetched(Paginated(data: [["id": 1, "text": "a"]]), asked: began.asked, at: began.tick)
         if isHeardLate { view.received(event, at: 1) }
         #expect(Self.ids(view) == ["1"] && !view.needsFetch)
+    }
+
+    @Test("leaves the first result of a repeated write to a fetch also in a query that opens while it is in flight")
+    func openedDuringRepetition() throws {
+        let write = Self.write(.patch, 1, ["text": "b"])
+        var queue = OutboxQueue(limit: 1, retry: OutboxRetry())
+        queue.restore(StoredWrite(write: write, number: 1, mayHaveExecuted: true), isKeyed: true)
+        queue.start()
+        #expect(queue.takeSendable(at: .zero).count == 1)
+        var view = LiveView(try LiveQueryPlan(.sorted(by: "id"), id: "id"))
+        view.replaceWrites(queue.writes(of: queue.identity))
+        // Somebody else has changed the record since the first attempt.
+        let later: JSONValue = ["id": 1, "text": "c"]
+        func fetch() throws {
+            let began = view.fetchBegan()
+            try view.fetched(Paginated(data: [later]), asked: began.asked, at: began.tick)
+        }
+        try fetch()
+        let first: JSONValue = ["id": 1, "text": "b"]
+        view.received(ServiceEvent(path: "records", name: .patched, data: first), at: 1)
+        #expect(view.known("1") == later && Self.states(view) == [.pending])
+        view.apply(.executed(write.id, Self.result(first)))
+        #expect(view.known("1") == later && view.needsFetch)
+        try fetch()
+        #expect(view.visible.map(\.record) == [later] && !view.needsFetch)
     }
 
     @Test(
