@@ -83,6 +83,10 @@ actor FileServer: Transport {
                 records[id] = record
             }
         }
+        // A line for each record, however many there were: reading them must not take longer after each kill.
+        var lines = Data()
+        for record in records.values { lines += try JSONValue.object(record).serialized() + [UInt8(ascii: "\n")] }
+        try lines.write(to: URL(filePath: path), options: .atomic)
         file = LineFile(path)
     }
 
