@@ -27,6 +27,8 @@ struct KeptResult: Sendable {
 
     /// Takes the result of a live query; nil if it was not fetched for the key's user, or if that user has left.
     init?(_ feed: LiveFeed, for key: KeptResultKey) {
+        // Before, so that no write that is executed meanwhile counts as included.
+        date = Date()
         let base = feed.withState { state -> (rows: LiveRows, page: Paginated<JSONValue>, isComplete: Bool)? in
             guard state.isCurrent, state.sender?.identity == key.identity, state.view.isKnown, state.view.source == .server else {
                 return nil
@@ -39,7 +41,7 @@ struct KeptResult: Sendable {
         var page = head
         // Outside the lock, because a long result takes a while.
         page.data = rows.map(\.record)
-        (self.page, self.isComplete, date) = (page, isComplete, Date())
+        (self.page, self.isComplete) = (page, isComplete)
     }
 }
 
