@@ -68,6 +68,8 @@ final class PulsingClock: Clock {
             try Task.checkCancellation()
         } onCancel: {
             state.update { _ = $0.sleepers.remove(sleeper) }
+            // The task may have been cancelled just before it began to wait, when everything else was at rest already.
+            pulse.beat()
         }
     }
 

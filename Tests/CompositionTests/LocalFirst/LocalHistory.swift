@@ -112,9 +112,10 @@ final class LocalHistory {
         let outbox = process.records.outbox
         var data = data()
         let isPartial = Bool.random(using: &random)
-        // What is on the screen, by the id that is there.
-        let shownIDs = shown.compactMap { $0 }.flatMap(\.records).compactMap { $0["id"].flatMap { ServiceID($0) } }
-        let target = pick(Array(Set(shownIDs.map(\.description))).sorted())
+        // What is on the screen, by the id that is there. Provisional ids are random, so they must not decide the order.
+        var seen: Set<String> = []
+        let shownIDs = shown.compactMap { $0 }.flatMap(\.records).compactMap { $0["id"].flatMap { ServiceID($0) }?.description }
+        let target = pick(shownIDs.filter { seen.insert($0).inserted })
         let method: ServiceMethod = target == nil ? .create : pick([.create, .patch, .patch, .patch, .update, .remove]) ?? .patch
         if method == .patch, isPartial { data["kind"] = nil }
         let id = target.map { id in Int64(id).map { ServiceID($0) } ?? ServiceID(id) } ?? ServiceID("")
@@ -201,7 +202,8 @@ final class LocalHistory {
     private func answer(_ call: HeldTransport.Call) {
         guard let outcome = call.outcome else { return }
         report.note("\(call.request.method) \(call.request.id?.description ?? "") \(outcome.result.map { $0["id"] ?? .null })")
-        let write = call.key.flatMap { key in process.outbox.withState { $0.queue }.inOrder.first { $0.write.key.text == key }?.write }
+        let item = call.key.flatMap { key in process.outbox.withState { $0.queue }.inOrder.first { $0.write.key.text == key } }
+        let write = item?.write
         defer { process.held.answer(call) }
         switch outcome.result {
         case .success:
@@ -209,14 +211,19 @@ final class LocalHistory {
                 executed[call.user, default: []].append((id, outcome.position))
                 accepted.remove(write.id)
                 guard call.user == user else { return }
+                // The result of a write that was sent again is its first, which may be old: what it did is for a fetch to tell.
+                let isRepeated = item?.mayHaveExecuted == true
                 for index in oracles.indices {
-                    oracles[index].executed(write, id: id, at: outcome.position, try? outcome.result.get(), isToldOf: !hasConnection)
+                    oracles[index].executed(
+                        write, id: id, at: outcome.position, try? outcome.result.get(), isToldOf: !hasConnection && !isRepeated,
+                        repeatedBefore: isRepeated ? process.held.state.current.lastNumber : nil)
                 }
                 countHeard()
             } else if call.request.method == .find, call.user == user {
                 guard let index = oracles.firstIndex(where: { $0.isFetched(by: call.request.params.query) }) else { return }
                 oracles[index].fetched(
-                    at: outcome.position, server.allIDs(of: user), (try? outcome.result.get()) ?? [], heardBefore: call.heardBefore)
+                    at: outcome.position, server.allIDs(of: user), (try? outcome.result.get()) ?? [], heardBefore: call.heardBefore,
+                    call: call.number)
             }
         case .failure:
             if let write { for index in laws.indices { laws[index].dropped(write) } }
@@ -226,9 +233,18 @@ final class LocalHistory {
     private func hear(_ count: Int) {
         if outgoing.isEmpty { foreignChange() }
         guard isOnline else { return }
+        let queue = process.outbox.withState { $0.queue }
+        let repeated = queue.writes(of: queue.identity).filter { item in
+            guard item.mayHaveExecuted, case .sending = item.stage else { return false }
+            return true
+        }.map(\.write)
         for change in outgoing.prefix(count) {
             report.note("\(change.event.name) \(change.event.data)")
-            for index in oracles.indices { oracles[index].heard(change) }
+            let isLeft = repeated.contains { write in
+                guard EventName(endOf: write.method) == change.event.name else { return false }
+                return write.method == .create ? server.made[write.key.text] == change.id : write.recordID?.description == "\(change.id)"
+            }
+            for index in oracles.indices { oracles[index].heard(change, isLeft: isLeft) }
             countHeard()
             process.connection?.push(change.event)
         }
@@ -272,7 +288,8 @@ final class LocalHistory {
         shown = shown.map { _ in nil }
         for index in oracles.indices {
             oracles[index].heard = []
-            oracles[index].restore(as: user, executed[user] ?? [])
+            oracles[index].restore(as: user, executed[user] ?? [], server)
+            laws[index].restarted { oracles[index].exists($0, server) }
         }
         let there = Set(process.outbox.withState { $0.queue }.inOrder.map(\.write.id))
         if there != before {
@@ -288,7 +305,7 @@ final class LocalHistory {
         let next = user
         process.held.state.update { $0.user = next }
         process.app.setIdentity(next == "nobody" ? nil : Identity(next))
-        for index in oracles.indices { oracles[index].restore(as: user, executed[user] ?? []) }
+        for index in oracles.indices { oracles[index].restore(as: user, executed[user] ?? [], server) }
         laws = laws.map { _ in MonotonicLaw() }
     }
 
@@ -341,7 +358,7 @@ final class LocalHistory {
     private func look() async {
         while true {
             let beat = process.beat
-            guard await process.settle() else { return report.violate("the app does not come to rest") }
+            if let motion = await process.settle() { return report.violate("the app does not come to rest: \(motion)") }
             let gets = process.calls.filter { $0.request.method == .get }
             for call in gets { answerGet(call) }
             guard gets.isEmpty else { continue }
@@ -368,6 +385,7 @@ final class LocalHistory {
             if let failure = read.failure { all.append("\(name) ended with \(failure)") }
             for entry in entries where entry.write.method == .create {
                 laws[index].writes[entry.write.key.text] = entry.write.provisionalKey()
+                oracles[index].keys[entry.write.provisionalKey(), default: []].insert(entry.write.key.text)
             }
             for snapshot in read.new {
                 shown[index] = snapshot

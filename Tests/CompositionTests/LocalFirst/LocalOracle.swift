@@ -55,9 +55,13 @@ struct LocalOracle {
     var isKnown = false
     var answered: [Answered] = []
     /// Events since the process began, to know which were applied again to a fetch's result.
-    var heard: [(id: Int64, position: Int)] = []
+    var heard: [(id: Int64, position: Int, isLeft: Bool)] = []
+    /// The writes that were sent again and executed, until a fetch that began later tells what they did. Events like theirs are left to it.
+    private var repeated: [(id: Int64, name: EventName, call: Int)] = []
     /// What is on the disk, by user.
     var kept: [String: Told] = [:]
+    /// The keys with which each record's creation was sent, by its provisional id. A decision to replace the data gives it another key.
+    var keys: [String: Set<String>] = [:]
     /// Whether a snapshot has been shown that is not on the disk.
     var isChanged = false
     private(set) var exactRows = 0
@@ -76,30 +80,43 @@ struct LocalOracle {
 
     // MARK: What is told
 
-    mutating func heard(_ change: LocalServer.Change) {
-        heard.append((change.id, change.position))
-        if change.event.name == .created { told.new.insert(change.id) }
+    /// - Parameter isLeft: Whether the event may be what a write that is being sent again has caused, with its first result, which may be old. What has
+    ///   become of the record is for a fetch to tell, unless it was not known.
+    mutating func heard(_ change: LocalServer.Change, isLeft: Bool) {
         let range = told[change.id]
+        let isOfRepeated = repeated.contains { $0.id == change.id && $0.name == change.event.name }
+        let isLeft = (isLeft || isOfRepeated) && (change.event.name != .created || range.upperBound > 0)
+        heard.append((change.id, change.position, isLeft))
+        if isLeft {
+            told.positions[change.id] = range.lowerBound...max(range.upperBound, change.position)
+            return
+        }
+        if change.event.name == .created { told.new.insert(change.id) }
         // Without an order, the place of an older record is for a fetch to say.
         let isPlaced = sorter != nil || change.event.name == .created || range.lowerBound > 0
         told.positions[change.id] = (isPlaced ? change.position : 0)...max(range.upperBound, change.position)
     }
 
-    mutating func fetched(at position: Int, _ ids: [Int64], _ result: JSONValue, heardBefore: Int) {
+    mutating func fetched(at position: Int, _ ids: [Int64], _ result: JSONValue, heardBefore: Int, call: Int) {
+        repeated.removeAll { $0.call < call }
         told.new.formUnion((result.array ?? []).compactMap { $0["id"]?.integer })
-        var last: [Int64: Int] = [:]
-        for event in heard[heardBefore...] { last[event.id] = event.position }
+        var last: [Int64: (position: Int, isLeft: Bool)] = [:]
+        for event in heard[heardBefore...] { last[event.id] = (event.position, event.isLeft) }
         for id in ids {
-            let heard = last[id] ?? position
-            told.positions[id] = (sorter == nil ? min(heard, position) : heard)...max(heard, position)
+            let (heard, isLeft) = last[id] ?? (position, false)
+            told.positions[id] = (sorter == nil || isLeft ? min(heard, position) : heard)...max(heard, position)
         }
         (isFromServer, isKnown) = (true, true)
     }
 
-    /// - Parameter isToldOf: Whether the app makes the event of the write itself, as over REST.
-    mutating func executed(_ write: OutboxWrite, id: Int64, at position: Int, _ record: JSONValue?, isToldOf: Bool) {
+    /// - Parameter isToldOf: Whether the app makes an event of the result itself, as over REST.
+    /// - Parameter repeatedBefore: The number of calls made so far, if the write was sent again.
+    mutating func executed(
+        _ write: OutboxWrite, id: Int64, at position: Int, _ record: JSONValue?, isToldOf: Bool, repeatedBefore: Int?
+    ) {
         let range = told[id]
-        if isToldOf { heard.append((id, position)) }
+        if let call = repeatedBefore, let name = EventName(endOf: write.method) { repeated.append((id, name, call)) }
+        if isToldOf { heard.append((id, position, false)) }
         told.positions[id] = isToldOf ? position...max(range.upperBound, position) : range.lowerBound...max(range.upperBound, position)
         answered.append(Answered(write: write, id: id, position: position, record: record))
     }
@@ -120,16 +137,22 @@ struct LocalOracle {
     }
 
     /// Starts again from the disk.
-    mutating func restore(as user: String, _ executed: [(id: Int64, position: Int)]) {
-        (answered, isFromServer, isChanged) = ([], false, false)
+    mutating func restore(as user: String, _ executed: [(id: Int64, position: Int)], _ server: LocalServer) {
+        (answered, repeated, isFromServer, isChanged) = ([], [], false, false)
         isKnown = kept[user] != nil
         told = kept[user] ?? Told()
-        guard isKnown else { return }
-        // Their results are on the disk too, and the kept result may be older or newer.
+        // Of the records that were told of, only those in the result are on the disk.
+        told.new = told.new.filter { id in !isLimited && exists(id, server, where: { included($0).isSome }) }
+        // Their results are on the disk too, and the kept result may be older or newer. Without one, they are shown alone.
         for write in executed {
             let range = told[write.id]
             told.positions[write.id] = min(range.lowerBound, write.position)...max(range.upperBound, write.position)
         }
+    }
+
+    /// Returns whether a record meets a condition in every state of which this client may have been told last.
+    func exists(_ id: Int64, _ server: LocalServer, where condition: (JSONValue) -> Bool = { _ in true }) -> Bool {
+        server.versions(of: id, in: told[id]).allSatisfy { $0.record.map { condition(.object($0)) } ?? false }
     }
 
     // MARK: What is shown
@@ -214,8 +237,9 @@ struct LocalOracle {
         }
         // Of a record whose creation was given up, although it may have been executed, later writes know only the provisional id.
         for entry in entries where entry.write.method != .create {
-            guard let key = entry.write.recordID?.description, names[key] == nil, let id = server.made[key] else { continue }
-            loose.formUnion([key, "\(id)"])
+            guard let key = entry.write.recordID?.description, names[key] == nil else { continue }
+            let made = keys[key, default: []].compactMap { server.made[$0] }
+            if !made.isEmpty { loose.formUnion([key] + made.map { "\($0)" }) }
         }
         func name(_ write: OutboxWrite) -> String {
             let key = write.method == .create ? write.provisionalKey() : write.recordID?.description ?? ""

@@ -123,34 +123,38 @@ final class LocalProcess {
     }
 
     /// Waits until nothing moves any more without the history: calls wait for answers, readers for events.
-    /// - Returns: Whether that came true in time.
-    func settle() async -> Bool {
+    /// - Returns: What is still moving after a time that is long for that; nil if nothing is.
+    func settle() async -> String? {
         let (outbox, held, executor, clock, connection, count) = (outbox, held, executor, clock, connection, readers.count)
-        let isSettled: @Sendable () -> Bool = {
-            guard executor.isIdle else { return false }
+        let motion: @Sendable () -> String? = {
+            guard executor.isIdle else { return "a reader" }
             let calls = held.state.current.calls
             // Read at once, for the comparison of a conflict.
-            if calls.contains(where: { $0.request.method == .get }) { return true }
+            if calls.contains(where: { $0.request.method == .get }) { return nil }
             let queue = outbox.withState { $0.queue }
-            guard queue.gate.isStarted, queue.gate.isConnected == (connection?.status.isConnected ?? true) else { return false }
+            guard queue.gate.isStarted, queue.gate.isConnected == (connection?.status.isConnected ?? true) else { return "\(queue.gate)" }
             var rest = queue
             for item in queue.inOrder {
                 switch item.stage {
-                case .sending: guard calls.contains(where: { $0.key == item.write.key.text }) else { return false }
-                case .deciding: return false
+                case .sending: guard calls.contains(where: { $0.key == item.write.key.text }) else { return "\(item)" }
+                case .deciding: return "\(item)"
                 case .waiting, .retrying, .failed: break
                 }
                 if item.failure == nil { rest.remove(item.write.id) }
             }
             // Every failure has been compared and told of.
-            guard rest.isAtRest else { return false }
+            guard rest.isAtRest else { return "\(rest.inOrder)" }
             var next = queue
-            guard next.takeSendable(at: outbox.timebase.now).isEmpty else { return false }
+            let sendable = next.takeSendable(at: outbox.timebase.now)
+            guard sendable.isEmpty else { return "\(sendable)" }
             let fetches = Self.fetches(outbox)
-            guard fetches.count == count, fetches.allSatisfy({ $0.isFetching || $0.isIdle }) else { return false }
-            return fetches.count { $0.isFetching } == calls.count { $0.request.method == .find } + clock.sleepers
+            let isIdle = fetches.count == count && fetches.allSatisfy { $0.isFetching || $0.isIdle }
+            let waiting = calls.count { $0.request.method == .find } + clock.sleepers
+            return isIdle && fetches.count { $0.isFetching } == waiting
+                ? nil : "\(fetches), of which \(waiting) wait for an answer or a delay"
         }
-        return await holds(within: .seconds(60)) { [pulse] in try await pulse.wait(until: isSettled) }
+        return await holds(within: .seconds(60)) { [pulse] in try await pulse.wait { motion() == nil } }
+            ? nil : motion() ?? "nothing any more"
     }
 
     /// Grows with everything that happens in the app.

@@ -37,6 +37,14 @@ struct MonotonicLaw {
         if write.method == .create { droppedRows.insert(write.provisionalKey()) }
     }
 
+    /// Records a restart. Of a record that other apps have made, the app knows no more than what was kept, and a pending patch of it cannot be shown
+    /// without it.
+    /// - Parameter isKept: Whether the disk has something of a record.
+    mutating func restarted(_ isKept: (Int64) -> Bool) {
+        let made = Set(ids.values)
+        shown = shown.filter { made.contains($0.key) || (Int64($0.key).map(isKept) ?? true) }
+    }
+
     /// Returns how a snapshot breaks the law.
     /// - Parameters:
     ///   - isWhole: Whether the query shows every record.
