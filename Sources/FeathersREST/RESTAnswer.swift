@@ -18,7 +18,7 @@ enum RESTAnswer {
             } catch {
                 throw response.isSuccess && response.isEventStream ? .streams(request.method, of: request.path) : error
             }
-            // An event stream is not JSON, so that only one without events gets here.
+            // A body that is an event stream does not parse as JSON, so only an empty one gets here.
             guard !response.body.isEmpty || !response.isEventStream else { throw .streams(request.method, of: request.path) }
         }
         answer[HTTPHead.self] = HTTPHead(response)
@@ -54,7 +54,7 @@ enum RESTAnswer {
         if response.status == 404, isForeign || error.isAboutPage {
             error.hint = "no service found at \(response.url.withoutCredentials)"
         } else if response.status == 411 {
-            error.hint = "the server requires the length of the body, which a stream does not have: upload a file, or bytes in memory"
+            error.hint = "the server requires the length of the body: instead of a stream, upload a file, or bytes in memory"
         } else if isForeign {
             error.hint = "from \(response.url.withoutCredentials)"
         }

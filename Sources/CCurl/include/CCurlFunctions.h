@@ -38,6 +38,9 @@ static const size_t CURL_READFUNC_ABORT = 0x10000000;
 /// Returned by a read callback that has no bytes yet. Sending pauses until curl_easy_pause.
 static const size_t CURL_READFUNC_PAUSE = 0x10000001;
 
+/// The part of a pause that concerns receiving.
+static const int CURLPAUSE_RECV = 1;
+
 /// Returned by a write callback that took nothing. The transfer pauses until curl_easy_pause.
 static const size_t CURL_WRITEFUNC_PAUSE = 0x10000001;
 
@@ -66,7 +69,6 @@ CCURL_WEAK CURLcode curl_easy_setopt(CURL *easy, int option, ...);
 CCURL_WEAK CURLcode curl_easy_getinfo(CURL *easy, int info, ...);
 CCURL_WEAK CURLcode curl_easy_send(CURL *easy, const void *bytes, size_t count, size_t *sent);
 CCURL_WEAK CURLcode curl_easy_recv(CURL *easy, void *bytes, size_t count, size_t *received);
-static const int CURLPAUSE_RECV = 1;
 /// Pass 0 to continue in both directions, CURLPAUSE_RECV to continue only sending. May call the write callback before it returns.
 CCURL_WEAK CURLcode curl_easy_pause(CURL *easy, int mask);
 CCURL_WEAK const char *curl_easy_strerror(CURLcode code);

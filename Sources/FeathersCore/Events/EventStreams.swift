@@ -53,7 +53,7 @@ extension EventReading {
                 if case .event(let event) = item { return event }
             }
         } onCancel: {
-            self.end()
+            self.end(isUnread: true)
         }
     }
 }
@@ -81,7 +81,7 @@ extension EventReading where Event == ServiceEvent {
                 }
             }
         } onCancel: {
-            self.end()
+            self.end(isUnread: true)
         }
     }
 
@@ -98,7 +98,7 @@ extension EventReading where Event == ServiceEvent {
                 do { return try decode(event) } catch { diagnostics().reportUndecodable(event, error) }
             }
         } onCancel: {
-            self.end()
+            self.end(isUnread: true)
         }
     }
 }

@@ -160,8 +160,9 @@ package final class EventReading<Event: BufferedEvent>: Sendable {
     /// Returns the next event or gap; nil after ``end()``. Call ``nextWaiting()`` first.
     func next() async -> EventBuffer<Event>.Item? { await subscription.next() }
 
-    /// Ends the subscription: the reader's task was cancelled.
-    func end() { subscription.end() }
+    /// Ends the subscription, whose reader's task was cancelled.
+    /// - Parameter isUnread: whether what was not read can be released.
+    func end(isUnread: Bool = false) { subscription.end(isUnread: isUnread) }
 }
 
 /// What a live query waits for: an event, a gap, or a change of local data.

@@ -63,7 +63,7 @@ import FeathersSupport
         /// Drops an exchange whose caller has already been resumed.
         func abandon(_ exchange: CurlExchange) { mailbox.withLock { mailbox in putOnBoth(.abandon(exchange), into: &mailbox) } }
 
-        /// Continues an exchange that was paused by its reader.
+        /// Continues an exchange that was paused by its reader, or by the stream of its body.
         func resume(_ exchange: CurlExchange) { mailbox.withLock { mailbox in putOnBoth(.resume(exchange), into: &mailbox) } }
 
         /// Ends everything in flight, including redirects that have not been followed yet.
@@ -157,6 +157,8 @@ import FeathersSupport
             var commands: [Command] = []
             while take(&commands) {
                 for command in commands { multi.execute(command) }
+                // Before the thread sleeps, so that it holds on to no exchange.
+                commands.removeAll(keepingCapacity: true)
                 guard multi.perform(), multi.wait() else {
                     // Out of memory or file descriptors: no transfer can make progress, but every caller must be resumed.
                     close()
@@ -166,11 +168,10 @@ import FeathersSupport
             multi.endAll(with: HTTPClientError.clientClosed)
         }
 
-        /// Replaces `commands`, which have been executed, with those in the mailbox, and leaves the mailbox its memory.
+        /// Exchanges an empty array for the commands in the mailbox, which keeps that array's memory.
         /// - Returns: False once the driver is closed. After that, the multi handle is no longer woken.
         private func take(_ commands: inout [Command]) -> Bool {
-            commands.removeAll(keepingCapacity: true)
-            return mailbox.withLock { mailbox in
+            mailbox.withLock { mailbox in
                 guard case .running = mailbox.phase else { return false }
                 swap(&mailbox.commands, &commands)
                 return true

@@ -50,9 +50,9 @@
         ) async throws -> HTTPResponse {
             try Task.checkCancellation()
             try request.checkSendable()
-            // Only a pipe pauses.
+            // Only an exchange with streaming bodies pauses.
             var resuming: (@Sendable (CurlExchange) -> Void)?
-            if streams?.pipe != nil { resuming = { [weak driver] exchange in driver?.resume(exchange) } }
+            if streams != nil { resuming = { [weak driver] exchange in driver?.resume(exchange) } }
             let exchange = CurlExchange(request, deadline: deadline, streams: streams, generation: generation, resuming: resuming)
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in

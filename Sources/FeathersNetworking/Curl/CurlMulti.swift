@@ -68,7 +68,7 @@
             giveUp(transfer, with: HTTPClientError(.other, "The request was abandoned", host: exchange.host))
         }
 
-        /// Continues an exchange that was paused because its reader was slow.
+        /// Continues an exchange that was paused by its reader, or by the stream of its body.
         private func resume(_ exchange: CurlExchange) {
             guard let transfer = running[ObjectIdentifier(exchange)] else { return }
             transfer.resume()

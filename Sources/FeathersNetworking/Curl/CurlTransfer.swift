@@ -15,7 +15,7 @@
         private var body: [UInt8] = []
         /// The number of response bytes received so far, after decompression.
         private var received: Int64 = 0
-        /// The bytes for the pipe until libcurl has nothing more to read for now. libcurl passes on every HTTP chunk by itself, and waking the reader
+        /// Bytes that are gathered for the pipe until libcurl has nothing more to read for now. libcurl passes on every HTTP chunk by itself, and waking the reader
         /// for each of them costs more than the chunk.
         private var gathered: [UInt8] = []
         private var uploaded = 0
@@ -237,6 +237,8 @@
         private var pipe: HTTPBodyPipe? { (200..<300).contains(head.status) ? exchange?.streams?.pipe : nil }
 
         private func receivedHead() {
+            // libcurl stops sending after an early refusal, but does not end a transfer whose sending is paused.
+            if isAwaitingBody, head.status >= 300 { owner.noteArrival(of: self) }
             guard let pipe, let exchange else { return }
             if lastMove != nil { lastMove = .now }
             let response = HTTPResponse(status: head.status, headers: HTTPHeaders(received: head.fields), url: exchange.request.url)
@@ -266,6 +268,7 @@
 
         /// Passes what has arrived to the reader. If the pipe is full then, the next piece pauses the transfer.
         func passOn() {
+            if isAwaitingBody, head.status >= 300 { resume() }
             guard !gathered.isEmpty, let pipe else { return }
             if gathered.withUnsafeBytes({ pipe.write($0) }) { (isPaused, hasPaused) = (true, true) }
             let count = Int64(gathered.count)

@@ -30,9 +30,13 @@ package struct HTTPBody: Sendable {
     /// Returns the whole body in memory, for small bodies and for clients that cannot stream.
     /// - Throws: ``HTTPClientError/Kind/unreadableFile``, naming the file; the errors of streams.
     package func bytes() async throws -> [UInt8] {
-        try await feeding {
+        var bytes: [UInt8] = []
+        if isInMemory {
+            for case .bytes(let piece) in pieces { bytes += piece }
+            return bytes
+        }
+        return try await feeding {
             let reader = try HTTPBodyReader(self)
-            var bytes: [UInt8] = []
             bytes.reserveCapacity(Int(reader.count ?? 0))
             try await reader.forEach { bytes.append(contentsOf: $0) }
             return bytes
@@ -73,7 +77,7 @@ final class HTTPBodyReader {
     private var descriptor: Int32 = -1
 
     /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if a file is missing, unreadable, or not a regular file;
-    ///   ``HTTPClientError/Kind/other`` if a stream has been read before.
+    ///   ``HTTPClientError/Kind/other`` if a stream has been read before, or is in the body twice.
     init(_ body: HTTPBody) throws(HTTPClientError) {
         var parts: [Part] = []
         for piece in body.pieces {
@@ -81,10 +85,8 @@ final class HTTPBodyReader {
             case .bytes(let bytes): parts.append(Part(piece: piece, count: Int64(bytes.count)))
             case .file(let url): parts.append(Part(piece: piece, count: try Self.size(of: url)))
             case .stream(let source):
-                guard !source.hasBegun else {
-                    let message = "The body contains a stream, which an earlier attempt has read: call again with a new stream"
-                    throw HTTPClientError(.other, message)
-                }
+                let isRepeated = parts.contains { if case .stream(let other) = $0.piece { other === source } else { false } }
+                guard !source.hasBegun, !isRepeated else { throw HTTPBodySource.readBefore }
                 parts.append(Part(piece: piece, count: nil))
             }
         }
@@ -95,7 +97,7 @@ final class HTTPBodyReader {
     deinit { closeFile() }
 
     /// Fills the buffer with as much of the body as remains.
-    /// - Parameter resume: Called once, on any thread, when there are bytes after none were.
+    /// - Parameter resume: Called at most once, on any thread, when there are bytes after none were.
     /// - Returns: The number of bytes, 0 at the end, or nil if a stream has none yet.
     /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if a file cannot be read, or has become shorter; ``HTTPClientError/Kind/other`` if a
     ///   stream failed.
@@ -105,7 +107,7 @@ final class HTTPBodyReader {
         while current < parts.count {
             let part = parts[current]
             if case .stream(let source) = part.piece {
-                let read = try source.read(into: buffer, resume: resume)
+                let read = try source.read(for: self, into: buffer, resume: resume)
                 if read != 0 { return read }
             }
             guard let count = part.count, offset < count else {

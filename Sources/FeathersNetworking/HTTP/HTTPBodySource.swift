@@ -9,7 +9,9 @@ package final class HTTPBodySource: Sendable {
         var buffer: [UInt8] = []
         /// The number of bytes of the buffer that were taken.
         var offset = 0
-        var hasBegun = false
+        /// The reader that takes the bytes, from its first reading on. Others are refused.
+        var reader: ObjectIdentifier?
+        var isProducing = false
         var end: Result<Void, any Error>?
         /// Settled while the exchange wants more bytes.
         var demand = Promise<Void>()
@@ -35,7 +37,14 @@ package final class HTTPBodySource: Sendable {
     }
 
     /// Whether the sequence has been read, so that it cannot be sent again.
-    var hasBegun: Bool { state.withLock { $0.hasBegun } }
+    var hasBegun: Bool { state.withLock { $0.reader != nil } }
+
+    /// The number of bytes in memory.
+    var bufferedCount: Int { state.withLock { $0.buffer.count } }
+
+    /// The error of a second sending.
+    static let readBefore = HTTPClientError(
+        .other, "The body contains a stream, which an earlier attempt has read: call again with a new stream")
 
     /// The error of the sequence.
     var failure: (any Error)? {
@@ -49,6 +58,11 @@ package final class HTTPBodySource: Sendable {
     func run() async {
         // Without demand, the sequence is unread, and another exchange may send it.
         guard (try? await state.withLock({ $0.demand }).value()) != nil else { return }
+        let isFirst = state.withLock { state in
+            defer { state.isProducing = true }
+            return !state.isProducing
+        }
+        guard isFirst else { return }
         let end: Result<Void, any Error>
         do {
             try await produce(self)
@@ -67,6 +81,11 @@ package final class HTTPBodySource: Sendable {
 
     private func write(_ piece: Data) async throws {
         let (demand, resume) = state.withLock { state in
+            // A connection that is slower than the sequence never empties the buffer.
+            if state.offset >= Self.limit {
+                state.buffer.removeSubrange(..<state.offset)
+                state.offset = 0
+            }
             state.buffer.append(contentsOf: piece)
             if state.unsentCount >= Self.limit, state.demand.isSettled { state.demand = Promise() }
             return (state.demand, state.takeResume())
@@ -78,12 +97,19 @@ package final class HTTPBodySource: Sendable {
     // MARK: The exchange
 
     /// Takes bytes.
-    /// - Parameter resume: Called once, on any thread, when there are bytes after none were.
+    /// - Parameters:
+    ///   - reader: The reader of the body. Only the first one receives bytes.
+    ///   - resume: Called at most once, on any thread, when there are bytes after none were.
     /// - Returns: The number of bytes, 0 at the end, or nil if there are none yet.
-    /// - Throws: ``HTTPClientError`` if the sequence failed; see ``failure``.
-    func read(into buffer: UnsafeMutableRawBufferPointer, resume: @escaping @Sendable () -> Void) throws(HTTPClientError) -> Int? {
-        let (count, end, demand): (Int, Result<Void, any Error>?, Promise<Void>?) = state.withLock { state in
-            state.hasBegun = true
+    /// - Throws: ``HTTPClientError`` if the sequence failed (see ``failure``), or is read by another reader.
+    func read(
+        for reader: HTTPBodyReader, into buffer: UnsafeMutableRawBufferPointer, resume: @escaping @Sendable () -> Void
+    ) throws(HTTPClientError) -> Int? {
+        let id = ObjectIdentifier(reader)
+        let (count, end, demand) = try state.withLock {
+            (state) throws(HTTPClientError) -> (Int, Result<Void, any Error>?, Promise<Void>?) in
+            guard state.reader == nil || state.reader == id else { throw Self.readBefore }
+            state.reader = id
             let count = min(state.unsentCount, buffer.count)
             if count == 0 {
                 if state.end == nil { state.resume = resume }

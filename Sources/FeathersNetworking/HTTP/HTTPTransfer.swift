@@ -59,7 +59,7 @@ public struct HTTPTransfer: Sendable {
 public struct TransferProgress: Hashable, Sendable {
     /// The number of bytes passed to the network so far.
     public var sent: Int64
-    /// The total number of bytes to send. Unknown, and less than ``sent``, while a stream is being sent.
+    /// The total number of bytes to send. While a stream is being sent, the total is unknown, and this is less than ``sent``.
     public var totalToSend: Int64
     /// The number of bytes received so far, after decompression.
     public var received: Int64

@@ -52,7 +52,8 @@ public struct EndpointBody: Sendable {
     /// Creates a body from bytes that are produced while they are sent, without a `Content-Length` (`Transfer-Encoding: chunked`).
     ///
     /// The sequence is asked for more as the server takes what was sent: 64 KiB and one element wait at most. Its error ends the request, is thrown,
-    /// and closes the connection, so that the server does not take the beginning for the whole. So does cancellation.
+    /// and closes the connection, so that the server does not take the beginning for the whole. So does cancellation. The call returns once the
+    /// sequence has responded to the cancellation of its task, also after a timeout.
     ///
     /// A stream is sent once. A repetition of the request, for example after a redirect or with a renewed token, throws an error that says so. A
     /// server that requires a length responds with 411.

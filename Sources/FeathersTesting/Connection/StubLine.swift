@@ -116,7 +116,7 @@ extension StubLine {
         case fails(DisconnectReason)
     }
 
-    /// - Returns: An id for a call, by which it can be found in the queue.
+    /// - Returns: An id by which the next call can be found in the queue.
     mutating func nextCallID() -> Int {
         callCount += 1
         return callCount

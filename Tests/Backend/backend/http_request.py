@@ -95,7 +95,7 @@ class Request:
             await writer.drain()
         if request.path.startswith("/__sink"):
             request.digest, request.length = await request.digest_body(incoming)
-        else:
+        elif not request.path.startswith("/__refusal"):
             await request.read_body(incoming)
         return request
 

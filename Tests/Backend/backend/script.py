@@ -21,6 +21,7 @@ A response, every member optional:
 
 /__proxy is for proxies that fail on purpose, see faults.py; /__hostile for servers that attack, see hostile_server.py;
 /__payloads for what is large where it arrives, see hostile_payloads.py;
+/__refusal answers 401 before the body and leaves it to the client to end the connection;
 /__sink, /__source and /__form for large bodies and forms with files, see transfers.py.
 
 Requests to a key without a script get a 599 and are recorded all the same. `connection`
@@ -113,6 +114,10 @@ class ScriptServer:
             return await hostile_payloads.answer(request, parts[2:], search, incoming, writer)
         if parts[1:2] == ["__sink"]:
             return await send_json(writer, {"sha256": request.digest, "length": request.length, "headers": request.headers})
+        if parts[1:2] == ["__refusal"]:
+            await send_json(writer, {}, 401)
+            await incoming.closed()
+            return False
         if parts[1:2] == ["__source"]:
             return await send_source(incoming, writer, int(parts[2]), parse_qs(search))
         if parts[1:2] == ["__form"]:

@@ -64,6 +64,7 @@ struct SignInOverConnectionTests {
         await app.disconnect()
         try await withFeathersApp(app) { app in
             #expect { try app.use(authentication: AuthenticationOptions()) } throws: { FeathersError.Code.conflict ~= $0 }
+            #expect(app.authentication == .signedOut)
         }
         try app.use(authentication: AuthenticationOptions())
         try await withFeathersApp(app) { app in

@@ -1,3 +1,4 @@
+import FeathersSupport
 import Foundation
 import Synchronization
 import TestBackend
@@ -178,6 +179,47 @@ struct HTTPUploadTests {
         // The limit, the piece that exceeds it, and the next one, which is produced while those wait.
         #expect(unsent < HTTPBodySource.limit + 2 * piece)
         #expect(throws: HTTPClientError.self) { try HTTPBodyReader(body) }
+    }
+
+    @Test("of a stream keep in memory only what was not taken, although the connection never takes all of it")
+    func slowConnection() async throws {
+        let source = HTTPBodySource(AsyncStream { Data(count: 65_536) })
+        let body = HTTPBody(stream: source)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_524, alignment: 16)
+        defer { buffer.deallocate() }
+        var most = 0
+        try await body.feeding {
+            let reader = try HTTPBodyReader(body)
+            for _ in 0..<500 {
+                let arrival = Promise<Void>()
+                if try reader.read(into: buffer, resume: { arrival.resolve(()) }) == nil { try await arrival.value() }
+                most = max(most, source.bufferedCount)
+            }
+        }
+        #expect(most <= 2 * HTTPBodySource.limit + 2 * 65_536)
+    }
+
+    @Test("of one stream are not mixed: of two attempts at once, one is refused")
+    func oneReader() async throws {
+        let body = HTTPBody(stream: Self.stream(of: [1, 2, 3]))
+        let (first, second) = (try HTTPBodyReader(body), try HTTPBodyReader(body))
+        var bytes: [UInt8] = []
+        try await body.feeding { try await first.forEach { bytes += $0 } }
+        #expect(bytes == [1, 2, 3])
+        let error = await #expect(throws: HTTPClientError.self) { try await second.forEach { _ in } }
+        #expect(error?.message.contains("call again with a new stream") == true)
+        var twice = HTTPBody(stream: Self.stream(of: [1]))
+        twice.append(twice)
+        #expect(throws: HTTPClientError.self) { try HTTPBodyReader(twice) }
+    }
+
+    @Test("of a stream end with a refusal that arrives before there is anything to send", arguments: TestedClient.cancellableAnywhere)
+    func earlyRefusal(tested: TestedClient) async throws {
+        let (pieces, producer) = AsyncStream.makeStream(of: Data.self)
+        defer { producer.finish() }
+        let url = try await TestBackend.scriptServer().appending(path: "__refusal")
+        let response = try await tested.make().transfer(Self.upload(HTTPBody(stream: HTTPBodySource(pieces)), to: url))
+        #expect(response.status == 401)
     }
 
     @Test("of a stream that was never read can be tried again", arguments: TestedClient.cancellableAnywhere)
