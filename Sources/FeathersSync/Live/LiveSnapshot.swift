@@ -37,7 +37,7 @@ public enum RecordState: Sendable, Equatable {
 /// Where the records of a live query come from.
 public enum ResultSource: Sendable, Hashable {
     /// From this device: the last result of the server, received at this time. If there is none, the date is `.distantPast`, and the records are those of
-    /// queued writes only, if there are any: the server cannot be reached.
+    /// queued and recently executed writes only, if there are any: the server cannot be reached.
     case kept(since: Date)
     /// From the server.
     case server

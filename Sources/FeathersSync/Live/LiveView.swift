@@ -21,7 +21,7 @@ struct LiveView: Sendable {
     private(set) var isKnown = false
     /// Whether pending writes are shown although there is no base, because the server cannot be reached.
     var showsWithoutBase = false
-    /// Whether the records of executed writes are shown with them.
+    /// Whether the base holds records of executed writes although it was never fetched.
     private(set) var hasExecuted = false
     /// The keys under which rows were shown before the server assigned an id.
     private(set) var aliases: [String: String] = [:]
@@ -90,8 +90,8 @@ extension LiveView {
         for key in write.keys {
             guard let record = records[key], base[key]?.record != record else { continue }
             // Where the record is not known, it counts as new: without an order, nothing else would be shown of it.
-            let name = base[key] == nil && name != .removed ? .created : name
-            _ = base.received(ServiceEvent(path: executed.write.path, name: name, data: record), isRepeated: true)
+            let eventName = base[key] == nil && name != .removed ? .created : name
+            _ = base.received(ServiceEvent(path: executed.write.path, name: eventName, data: record), isRepeated: true)
         }
         if !isKnown { hasExecuted = true }
         rebuild()
@@ -133,13 +133,16 @@ extension LiveView {
             let rest = expected.filter { $0.executedAt > begin || $0.executedAt > missedAt }
             echoes[key] = rest.isEmpty ? nil : rest
         }
-        // A write that is shown stays applied if an earlier one does, which would hide it.
+        // A write that is shown stays applied if an earlier one does, which would hide it. No event may bring back an earlier one alone.
         var unsettled: Set<String> = []
-        writes = writes.filter { write in
-            guard write.results != nil else { return true }
-            if write.isShown(in: base), !write.isRepeated, unsettled.isDisjoint(with: write.keys) { return false }
-            unsettled.formUnion(write.keys)
-            return true
+        for var write in writes where write.results != nil {
+            guard write.isShown(in: base), !write.isRepeated, unsettled.isDisjoint(with: write.keys) else {
+                unsettled.formUnion(write.keys)
+                continue
+            }
+            writes.removeAll { $0.write.id == write.write.id }
+            write.isPlaced = true
+            expectEcho(of: write)
         }
         for index in writes.indices where writes[index].isSending { writes[index].isTouched = true }
         if writes.contains(where: \.isSending) {
@@ -158,17 +161,17 @@ extension LiveView {
         if log != nil { missedDuringFetch = true }
     }
 
-    /// Stops showing executed writes until a fetch shows what they did, because none will follow.
+    /// Stops showing executed writes, because no fetch will follow that could show what they did.
     mutating func giveUpExecuted() {
         writes.removeAll { $0.results != nil }
         if !isKnown { base.clear() }
-        hasExecuted = false
+        (hasExecuted, echoes) = (false, [:])
         rebuild()
     }
 
     /// Clears everything that belongs to a user.
     mutating func clear() {
-        (echoes, aliases, assigned, log, isKnown, showsWithoutBase) = ([:], [:], [:], nil, false, false)
+        (aliases, assigned, log, isKnown, showsWithoutBase) = ([:], [:], nil, false, false)
         source = .kept(since: .distantPast)
         // Pending writes are replaced by the outbox; what the server has answered to the others belongs to the user.
         giveUpExecuted()
@@ -326,8 +329,7 @@ extension LiveView {
         guard let index = index(of: writeID) else { return }
         var write = writes.remove(at: index)
         let old = write.targets
-        tick += 1
-        write.executedAt = tick
+        (tick, write.executedAt) = (tick + 1, tick + 1)
         let records = write.records(in: result, id: id)
         write.results = records ?? [:]
         var keys = old.map(\.key) + write.keys
@@ -340,7 +342,7 @@ extension LiveView {
             if let taken = base[before.key], adopt(before.key, taken.record) { isAdopted = true }
         }
         if !write.isTouched, !write.isRepeated, let name = EventName(endOf: write.write.method) {
-            for (key, record) in records ?? [:] where base[key]?.record != record {
+            for (key, record) in write.keys.compactMap({ key in records?[key].map { (key, $0) } }) where base[key]?.record != record {
                 _ = base.received(ServiceEvent(path: write.write.path, name: name, data: record))
             }
         }

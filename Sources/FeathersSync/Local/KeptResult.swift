@@ -24,24 +24,27 @@ struct KeptResult: Sendable {
     let isComplete: Bool
     /// When the server's data was last up to date.
     let date: Date
+    /// The writes that were queued or unsettled then. The result may lack those that were executed before the date.
+    let unsettled: Set<UUID>
 
     /// Takes the result of a live query; nil if it was not fetched for the key's user, or if that user has left.
     init?(_ feed: LiveFeed, for key: KeptResultKey) {
-        // Before, so that no write that is executed meanwhile counts as included.
+        // Taken first, so that no write that is executed meanwhile counts as included.
         date = Date()
-        let base = feed.withState { state -> (rows: LiveRows, page: Paginated<JSONValue>, isComplete: Bool)? in
+        let base = feed.withState { state -> (rows: LiveRows, page: Paginated<JSONValue>, isComplete: Bool, unsettled: Set<UUID>)? in
             guard state.isCurrent, state.sender?.identity == key.identity, state.view.isKnown, state.view.source == .server else {
                 return nil
             }
             let base = state.view.base
             let limit = base.limit == .max ? nil : base.limit
-            return (base.entries, Paginated(data: [], total: base.total, limit: limit, skip: base.plan.skip), base.isComplete)
+            let page = Paginated<JSONValue>(data: [], total: base.total, limit: limit, skip: base.plan.skip)
+            return (base.entries, page, base.isComplete, Set(state.view.writes.map(\.write.id)))
         }
-        guard let (rows, head, isComplete) = base else { return nil }
+        guard let (rows, head, isComplete, unsettled) = base else { return nil }
         var page = head
         // Outside the lock, because a long result takes a while.
         page.data = rows.map(\.record)
-        (self.page, self.isComplete) = (page, isComplete)
+        (self.page, self.isComplete, self.unsettled) = (page, isComplete, unsettled)
     }
 }
 
@@ -77,6 +80,7 @@ extension KeptResult {
             "path": .string(key.path), "text": .string(key.text), "date": .number(date.timeIntervalSinceReferenceDate),
             "isComplete": .bool(isComplete),
         ]
+        if !unsettled.isEmpty { json["unsettled"] = .array(unsettled.map { .string($0.uuidString) }) }
         if let identity = key.identity { json["identity"] = .string(identity.name) }
         if let total = page.total { json["total"] = .integer(Int64(total)) }
         if let limit = page.limit { json["limit"] = .integer(Int64(limit)) }
@@ -107,6 +111,7 @@ extension KeptResult {
         func count(_ name: String) -> Int? { json[name]?.integer.flatMap { Int(exactly: $0) } }
         page = Paginated(data: data, total: count("total"), limit: count("limit"))
         (isComplete, date) = (json["isComplete"]?.bool ?? false, Date(timeIntervalSinceReferenceDate: seconds))
+        unsettled = Set((json["unsettled"]?.array ?? []).compactMap { $0.string.flatMap(UUID.init(uuidString:)) })
     }
 }
 

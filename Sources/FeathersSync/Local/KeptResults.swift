@@ -43,11 +43,12 @@ actor KeptResults {
     // MARK: Reading
 
     /// Puts the last result of a query into its view, and in a store of another process the queued writes too.
-    func restore(_ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics) {
+    /// - Returns: The writes that were unsettled when the result was taken.
+    func restore(_ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics) -> Set<UUID> {
         if store.isReadOnly { showWrites(key, in: feed, diagnostics) }
         let name = key.fileName + Self.suffix
         do {
-            guard let bytes = try openDirectory()?.open(name)?.readAll(atMost: KeptResult.maximumLength) else { return }
+            guard let bytes = try openDirectory()?.open(name)?.readAll(atMost: KeptResult.maximumLength) else { return [] }
             let result = try KeptResult(bytes, of: key)
             feed.withState { state in
                 // A fetch or a change of user may have been faster.
@@ -55,10 +56,12 @@ actor KeptResults {
                 state.sender = sender
                 do { try state.view.restored(result.page, isComplete: result.isComplete, since: result.date) } catch { state.view.clear() }
             }
+            return result.unsettled
         } catch {
             diagnostics.log(
                 .warning, .localStore, "The kept result of service '\(key.path)' cannot be used and is ignored: \(error)",
                 [.path: .string(key.path)], error: error)
+            return []
         }
     }
 

@@ -277,6 +277,14 @@ struct LiveViewTests {
             execute(Self.write(.patch, 2, ["text": "c"]), ["id": 2, "text": "c"], in: &whole)
             #expect(whole.visible.map(\.record["text"]) == ["a", "c"] && whole.needsFetch && Self.states(whole).isEmpty)
         }
+        // An older event brings back no earlier write alone: the fetch has shown the later one.
+        var late = try Self.view(Query())
+        execute(Self.write(.patch, 2, ["text": "b"]), ["id": 2, "text": "b"], in: &late)
+        let fetch = late.fetchBegan()
+        execute(Self.write(.patch, 2, ["text": "c"]), ["id": 2, "text": "c"], in: &late)
+        try late.fetched(Paginated(data: [["id": 2, "text": "c"]]), asked: fetch.asked, at: fetch.tick)
+        late.received(ServiceEvent(path: "records", name: .created, data: ["id": 2, "text": "a"]))
+        #expect(late.visible.map(\.record["text"]) == ["c"])
         // What follows the known part moves up, and what that is only the server knows.
         var page = try Self.view(.sorted(by: "id").skip(1), ["id": 2], ["id": 3])
         execute(Self.write(.remove, 2), ["id": 2], in: &page)

@@ -59,9 +59,15 @@ struct ExecutedWrites: Sendable {
         return writes.filter { last.timeIntervalSince($0.result.date) < Self.period }
     }
 
-    /// Returns the executed writes that a user's result of a service may lack, if it was taken at a moment.
-    func missing(at path: String, _ identity: Identity?, since date: Date) -> [ExecutedWrite] {
-        // The result is taken a moment after its date, and clocks are not exact.
-        recent.filter { $0.write.path == path && $0.result.identity == identity && $0.result.date > date.addingTimeInterval(-1) }
+    /// Returns the executed writes that a user's result of a service may lack.
+    /// - Parameters:
+    ///   - date: When the result was taken.
+    ///   - unsettled: The writes that were queued or unsettled then.
+    func missing(at path: String, _ identity: Identity?, since date: Date, _ unsettled: Set<UUID>) -> [ExecutedWrite] {
+        recent.filter { each in
+            guard each.write.path == path, each.result.identity == identity else { return false }
+            // A write has its date before it is stored, and queries without queued writes do not know it.
+            return unsettled.contains(each.write.id) || each.result.date > date.addingTimeInterval(-1)
+        }
     }
 }
