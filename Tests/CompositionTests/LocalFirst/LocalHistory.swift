@@ -17,18 +17,18 @@ final class LocalHistory {
         .where("rank", .greaterThan(2)).sorted(by: "mark"),
     ]
 
-    private let report: LocalReport
+    let report: LocalReport
     private let root: TemporaryFolder
     private let hasConnection: Bool
     private let isKeyed: Bool
     private var random: SeededGenerator
-    private var server = LocalServer()
-    private var process: LocalProcess
-    private var oracles: [LocalOracle]
-    private var shown: [LiveSnapshot<JSONValue>?]
-    private var laws: [MonotonicLaw]
-    private var looseBefore: [Set<String>] = [[], []]
-    private var user = "alice"
+    var server = LocalServer()
+    var process: LocalProcess
+    var oracles: [LocalOracle]
+    var shown: [LiveSnapshot<JSONValue>?]
+    var laws: [MonotonicLaw]
+    var looseBefore: [Set<String>] = [[], []]
+    var user = "alice"
     private var isOnline = true
     /// Whether the server can replay what is missed, because this connection has been there before.
     private var canRecover = false
@@ -131,7 +131,7 @@ final class LocalHistory {
         for index in laws.indices { laws[index].queued(data["mark"]?.integer ?? 0, in: queued.write, method) }
     }
 
-    private var entries: [OutboxEntry] { process.outbox.state.entries }
+    var entries: [OutboxEntry] { process.outbox.state.entries }
 
     private func foreignChange() {
         // Over REST, nothing tells the app of it.
@@ -373,58 +373,5 @@ final class LocalHistory {
         var (call, server) = (call, server)
         call.outcome = server.execute(call.request, as: call.user)
         process.held.answer(call)
-    }
-
-    private func differences() -> [String] {
-        let isFetching = process.isFetching
-        let entries = entries
-        var all: [String] = []
-        for index in process.readers.indices {
-            let read = process.readers[index].takeNew()
-            let name = "\(oracles[index].query.json)"
-            if let failure = read.failure { all.append("\(name) ended with \(failure)") }
-            for entry in entries where entry.write.method == .create {
-                laws[index].writes[entry.write.key.text] = entry.write.provisionalKey()
-                oracles[index].keys[entry.write.provisionalKey(), default: []].insert(entry.write.key.text)
-            }
-            for snapshot in read.new {
-                shown[index] = snapshot
-                if snapshot.source == .server { oracles[index].isChanged = true }
-                let violations = laws[index].check(
-                    snapshot, server, isWhole: oracles[index].isWhole,
-                    loose: oracles[index].looseKeys(server, entries).union(looseBefore[index]))
-                report.violate(violations.map { "\(name): \($0)" })
-            }
-            looseBefore[index] = oracles[index].looseKeys(server, entries)
-            if !isFetching { oracles[index].forgetAnswered() }
-            guard let snapshot = shown[index] else {
-                if oracles[index].isFromServer { all.append("\(name) shows nothing") }
-                continue
-            }
-            // An event that leaves a result incomplete is shown with the result that is being fetched.
-            guard !isFetching || !read.new.isEmpty else {
-                report.skip()
-                continue
-            }
-            report.check()
-            guard user != "nobody" else {
-                if !snapshot.records.isEmpty { all.append("\(name) shows no one \(snapshot.records)") }
-                continue
-            }
-            all += oracles[index].differences(snapshot, server, entries, isFetching: isFetching).map { "\(name): \($0)" }
-            if (snapshot.source == .server) != oracles[index].isFromServer { all.append("\(name) comes from \(snapshot.source)") }
-        }
-        return all
-    }
-}
-
-extension LocalOracle {
-    /// Whether a request fetches this query's result.
-    fileprivate func isFetched(by request: Query) -> Bool {
-        query.json.allSatisfy { name, value in
-            if name == "$limit" { return request.json[name] != nil }
-            if name == "$sort" { return value.object?.allSatisfy { request.json["$sort"]?[$0.key] == $0.value } ?? false }
-            return request.json[name] == value
-        } && (query.json["$limit"] == nil) == (request.json["$limit"] == nil) && request.json.count == query.json.count
     }
 }

@@ -339,3 +339,14 @@ extension OutboxWrite {
         }
     }
 }
+
+extension LocalOracle {
+    /// Whether a request fetches this query's result.
+    func isFetched(by request: Query) -> Bool {
+        query.json.allSatisfy { name, value in
+            if name == "$limit" { return request.json[name] != nil }
+            if name == "$sort" { return value.object?.allSatisfy { request.json["$sort"]?[$0.key] == $0.value } ?? false }
+            return request.json[name] == value
+        } && (query.json["$limit"] == nil) == (request.json["$limit"] == nil) && request.json.count == query.json.count
+    }
+}

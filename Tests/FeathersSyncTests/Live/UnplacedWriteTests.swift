@@ -1,0 +1,53 @@
+import FeathersCore
+import FeathersTesting
+import Foundation
+import Testing
+
+@testable import FeathersSync
+
+extension LiveViewTests {
+    @Test("shows an executed write until a fetch says where its result belongs")
+    func unplaced() throws {
+        func execute(_ write: OutboxWrite, _ result: JSONValue, hearing events: [ServiceEvent] = [], in view: inout LiveView) {
+            view.apply(.queued(write, number: view.writes.count + 1))
+            view.apply(.sending(write.id, isRepeated: false))
+            for event in events { view.received(event) }
+            view.apply(.executed(write.id, Self.result(result)))
+        }
+        // A record that another app has made, of which only this app's writes tell.
+        for isHeard in [false, true] {
+            let result: JSONValue = ["id": 2, "text": "b"]
+            let event = ServiceEvent(path: "records", name: .updated, data: result)
+            var whole = try Self.view(Query(), ["id": 1, "text": "a"])
+            execute(Self.write(.update, 2, ["text": "b"]), result, hearing: isHeard ? [event] : [], in: &whole)
+            #expect(whole.visible.map(\.record["text"]) == ["a", "b"] && whole.needsFetch && Self.states(whole).isEmpty)
+            execute(Self.write(.patch, 2, ["text": "c"]), ["id": 2, "text": "c"], in: &whole)
+            #expect(whole.visible.map(\.record["text"]) == ["a", "c"] && whole.needsFetch && Self.states(whole).isEmpty)
+        }
+        // An older event brings back no earlier write alone: the fetch has shown the later one.
+        var late = try Self.view(Query())
+        execute(Self.write(.patch, 2, ["text": "b"]), ["id": 2, "text": "b"], in: &late)
+        let fetch = late.fetchBegan()
+        execute(Self.write(.patch, 2, ["text": "c"]), ["id": 2, "text": "c"], in: &late)
+        try late.fetched(Paginated(data: [["id": 2, "text": "c"]]), asked: fetch.asked, at: fetch.tick)
+        late.received(ServiceEvent(path: "records", name: .created, data: ["id": 2, "text": "a"]))
+        #expect(late.visible.map(\.record["text"]) == ["c"])
+        // What follows the known part moves up, and what that is only the server knows.
+        var page = try Self.view(.sorted(by: "id").skip(1), ["id": 2], ["id": 3])
+        execute(Self.write(.remove, 2), ["id": 2], in: &page)
+        #expect(Self.ids(page) == ["3"] && page.needsFetch)
+        let began = page.fetchBegan()
+        try page.fetched(Paginated(data: [["id": 4]]), asked: began.asked, at: began.tick)
+        #expect(Self.ids(page) == ["4"] && !page.needsFetch)
+    }
+
+    @Test("shows what earlier processes have had executed and a kept result lacks, though only a fetch knows its place")
+    func restoredIntoBase() throws {
+        var view = LiveView(try LiveQueryPlan(Query(), id: "id"))
+        try view.restored(Paginated(data: [["id": 1, "text": "a"]]), isComplete: true, since: Date())
+        let write = Self.write(.patch, 2, ["text": "b"])
+        view.restored(
+            ExecutedWrite(write: write, result: ExecutedResult(result: ["id": 2, "text": "b"], identity: nil, date: Date())))
+        #expect(view.visible.map(\.record["text"]) == ["a", "b"] && view.needsFetch)
+    }
+}
