@@ -69,7 +69,11 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
                 if sender.isCurrent { await restore(feed, for: sender) }
             }
             if let failure = feed.withState({ $0.failure }) { throw failure }
+            // What is kept is shown before the fetch begins, because a fast server's response would replace it.
+            let isKept = shown == nil && feed.withState { $0.view.source != .server }
+            let kept = isKept ? try keptOrFetchedSnapshot(feed) : nil
             startFetchIfNeeded(feed)
+            if let kept { return kept }
             if !awaitsFetch(feed), let snapshot = try keptOrFetchedSnapshot(feed) { return snapshot }
             guard let signal = await feed.reading.signal() else { return nil }
             apply(signal, feed)
