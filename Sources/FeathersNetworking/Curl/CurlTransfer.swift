@@ -15,8 +15,8 @@
         private var body: [UInt8] = []
         /// The number of response bytes received so far, after decompression.
         private var received: Int64 = 0
-        /// Bytes that are gathered for the pipe until libcurl has nothing more to read for now. libcurl passes on every HTTP chunk by itself, and waking the reader
-        /// for each of them costs more than the chunk.
+        /// Bytes that are gathered for the pipe until libcurl has nothing more to read for now. libcurl passes on every HTTP chunk by itself, and
+        /// waking the reader for each of them costs more than the chunk.
         private var gathered: [UInt8] = []
         private var uploaded = 0
         /// The reader of a streamed body, or nil if the body is in memory or there is none.

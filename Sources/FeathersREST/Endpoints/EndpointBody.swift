@@ -60,6 +60,9 @@ public struct EndpointBody: Sendable {
     ///
     /// `URLSession` sends a temporary file that is written first, and clients that cannot stream keep the body in memory: then the server receives
     /// nothing before the sequence has ended.
+    /// - Parameters:
+    ///   - pieces: The bytes, in pieces of any size.
+    ///   - contentType: The content type of the bytes.
     public static func stream<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces, contentType: HTTPContentType = .binary
     ) -> EndpointBody where Pieces.Element == Data {
