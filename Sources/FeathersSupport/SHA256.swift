@@ -4,10 +4,16 @@
 package enum SHA256 {
     /// Returns the digest of bytes in hexadecimal digits.
     @inlinable
-    package static func hex(_ bytes: some Collection<UInt8>) -> String { hex(message: Array(bytes)) }
+    package static func hex(_ bytes: some Collection<UInt8>) -> String {
+        var message: [UInt8] = []
+        // With room for the padding.
+        message.reserveCapacity(bytes.count + 72)
+        message.append(contentsOf: bytes)
+        return hex(message: message)
+    }
 
     @usableFromInline
-    static func hex(message: [UInt8]) -> String {
+    static func hex(message: consuming [UInt8]) -> String {
         let hash = digest(message)
         return String(unsafeUninitializedCapacity: 64) { text in
             for index in 0..<64 {
@@ -18,19 +24,17 @@ package enum SHA256 {
         }
     }
 
-    private static func digest(_ bytes: [UInt8]) -> [UInt32] {
-        var message = bytes
+    private static func digest(_ message: consuming [UInt8]) -> [UInt32] {
         let bitCount = UInt64(message.count) * 8
         message.append(0x80)
         message.append(contentsOf: repeatElement(0, count: (120 - message.count % 64) % 64))
-        for shift in stride(from: 56, through: 0, by: -8) { message.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(shift))) }
+        withUnsafeBytes(of: bitCount.bigEndian) { message.append(contentsOf: $0) }
 
         var hash = initialHash
-        var schedule = [UInt32](repeating: 0, count: 64)
-        // Unsafe buffers for speed: every read of a disk cache computes two digests, which took as long as the rest of it.
+        // Unsafe buffers for speed: every read of a disk cache computes a digest, which took as long as the rest of it.
         message.withUnsafeBytes { message in
             hash.withUnsafeMutableBufferPointer { hash in
-                schedule.withUnsafeMutableBufferPointer { schedule in
+                withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
                     roundConstants.withUnsafeBufferPointer { constants in
                         for start in stride(from: 0, to: message.count, by: 64) {
                             absorb(UnsafeRawBufferPointer(rebasing: message[start..<start + 64]), into: hash, schedule, constants)

@@ -7,6 +7,9 @@ enum CachingBenchmarks {
         [try await hits(), try await misses()]
     }
 
+    /// The directory of the disk caches.
+    static let directory = FileManager.default.temporaryDirectory.appending(path: "feathers-benchmark-cache", directoryHint: .isDirectory)
+
     private static func hits() async throws -> BenchmarkGroup {
         var group = BenchmarkGroup("cached REST get")
         let server = try ServerProcess(.http)
@@ -16,7 +19,6 @@ enum CachingBenchmarks {
             for _ in 0..<500 { _ = try await plain.get(1) }
             withExtendedLifetime(server) {}
         }
-        let directory = FileManager.default.temporaryDirectory.appending(path: "feathers-benchmark-cache", directoryHint: .isDirectory)
         try? FileManager.default.removeItem(at: directory)
         let storages: [(String, any CacheStorage)] = [
             ("memory", MemoryCacheStorage()), ("disk", DiskCacheStorage(directory: directory)),

@@ -13,6 +13,7 @@ enum Profile: String, CaseIterable {
     case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding
     case typed, jsonapi, idle, idleSockets, callsOverMany, items, streamEvents, eventsOnThread, inFlightOnThread
     case eventsPaced, eventsPacedOnThread
+    case diskHit, memoryHit, recordsShort, recordsLong, created
     case opening, listShort, listLong, movedShort, movedLong
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
@@ -66,6 +67,16 @@ enum Profile: String, CaseIterable {
             let service = try await FeathersApp().use(MemoryService(multi: .all, records: Growth.records(times)), at: "messages")
             for number in 0..<times { _ = try await service.get(number * 7919 % times) }
             try await service.patchAll(query: Query(), with: ["n": 1])
+        // Short services have 100 records, long ones 100,000.
+        case .recordsShort, .recordsLong:
+            let count = self == .recordsShort ? 100 : 100_000
+            let service = try await FeathersApp().use(MemoryService(records: Growth.records(count)), at: "messages")
+            for number in 0..<times { _ = try await service.get(number * 7 % count) }
+        case .created:
+            let service = try await FeathersApp().use(MemoryService(), at: "messages")
+            for _ in 0..<times { try await service.create(["text": "Hello", "n": 1]) }
+        case .diskHit: try await readCached(times, in: DiskCacheStorage(directory: CachingBenchmarks.directory))
+        case .memoryHit: try await readCached(times, in: MemoryCacheStorage())
         case .readers:
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             let readers = (0..<times).map { _ in service.events(.created) }
@@ -108,6 +119,15 @@ enum Profile: String, CaseIterable {
             let text = try JSONBenchmarks.pageOfTen()
             for _ in 0..<times { _ = try CodingOptions().decode(JSONBenchmarks.Page.self, parsing: text) }
         }
+    }
+
+    private func readCached(_ times: Int, in storage: some CacheStorage) async throws {
+        guard let url = URL(string: "http://localhost") else { throw URLError(.badURL) }
+        let body = Array(#"{"id":1,"text":"Hello","author":"Ada","likes":3,"tags":["a","b"]}"#.utf8)
+        let app = FeathersApp(transport: .rest(url, httpClient: ModelBenchmarks.InstantClient(body: body)))
+        app.use(cache: ServiceCache(storage, policy: .cacheFirstNetworkIfNotFoundOrExpired))
+        let service = app.service("messages")
+        for _ in 0..<times { _ = try await service.get(1) }
     }
 
     private func readEvents(_ count: Int, from server: URL?, on place: AppExecutor) async throws {

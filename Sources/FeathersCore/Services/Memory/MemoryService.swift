@@ -209,44 +209,43 @@ extension MemoryService {
     ///   ``FeathersError/Code/conflict`` if the service's `makeID` returns an id in use. Either all of several records are created or none.
     public func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
         let selection = try QuerySelection(params.query, keeping: options.id)
+        var assignment = IDAssignment(nextID: nextID)
         guard case .array(let elements) = data else {
-            let record = try add([data])[0]
+            let (key, record) = try assignment.assignID(to: data, options, store)
+            nextID = assignment.nextID
+            store.store(record, for: key)
             return selection?(record) ?? record
         }
         try options.applying(params).checkMultiple(.create)
-        let records = try add(elements)
-        return .array(selection.map { selection in records.map { selection($0) } } ?? records)
-    }
-
-    private func add(_ elements: [JSONValue]) throws(FeathersError) -> [JSONValue] {
-        var assignment = IDAssignment(nextID: nextID)
         var records: [(key: RecordKey, record: JSONValue)] = []
         records.reserveCapacity(elements.count)
         for element in elements {
-            var object = try Self.object(element)
-            let id = try assignment.id(for: object, options, store)
-            object[options.id] = id.json
-            records.append((RecordKey(id), .object(object)))
+            let new = try assignment.assignID(to: element, options, store)
+            assignment.taken.insert(new.key)
+            records.append(new)
         }
         // Nothing can fail from here on.
         nextID = assignment.nextID
         for (key, record) in records { store.store(record, for: key) }
-        return records.map(\.record)
+        return .array(records.map { selection?($0.record) ?? $0.record })
     }
 }
 
 private struct IDAssignment {
     var nextID: Int64
-    private var taken: Set<RecordKey> = []
+    /// The ids of records that are not in the store yet.
+    var taken: Set<RecordKey> = []
 
-    init(nextID: Int64) { self.nextID = nextID }
-
-    mutating func id(for record: JSONObject, _ options: MemoryService.Options, _ store: RecordStore) throws(FeathersError) -> ServiceID {
+    /// Returns the record with its id.
+    mutating func assignID(
+        to data: JSONValue, _ options: MemoryService.Options, _ store: RecordStore
+    ) throws(FeathersError) -> (key: RecordKey, record: JSONValue) {
+        var object = try MemoryService.object(data)
         // Not `??`, because its right side would lose the error's type.
         let id: ServiceID
-        if let given = try given(record, options) { id = given } else { id = try generated(record, options, store) }
-        taken.insert(RecordKey(id))
-        return id
+        if let given = try given(object, options) { id = given } else { id = try generated(object, options, store) }
+        object[options.id] = id.json
+        return (RecordKey(id), .object(object))
     }
 
     private func given(_ record: JSONObject, _ options: MemoryService.Options) throws(FeathersError) -> ServiceID? {

@@ -102,7 +102,11 @@ struct OrderedRecords<Key: Hashable & Sendable>: Sendable {
 
     var lastKey: Key? { slots.last?.key }
 
-    subscript(key: Key) -> JSONValue? { places[key].flatMap { slots[$0].record } }
+    subscript(key: Key) -> JSONValue? {
+        // Not `flatMap`: its closure would copy the whole structure, four reference counts for each `get`.
+        guard let place = places[key] else { return nil }
+        return slots[place].record
+    }
 
     var records: some Sequence<(key: Key, record: JSONValue)> {
         slots.lazy.compactMap { slot in slot.record.map { (slot.key, $0) } }
