@@ -10,8 +10,10 @@
 /// `params.adapter.multi`. ``QueryMatcher`` describes how queries match.
 public actor MemoryService: ServiceProtocol {
     let options: Options
-    var store = RecordStore()
-    var nextID: Int64
+    /// The actor's isolation guarantees exclusive access: no method suspends while it uses the store, and `makeID`, which is synchronous, cannot call
+    /// the others, which are all `async`.
+    @exclusivity(unchecked) private var store = RecordStore()
+    private var nextID: Int64
 
     /// Creates a service with FeathersJS' options and defaults.
     ///
@@ -238,7 +240,7 @@ private struct IDAssignment {
 
     /// Returns the record with its id.
     mutating func assignID(
-        to data: JSONValue, _ options: MemoryService.Options, _ store: RecordStore
+        to data: JSONValue, _ options: MemoryService.Options, _ store: borrowing RecordStore
     ) throws(FeathersError) -> (key: RecordKey, record: JSONValue) {
         var object = try MemoryService.object(data)
         // Not `??`, because its right side would lose the error's type.
@@ -258,7 +260,7 @@ private struct IDAssignment {
     }
 
     private mutating func generated(
-        _ record: JSONObject, _ options: MemoryService.Options, _ store: RecordStore
+        _ record: JSONObject, _ options: MemoryService.Options, _ store: borrowing RecordStore
     ) throws(FeathersError) -> ServiceID {
         if let makeID = options.makeID {
             var data = record
@@ -272,7 +274,7 @@ private struct IDAssignment {
         return .integer(nextID)
     }
 
-    private func isFree(_ id: ServiceID, _ store: RecordStore) -> Bool {
+    private func isFree(_ id: ServiceID, _ store: borrowing RecordStore) -> Bool {
         let key = RecordKey(id)
         return store[key] == nil && !taken.contains(key)
     }

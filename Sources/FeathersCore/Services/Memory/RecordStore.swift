@@ -1,6 +1,8 @@
 /// The records of a memory service by id, in the order of JavaScript's object keys: integers in ascending order, then the others in
 /// insertion order.
-struct RecordStore: Sendable {
+///
+/// Not copyable, because a read through a copyable property copies it: four reference counts for each `get`.
+struct RecordStore: ~Copyable, Sendable {
     private var indexed = OrderedRecords<UInt32>()
     private var named = OrderedRecords<ExactString>()
     /// Whether an integer was added after a greater one. If so, the records are sorted before they are next listed.
@@ -89,7 +91,7 @@ enum RecordKey: Hashable, Sendable {
 /// Records by key, in the order they were added or sorted.
 /// The records are in one array, with a dictionary of their indices. Removing a record leaves a gap. The array is compacted when
 /// more than half of it is gaps, so that removing takes constant time on average.
-struct OrderedRecords<Key: Hashable & Sendable>: Sendable {
+struct OrderedRecords<Key: Hashable & Sendable>: ~Copyable, Sendable {
     private struct Slot: Sendable {
         let key: Key
         var record: JSONValue?
@@ -102,11 +104,7 @@ struct OrderedRecords<Key: Hashable & Sendable>: Sendable {
 
     var lastKey: Key? { slots.last?.key }
 
-    subscript(key: Key) -> JSONValue? {
-        // Not `flatMap`: its closure would copy the whole structure, four reference counts for each `get`.
-        guard let place = places[key] else { return nil }
-        return slots[place].record
-    }
+    subscript(key: Key) -> JSONValue? { places[key].flatMap { slots[$0].record } }
 
     var records: some Sequence<(key: Key, record: JSONValue)> {
         slots.lazy.compactMap { slot in slot.record.map { (slot.key, $0) } }
