@@ -11,6 +11,11 @@ enum CallBenchmarks {
         var group = BenchmarkGroup("in-process get")
         let hook: Hook = { _ in }
         let around: AroundHook = { context, next in try await next(&context) }
+        let bare: any ServiceProtocol = TrivialService()
+        let bareName = "bare call through the existential"
+        group.add(bareName, operations: 100_000) {
+            for _ in 0..<100_000 { _ = try await bare.get(1, Params()) }
+        }
         let sets: [(String, Hooks)] = [
             ("0 hooks", Hooks()),
             ("3 hooks (before, after, error)", Hooks(before: [hook], after: [hook], error: [hook])),
@@ -22,11 +27,12 @@ enum CallBenchmarks {
             ),
             ("1 around hook", Hooks(around: [around])),
             ("3 around hooks", Hooks(around: [around, around, around])),
+            ("10 around hooks", Hooks(around: [.all: Array(repeating: around, count: 10)])),
         ]
         for (name, hooks) in sets {
             let service = try await FeathersApp().use(TrivialService(), at: "trivial")
             await service.use(hooks: hooks)
-            group.add(name, operations: 100_000, comparedWith: name == "0 hooks" ? nil : "0 hooks") {
+            group.add(name, operations: 100_000, comparedWith: bareName) {
                 for _ in 0..<100_000 { _ = try await service.get(1) }
             }
         }

@@ -29,6 +29,14 @@ struct PeerBenchmarks {
             // Keeps the server alive: it ends with its last reference.
             withExtendedLifetime(server) {}
         }
+        // An app of its own: the first use of the network thread moves its requests there.
+        let threaded = FeathersApp(transport: .rest(url))
+        addThreaded(512) {
+            try await withFeathersApp(threaded, on: .networkThread) { app in
+                let service = app.service("messages")
+                for _ in 0..<512 { _ = try await service.get(1) }
+            }
+        }
         add("REST get, 64 in flight", operations: 1_024, "in_flight", peers) {
             try await concurrently(64, each: 16) { _ = try await service.get(1) }
         }
@@ -47,6 +55,11 @@ struct PeerBenchmarks {
         add("Socket.IO get, one at a time", operations: 2_000, "one_at_a_time", peers) {
             for _ in 0..<2_000 { _ = try await messages.get(1) }
             withExtendedLifetime(server) {}
+        }
+        addThreaded(2_000) {
+            try await withFeathersApp(app, on: .networkThread) { _ in
+                for _ in 0..<2_000 { _ = try await messages.get(1) }
+            }
         }
         add("Socket.IO get, 64 in flight", operations: 6_400, "in_flight", peers) {
             try await concurrently(64, each: 100) { _ = try await messages.get(1) }
