@@ -3,8 +3,8 @@ package protocol NetworkExecutor: TaskExecutor {
     /// Adds an observer of the jobs that hold up the thread. It is referenced weakly; adding it again does nothing.
     func report(to observer: any LongJobObserver)
 
-    /// Lets messages gather before the thread reads them, or ends that. Every `true` needs its `false`.
-    func moderateReads(_ isOn: Bool)
+    /// Makes the thread read messages as soon as they arrive, also at high rates, or ends that. Every `true` needs its `false`.
+    func readAtOnce(_ isOn: Bool)
 }
 
 /// An observer of jobs that held up the connections of the process.

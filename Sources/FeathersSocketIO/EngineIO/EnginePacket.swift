@@ -1,3 +1,4 @@
+import FeathersNetworking
 import Foundation
 
 /// A packet of the Engine.IO protocol, revision 4.
@@ -62,14 +63,11 @@ enum EnginePacket: Sendable, Hashable {
 
 /// A serialized packet that is ready to send, and the call it belongs to.
 struct EngineFrame: Sendable, Hashable {
-    enum Content: Sendable, Hashable {
-        case text(String)
-        case binary([UInt8])
-    }
-
-    var content: Content
+    var content: WebSocketMessage
     /// The acknowledgement id of the call that this frame is a part of.
     var call: Int?
+    /// Whether the frame is written at once, instead of together with others that may follow.
+    var isHurried = true
 
     init(text: String, call: Int? = nil) {
         content = .text(text)
@@ -81,12 +79,7 @@ struct EngineFrame: Sendable, Hashable {
         self.call = call
     }
 
-    var size: Int {
-        switch content {
-        case .text(let text): text.utf8.count
-        case .binary(let bytes): bytes.count
-        }
-    }
+    var size: Int { content.byteCount }
 
     /// The size of the frame in a polling body, where bytes become `b` and Base64.
     var pollingSize: Int {

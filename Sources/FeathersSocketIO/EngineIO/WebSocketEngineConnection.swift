@@ -24,6 +24,8 @@ final class WebSocketEngineConnection: EngineConnection {
     private static let maximumEarlyPackets = 64
 
     private let socket: any WebSocketConnection
+    /// The same, if it can write messages together.
+    private let looped: (any LoopedConnection)?
     private let state = Locked(State())
     /// The handlers of the running session, without a lock for each packet. Safe because they are written once, with the lock held and before
     /// `isRunning` is set (releasing), and read only after it was seen (acquiring). They are kept until this object is released, which they must not
@@ -32,11 +34,14 @@ final class WebSocketEngineConnection: EngineConnection {
     nonisolated(unsafe) private var take: WebSocketHandler.TextTaker = { _ in false }
     private let isRunning = Atomic(false)
 
-    private init(_ socket: any WebSocketConnection) { self.socket = socket }
+    private init(_ socket: any WebSocketConnection) {
+        self.socket = socket
+        looped = socket as? any LoopedConnection
+    }
 
     static func start(_ socket: any WebSocketConnection) -> WebSocketEngineConnection {
         let connection = WebSocketEngineConnection(socket)
-        if let socket = socket as? any TextTakingConnection {
+        if let socket = connection.looped {
             socket.start(
                 WebSocketHandler {
                     connection.received($0)
@@ -117,10 +122,7 @@ final class WebSocketEngineConnection: EngineConnection {
     func sendNow(_ frames: [EngineFrame]) throws(EngineSendError) {
         for (index, frame) in frames.enumerated() {
             do throws(WebSocketError) {
-                switch frame.content {
-                case .text(let text): try socket.sendNow(.text(text))
-                case .binary(let bytes): try socket.sendNow(.binary(bytes))
-                }
+                if !frame.isHurried, let looped { try looped.sendSoon(frame.content) } else { try socket.sendNow(frame.content) }
             } catch {
                 throw EngineSendError(reason: error.kind == .queueFull ? .queueFull : .closed, taken: index)
             }

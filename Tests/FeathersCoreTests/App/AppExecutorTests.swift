@@ -28,7 +28,7 @@ struct AppExecutorTests {
         }
 
         func report(to observer: any LongJobObserver) {}
-        func moderateReads(_ isOn: Bool) {}
+        func readAtOnce(_ isOn: Bool) {}
     }
 
     /// Answers at once, or when it is told to.

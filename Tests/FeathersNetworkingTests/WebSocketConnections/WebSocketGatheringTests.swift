@@ -35,6 +35,25 @@
             #expect(writes.withLock(\.self) == [Int](repeating: Self.frame, count: 20))
         }
 
+        @Test("are gathered from other threads only if they may wait, and the thread sleeps so shortly that it will write them soon")
+        func napping() throws {
+            let writes = Locked<[Int]>([])
+            // The test is the thread.
+            let loop = try SocketLoop.start { _ in true }
+            let (peer, connection) = try WebSocketPeer.connected(on: loop, noting: writes)
+            func tokens() -> Int { loop.take().count { if case .wake = $0 { true } else { false } } }
+            #expect(loop.wakeUp() && tokens() == 0)
+            try connection.sendSoon(.text("x"))
+            #expect(writes.withLock(\.self) == [Self.frame])
+            loop.nap { #expect(throws: Never.self) { try connection.sendNow(.text("x")) } }
+            #expect(writes.withLock(\.self) == [Self.frame, Self.frame] && loop.fallAsleep() && !loop.wakeUp())
+            loop.nap { #expect(throws: Never.self) { for _ in 0..<9 { try connection.sendSoon(.text("x")) } } }
+            #expect(writes.withLock(\.self) == [Self.frame, Self.frame, WebSocketOutbound.gatheringLimit * Self.frame])
+            // The ninth is left to the thread, which must not fall asleep before.
+            #expect(!loop.fallAsleep() && loop.wakeUp() && tokens() == 1)
+            withExtendedLifetime(peer) {}
+        }
+
         @Test("keep their order with those sent meanwhile by other threads")
         func order() async throws {
             let (peer, connection) = try WebSocketPeer.connected()

@@ -49,6 +49,7 @@
     /// Opens connections to the test.
     private struct PeerConnector: WebSocketConnector {
         let opened = Mailbox<Peer>()
+        let loop: SocketLoop
 
         func connect(_ request: WebSocketRequest) async throws -> any WebSocketConnection {
             var ends: [Int32] = [-1, -1]
@@ -56,8 +57,7 @@
             _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
             opened.put(Peer(owning: ends[1]))
             return CurlWebSocketConnection(
-                SocketByteStream(owning: ends[0]), early: [], on: try GatheredCallTests.loop.get(), host: "peer",
-                maximumMessageSize: 1 << 20,
+                SocketByteStream(owning: ends[0]), early: [], on: loop, host: "peer", maximumMessageSize: 1 << 20,
                 closingTimeout: .seconds(5))
         }
     }
@@ -65,13 +65,13 @@
     @Suite("Calls made on the network thread", .timeLimit(.minutes(10)))
     struct GatheredCallTests {
         /// A loop of its own: other tests fill the turns of the shared one, and these calls must be made in one turn.
-        fileprivate static let loop = Result { try SocketLoop.start { NetworkThread.start("feathers-gathered", runsTasks: true, $0) } }
+        private static let loop = Result { try SocketLoop.start { NetworkThread.start("feathers-gathered", runsTasks: true, $0) } }
 
         @Test(
             "may have been executed if they were gathered and could not be written, and are sent again if that was known",
             arguments: [1, 8, 9])
         func writeError(count: Int) async throws {
-            let connector = PeerConnector()
+            let connector = PeerConnector(loop: try Self.loop.get())
             let transport = SocketIOTransport.socketIO(try #require(URL(string: "http://peer"))) {
                 ($0.transports, $0.webSocketConnector, $0.callTimeout) = ([.webSocket], connector, nil)
                 $0.reconnection.initialDelay = .milliseconds(1)
@@ -114,6 +114,34 @@
                     let error = #expect(throws: FeathersError.self) { try result.get() }
                     #expect(error?.code == .unavailable && error?.execution == .mayHaveExecuted)
                 }
+            }
+            await transport.disconnect()
+        }
+
+        @Test("and on other threads may wait for each other only if at least eight are in flight")
+        func hurry() async throws {
+            let loop = try SocketLoop.start { NetworkThread.start("feathers-hurry", runsTasks: true, $0) }
+            // The thread then leaves alone what this test looks at.
+            loop.readAtOnce(true)
+            let connector = PeerConnector(loop: loop)
+            let transport = SocketIOTransport.socketIO(try #require(URL(string: "http://peer"))) {
+                ($0.transports, $0.webSocketConnector, $0.callTimeout) = ([.webSocket], connector, nil)
+            }
+            async let connecting: Void = transport.connect()
+            let peer = try await connector.opened.next()
+            await peer.accept()
+            try await connecting
+            try await withThrowingTaskGroup(of: JSONValue.self) { group in
+                for id in 0..<9 {
+                    _ = loop.takeHasWritten()
+                    group.addTask { try await transport.send(ServiceRequest(path: "m", method: .get, id: .integer(Int64(id)))).result }
+                    let text = #"42\#(id)["get","m",\#(id),{}]"#
+                    #expect(await peer.receive(text.utf8.count) == text)
+                    #expect(loop.takeHasWritten() == (id < 7))
+                }
+                for id in 0..<9 { peer.deliver(#"43\#(id)[null,\#(id)]"#) }
+                let results = try await group.reduce(into: Set<JSONValue>()) { $0.insert($1) }
+                #expect(results == Set((0..<9).map { .integer($0) }))
             }
             await transport.disconnect()
         }

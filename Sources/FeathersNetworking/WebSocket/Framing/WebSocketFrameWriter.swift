@@ -42,7 +42,7 @@ struct WebSocketFrameWriter {
 }
 
 extension WebSocketMessage {
-    var byteCount: Int {
+    package var byteCount: Int {
         switch self {
         case .text(let text): text.utf8.count
         case .binary(let bytes): bytes.count

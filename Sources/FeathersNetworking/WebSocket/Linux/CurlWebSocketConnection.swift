@@ -2,7 +2,7 @@
     import FeathersSupport
 
     /// A WebSocket over a connection that libcurl made. If released without being closed, it closes with 1001.
-    final class CurlWebSocketConnection: TextTakingConnection {
+    final class CurlWebSocketConnection: LoopedConnection {
         private let link: WebSocketLink
 
         /// Creates a connection. `early` holds the bytes that arrived together with the response to the opening handshake.
@@ -17,7 +17,8 @@
         deinit { link.abandon() }
 
         func start(_ handler: WebSocketHandler) { link.start(handler) }
-        func sendNow(_ message: WebSocketMessage) throws(WebSocketError) { try link.sendNow(message) }
+        func sendNow(_ message: WebSocketMessage) throws(WebSocketError) { try link.send(message, isHurried: true) }
+        func sendSoon(_ message: WebSocketMessage) throws(WebSocketError) { try link.send(message, isHurried: false) }
         func close(code: UInt16, reason: String) { link.close(WebSocketCloseFrame(code: code, reason: reason)) }
     }
 
@@ -55,17 +56,23 @@
             }
         }
 
-        func sendNow(_ message: WebSocketMessage) throws(WebSocketError) {
-            loop.noteWrite()
-            let gathers = loop.isCurrent
+        /// Sends a message, at the end of the turn if the loop's thread is the sender, or gathers messages for it.
+        func send(_ message: WebSocketMessage, isHurried: Bool) throws(WebSocketError) {
+            if isHurried { loop.noteWrite() }
+            let isOnLoop = loop.isCurrent
             let progress: WebSocketOutbound.Progress = outbound.withLock { outbound in
                 if let obstacle = outbound.obstacle { return .failed(obstacle) }
                 guard outbound.hasRoom(for: message) else {
                     return .failed(WebSocketError(.queueFull, "The connection's send queue is full"))
                 }
-                guard gathers else { return outbound.send(message) }
-                if !outbound.isGathering { loop.callAtEndOfTurn(token) }
-                return outbound.gather(message)
+                guard isOnLoop || !isHurried && (outbound.isGathering || loop.isNapping) else { return outbound.send(message) }
+                let isFirst = !outbound.isGathering
+                let progress = outbound.gather(message)
+                guard isFirst else { return progress }
+                // From another thread, the loop is woken, which takes no system call while it naps.
+                guard isOnLoop else { return .unfinished }
+                loop.callAtEndOfTurn(token)
+                return progress
             }
             try settle(progress)
         }

@@ -1,24 +1,30 @@
 #if os(Linux)
     /// Decides when the network thread lets messages gather before it reads them, as network cards do.
     ///
-    /// Servers write events one by one, and each would wake the thread. When turns follow each other closely and only read, the thread sleeps before it
-    /// waits again, and several events cost one wake-up: 5.0 instead of 7.8 µs of CPU for an event, which arrives no later if the server is busy too.
+    /// Servers write events one by one, and each would wake the thread, and that thread its reader. When messages follow each other closely, the thread
+    /// sleeps before it waits again, and several cost one wake-up: 7 instead of 12 to 14 µs of CPU for an event, and 8 instead of 16 for a call when 64
+    /// are in flight, which then also take less time.
     struct ReadModeration {
         /// The microseconds to sleep. The kernel adds its timer slack, 50 by default.
         static let nap: UInt32 = 20
-        /// The number of turns in a row that must only read before the thread sleeps.
+        /// The number of turns in a row with close messages before the thread sleeps.
         static let quietTurns = 8
-        /// The longest time between two turns that follow each other closely: more than 2,000 turns a second. Below that rate, sleeping saves nothing.
-        static let closeTurns = Duration.microseconds(500)
+        /// The longest time between messages that follow each other closely. At that rate, two arrive while the thread sleeps, which costs about as
+        /// much as to wake it for each.
+        static let closeMessages = Duration.microseconds(50)
+        /// The number of messages of a turn that count. If there are more, the server sent them together, and others may not follow soon.
+        static let countedMessages = 4
 
         private var turns = 0
         private var last: ContinuousClock.Instant?
 
         /// Returns whether to sleep at the end of a turn.
-        /// - Parameter hasWritten: Whether any thread has sent anything since the last turn. Its sender may be waiting for the response.
-        mutating func sleeps(at now: ContinuousClock.Instant, hasWritten: Bool) -> Bool {
+        /// - Parameters:
+        ///   - messages: The number of messages read since the last call.
+        ///   - hasWritten: Whether any thread has sent anything since the last turn that must not wait, because its sender waits for the response.
+        mutating func sleeps(at now: ContinuousClock.Instant, messages: Int, hasWritten: Bool) -> Bool {
             defer { last = now }
-            guard !hasWritten, let last, last.duration(to: now) <= Self.closeTurns else {
+            guard !hasWritten, let last, last.duration(to: now) <= Self.closeMessages * min(messages, Self.countedMessages) else {
                 turns = 0
                 return false
             }

@@ -35,6 +35,8 @@
         private enum Attention: UInt8, AtomicRepresentable {
             /// It looks before it waits.
             case awake
+            /// It sleeps for a moment while messages gather, and then looks; see ``ReadModeration``.
+            case napping
             /// It waits, or is about to, without another look.
             case asleep
             case hasMail
@@ -45,8 +47,8 @@
         private let mailbox = Locked(Mailbox())
         private let attention = Atomic(Attention.awake)
         private let observers = Locked<[Observer]>([])
-        /// The number of callers that want ``ReadModeration``.
-        private let moderators = Atomic(0)
+        /// The number of callers that want no ``ReadModeration``.
+        private let hurried = Atomic(0)
         private let hasWritten = Atomic(false)
         /// An event counter that wakes the thread. It is watched for changes, so its value is never read.
         private let bell: Int32
@@ -119,11 +121,14 @@
 
         // MARK: Moderation
 
-        func moderateReads(_ isOn: Bool) { moderators.wrappingAdd(isOn ? 1 : -1, ordering: .relaxed) }
+        func readAtOnce(_ isOn: Bool) { hurried.wrappingAdd(isOn ? 1 : -1, ordering: .relaxed) }
 
-        var moderatesReads: Bool { moderators.load(ordering: .relaxed) > 0 }
+        var moderatesReads: Bool { hurried.load(ordering: .relaxed) == 0 }
 
-        /// Notes that the current thread sends something.
+        /// Whether the thread sleeps for a moment, and then takes its mail.
+        var isNapping: Bool { attention.load(ordering: .relaxed) == .napping }
+
+        /// Notes that the current thread sends something whose response its sender waits for.
         func noteWrite() { hasWritten.store(true, ordering: .relaxed) }
 
         func takeHasWritten() -> Bool { hasWritten.exchange(false, ordering: .relaxed) }
@@ -142,6 +147,13 @@
         }
 
         // MARK: On the loop's thread
+
+        /// Sleeps while messages gather, unless there is something in the mailbox.
+        func nap(_ sleep: () -> Void = { usleep(ReadModeration.nap) }) {
+            guard attention.compareExchange(expected: .awake, desired: .napping, ordering: .relaxed).exchanged else { return }
+            sleep()
+            _ = attention.compareExchange(expected: .napping, desired: .awake, ordering: .relaxed)
+        }
 
         /// Announces that the thread is about to wait.
         /// - Returns: `false` if there is something in the mailbox, so that it must not wait.

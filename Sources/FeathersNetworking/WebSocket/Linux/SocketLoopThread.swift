@@ -18,6 +18,8 @@
         /// The listeners to call again. Each is called at most once per iteration, however often it requests this.
         private var again: Set<SocketLoop.Token> = []
         private var moderation = ReadModeration()
+        /// The number of messages read since the thread last decided whether to let them gather.
+        var messages = 0
 
         /// The read buffer for the listener that is being called.
         let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
@@ -54,8 +56,9 @@
             let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Self.batch)
             while true {
                 var timeout = timeout
-                if timeout != 0, loop.moderatesReads, moderation.sleeps(at: .now, hasWritten: loop.takeHasWritten()) {
-                    usleep(ReadModeration.nap)
+                if timeout != 0, loop.moderatesReads {
+                    if moderation.sleeps(at: .now, messages: messages, hasWritten: loop.takeHasWritten()) { loop.nap() }
+                    messages = 0
                 }
                 if timeout != 0, !loop.fallAsleep() { timeout = 0 }
                 let count = Int(epoll_wait(epoll, events, Int32(Self.batch), timeout))

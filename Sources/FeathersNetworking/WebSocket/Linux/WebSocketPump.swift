@@ -52,7 +52,11 @@ import FeathersSupport
         func changed(isReadable: Bool, isWritable: Bool, isEnding: Bool, on thread: SocketLoopThread) {
             if isEnding { self.isEnding = true }
             guard isReadable, mayRead, unread.isEmpty else {
-                flush(on: thread, unblocking: true)
+                let progress = link.outbound.withLock { outbound in
+                    outbound.unblock()
+                    return outbound.flush()
+                }
+                note(progress, on: thread)
                 if isReadable || writingError != nil { read(on: thread) }
                 return
             }
@@ -78,14 +82,13 @@ import FeathersSupport
                 hasDeadline = true
                 thread.setDeadline(.now.advanced(by: link.closingTimeout), for: link.token)
             }
-            flush(on: thread, unblocking: false)
+            flushGathered(on: thread)
             read(on: thread)
             if isAbandoned { act({ $0.abandoned() }, on: thread) }
         }
 
         func turnEnded(on thread: SocketLoopThread) {
-            let progress = link.outbound.withLock { outbound in outbound.flushGathered() }
-            note(progress, on: thread)
+            flushGathered(on: thread)
             // The connection is lost once everything that arrived before has been read.
             if writingError != nil { thread.callAgain(link.token) }
         }
@@ -101,11 +104,8 @@ import FeathersSupport
 
         // MARK: Writing
 
-        private func flush(on thread: SocketLoopThread, unblocking: Bool) {
-            let progress = link.outbound.withLock { outbound in
-                if unblocking { outbound.unblock() }
-                return outbound.flush()
-            }
+        private func flushGathered(on thread: SocketLoopThread) {
+            let progress = link.outbound.withLock { outbound in outbound.flushGathered() }
             note(progress, on: thread)
         }
 
@@ -127,6 +127,7 @@ import FeathersSupport
             guard mayRead else { return }
             var first = first
             receiver.allowance = Self.framesPerTurn
+            defer { thread.messages += Self.framesPerTurn - receiver.allowance }
             var (reads, bytes) = (0, unread.count)
             if !unread.isEmpty {
                 let waiting = unread
