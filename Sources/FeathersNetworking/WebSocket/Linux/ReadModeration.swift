@@ -3,7 +3,7 @@
     ///
     /// Servers write events one by one, and each would wake the thread, and that thread its reader. When messages follow each other closely, the thread
     /// sleeps before it waits again, and several cost one wake-up: 7 instead of 12 to 14 µs of CPU for an event, and 8 instead of 16 for a call when 64
-    /// are in flight, which then also take less time.
+    /// are in flight.
     struct ReadModeration {
         /// The microseconds to sleep. The kernel adds its timer slack, 50 by default.
         static let nap: UInt32 = 20
