@@ -28,14 +28,10 @@ struct LiveView: Sendable {
     /// The same, by the key before.
     private var assigned: [String: String] = [:]
 
-    /// How often an executed write is applied again. If other events keep coming instead of its own, the server does not send that.
-    private static let mostRestorations = 8
-
     let confirmedOnly: Bool
     private let route: [String: String]
     private(set) var writes: [LiveWrite] = []
-    /// Executed writes whose events have not arrived, by record. A different event that arrives first may be older.
-    private var echoes: [String: [LiveWrite]] = [:]
+    private var echoes = LiveEchoes()
     var shadows: [String: Shadow] = [:]
     /// The rows with the pending writes; nil if there are no shadows, so that the base is shown as it is.
     var rows: LiveRows?
@@ -118,21 +114,15 @@ extension LiveView {
         (log, missedDuringFetch, hasRefilled) = (nil, false, true)
         (isKnown, source, includedEvents) = (true, .server, fetchBeganAfter)
         // The response includes every write whose result arrived before the request was sent. Older events may still follow.
-        for write in writes where write.results != nil && write.executedAt < begin { expectEcho(of: write) }
-        writes.removeAll { $0.results != nil && $0.executedAt < begin }
-        for key in echoes.keys where base[key] != nil {
-            for index in echoes[key, default: []].indices { echoes[key]?[index].isPlaced = true }
-        }
+        let ended = writesEnded(by: begin, logged)
+        for write in ended { echoes.expect(write) }
+        writes.removeAll { write in ended.contains { $0.write.id == write.write.id } }
+        echoes.placed(in: base)
         // It may lack those that were executed while it was on its way. The events since may be older than any.
-        for (key, expected) in echoes {
-            let first = expected.firstIndex { ($0.executedAt > begin || logged.contains(key)) && !$0.isShown(in: base) }
-            for write in expected[(first ?? expected.count)...] { restore(write) }
-        }
+        for write in echoes.lost(from: base, where: { $0.executedAt > begin || logged.contains($1) }) { restore(write) }
         // Events before a gap never arrive.
-        for (key, expected) in echoes {
-            let rest = expected.filter { $0.executedAt > begin || $0.executedAt > missedAt }
-            echoes[key] = rest.isEmpty ? nil : rest
-        }
+        let missedAt = missedAt
+        echoes.removeAll { $0.executedAt <= begin && $0.executedAt <= missedAt }
         // A write that is shown stays applied if an earlier one does, which would hide it. No event may bring back an earlier one alone.
         var unsettled: Set<String> = []
         for var write in writes where write.results != nil {
@@ -142,13 +132,29 @@ extension LiveView {
             }
             writes.removeAll { $0.write.id == write.write.id }
             write.isPlaced = true
-            expectEcho(of: write)
+            echoes.expect(write)
         }
         for index in writes.indices where writes[index].isSending { writes[index].isTouched = true }
         if writes.contains(where: \.isSending) {
             for entry in base.entries where old[entry.key] == nil { adopt(entry.key, entry.record) }
         }
         rebuild()
+    }
+
+    /// Returns the executed writes that the response to a request includes, which was sent at a time.
+    /// - Parameter logged: The records that events have changed since.
+    private mutating func writesEnded(by begin: Int, _ logged: Set<String>) -> [LiveWrite] {
+        var staying: Set<String> = []
+        return writes.indices.compactMap { index in
+            let write = writes[index]
+            guard write.results != nil, write.executedAt < begin else { return nil }
+            // The events may be older than a repeated write, and its own one changes nothing.
+            let isHidden = write.isRepeated && !logged.isDisjoint(with: write.keys) && !write.isShown(in: base)
+            guard isHidden || !staying.isDisjoint(with: write.keys), write.restorations < LiveEchoes.mostRestorations else { return write }
+            staying.formUnion(write.keys)
+            writes[index].restorations += 1
+            return nil
+        }
     }
 
     /// Records that a fetch failed or was given up.
@@ -165,7 +171,7 @@ extension LiveView {
     mutating func giveUpExecuted() {
         writes.removeAll { $0.results != nil }
         if !isKnown { base.clear() }
-        (hasExecuted, echoes) = (false, [:])
+        (hasExecuted, echoes) = (false, LiveEchoes())
         rebuild()
     }
 
@@ -188,7 +194,9 @@ extension LiveView {
         }
         // The app's own events can overtake each other. A creation after a change of the same record is older than what is known.
         if event.name == .created, writes.contains(where: { $0.isSending && $0.overtaken[key] != nil }) { return missedEvents() }
-        let echo = takeEcho(event, key)
+        let echo = echoes.take(event, key)
+        // Without an order, records are in the order of their events, which may not be the order of the responses.
+        if let echo, event.name == .created, !echo.isPlaced { moveToEnd(key) }
         // The fetch includes what was executed before it began, and maybe what has happened to the record since.
         if log != nil, position > fetchBeganAfter, echo.map({ $0.executedAt > fetchBeganAt }) ?? true {
             // A fetch that is outrun by so many events is repeated.
@@ -198,9 +206,7 @@ extension LiveView {
         for index in writes.indices where writes[index].isSending {
             if writes[index].concerns(key) {
                 writes[index].isTouched = true
-                // Without an order, only a fetch can place a record that was not known, so the event is not shown yet.
-                let isPlaced = base.order.isSorted || base[key] != nil || event.name == .created
-                if isPlaced, writes[index].seen.count < 8 { writes[index].seen.append(event.data) }
+                if writes[index].seen.count < 8 { writes[index].seen.append(event.data) }
             } else if event.name != .created {
                 writes[index].overtake(key, isRemoved: event.name == .removed)
             }
@@ -208,14 +214,14 @@ extension LiveView {
         guard position > includedEvents else { return }
         // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied.
         let record = event.name == .removed ? nil : event.data
-        let expected = echoes.removeValue(forKey: key) ?? []
+        let expected = echoes.take(key)
         let first = expected.firstIndex { !$0.isShown(by: record, key: key, id: id) }
         let restored = expected[(first ?? expected.count)...]
         for write in restored { restore(write) }
         let isAdopted = event.name == .created && base[key] == nil && adopt(key, event.data)
         let shown = shownRows(of: [key])
         if base.received(event) { hasRefilled = false }
-        let last = writes.last { $0.caused(event, key: key) }
+        let last = writes.last { $0.caused(event, key: key) && (!base.needsFetch || $0.isShown(in: base)) }
         let settled = last.map { settle(before: $0.number + 1, [key]) } ?? []
         if isAdopted { return rebuild() }
         if !shadows.isEmpty || !writes.isEmpty || !settled.isEmpty {
@@ -223,16 +229,9 @@ extension LiveView {
         }
     }
 
-    /// Returns the executed write that was expected to cause an event. Such an event changes nothing.
-    private mutating func takeEcho(_ event: ServiceEvent, _ key: String) -> LiveWrite? {
-        guard let expected = echoes[key], let index = expected.lastIndex(where: { $0.caused(event, key: key) })
-        else { return nil }
-        let rest = Array(expected[(index + 1)...])
-        echoes[key] = rest.isEmpty ? nil : rest
-        // Without an order, records are in the order of their events, which may not be the order of the responses.
+    private mutating func moveToEnd(_ key: String) {
         let shown = shownRows(of: [key])
-        if event.name == .created, !expected[index].isPlaced, base.moveToEnd(key), rows != nil { refresh([key], replacing: shown) }
-        return expected[index]
+        if base.moveToEnd(key), rows != nil { refresh([key], replacing: shown) }
     }
 
     /// Ends executed writes to some records, because a later result or event includes them.
@@ -244,10 +243,7 @@ extension LiveView {
 
     /// Applies a write again whose result the base has lost.
     private mutating func restore(_ write: LiveWrite) {
-        for (key, expected) in echoes {
-            let rest = expected.filter { $0.write.id != write.write.id }
-            echoes[key] = rest.isEmpty ? nil : rest
-        }
+        echoes.removeAll { $0.write.id == write.write.id }
         guard !writes.contains(where: { $0.write.id == write.write.id }) else { return }
         var write = write
         write.restorations += 1
@@ -268,7 +264,7 @@ extension LiveView {
             write.isTouched = write.isSending
             return write
         }
-        echoes = [:]
+        echoes = LiveEchoes()
         rebuild()
     }
 
@@ -342,6 +338,7 @@ extension LiveView {
             if let taken = base[before.key], adopt(before.key, taken.record) { isAdopted = true }
         }
         if !write.isTouched, !write.isRepeated, let name = EventName(endOf: write.write.method) {
+            if !isKnown { hasExecuted = true }
             for (key, record) in write.keys.compactMap({ key in records?[key].map { (key, $0) } }) where base[key]?.record != record {
                 _ = base.received(ServiceEvent(path: write.write.path, name: name, data: record))
             }
@@ -353,15 +350,16 @@ extension LiveView {
         } else if write.targets.allSatisfy({ write.overtaken[$0.key] == true }) {
             // What it has created is gone already.
             settled = settle(before: write.number, write.keys)
-        } else if write.targets.allSatisfy({ target in write.results?[target.key].map(write.seen.contains) ?? false }) {
-            // Its event has arrived, so the base shows the same or something newer.
+        } else if write.targets.allSatisfy({ target in write.results?[target.key].map(write.seen.contains) ?? false }),
+            !base.needsFetch || write.isShown(in: base)
+        {
+            // Its event has arrived, so the base shows the same or something newer, unless it could not take the event.
             settled = settle(before: write.number, write.keys)
         } else if write.isShown(in: base) {
             // A fetch may have shown the place too.
             write.isPlaced = write.isTouched && write.keys.allSatisfy { base[$0] != nil }
             settled = settle(before: write.number, write.keys)
-            for earlier in settled { expectEcho(of: earlier) }
-            expectEcho(of: write)
+            for each in settled + [write] { echoes.expect(each) }
         } else {
             // Without an order, only a fetch can place a record that was not known.
             restore(write)
@@ -369,13 +367,6 @@ extension LiveView {
         hasRefilled = false
         keys += settled.flatMap(\.keys)
         if isAdopted { rebuild() } else { refresh(keys, replacing: shown) }
-    }
-
-    /// Waits for the events of an executed write.
-    private mutating func expectEcho(of write: LiveWrite) {
-        guard write.restorations < Self.mostRestorations, !write.isRepeated else { return }
-        if echoes.count >= 1000 { echoes = [:] }
-        for key in write.keys { echoes[key, default: []].append(write) }
     }
 
     /// Takes a new record of the server's for the one that a pending write is creating.

@@ -116,6 +116,8 @@ struct LiveWrite: Sendable {
     func isShown(in base: LiveWindow) -> Bool {
         targets.allSatisfy { target in
             if let entry = base[target.key] { return isShown(by: entry.record, key: target.key, id: base.plan.id) }
+            // Whether other records are in the result only the server knows, or what has moved up when a skipped one was removed.
+            guard base.plan.canMatch, base.plan.skip == 0 else { return false }
             guard write.method != .remove, let record = results?[target.key] else { return true }
             // A record beyond the known part, or outside the result, is not expected in the base.
             let isBeyond = !base.isComplete && base.order.insertionIndex(for: record, in: base.entries) == base.entries.count

@@ -299,7 +299,7 @@ extension Outbox {
     func finish(_ id: UUID, with result: ServerResult? = nil) -> Promise<JSONValue>? {
         change { state in
             guard let write = state.queue.items[id]?.write else { return nil }
-            if let executed = stored(result) { state.executed.append(ExecutedWrite(write: write, result: executed)) }
+            if let executed = result.flatMap({ stored($0, of: write) }) { state.executed.append(executed) }
             state.queue.remove(id)
             state.publish(result.map { .executed(id, $0) } ?? .discarded(id), at: write.path)
             if let result { state.rename(write, to: state.provisional.made(by: write, result.value)) }
@@ -309,16 +309,18 @@ extension Outbox {
 
     /// Returns the record of the end of an executed write.
     func ending(_ write: OutboxWrite, _ result: ServerResult) -> JournalRecord {
-        .ended(write.id, made: renaming(by: write, result.value), executed: stored(result))
+        .ended(write.id, made: renaming(by: write, result.value), executed: stored(result, of: write)?.result)
     }
 
-    private func stored(_ result: ServerResult?) -> ExecutedResult? {
-        guard options.storesResults, let result, let sender = result.sender, let size = try? result.value.serialized().count,
+    private func stored(_ result: ServerResult, of write: OutboxWrite) -> ExecutedWrite? {
+        guard options.storesResults, let sender = result.sender, let size = try? result.value.serialized().count,
             size <= ExecutedWrites.maximumSize
         else {
             return nil
         }
-        return ExecutedResult(result: result.value, identity: sender.identity, date: Date())
+        let dataSize = (try? write.data?.serialized().count) ?? 0
+        return ExecutedWrite(
+            write: write, result: ExecutedResult(result: result.value, identity: sender.identity, date: Date()), size: size + dataSize)
     }
 
     /// Returns the ids that the server has assigned to created records, if other writes know one of them by its provisional id.

@@ -21,6 +21,9 @@ struct ProvisionalRecords: Sendable {
 
     mutating func add(_ write: OutboxWrite) {
         for text in write.provisionalKeys { set(Known(id: .string(text), lane: write.lane, identity: write.identity), text, write.path) }
+        // An earlier process queued the write when the record's id was provisional. Later writes to the record must not overtake it.
+        guard let id = write.recordID, !write.lane.hasSuffix("#\(id)") else { return }
+        records[Self.key(id, write.path)] = Known(id: id, lane: write.lane, identity: write.identity, isAssigned: true)
     }
 
     /// Returns the ids that the server has assigned to the records of an executed write, by the provisional ones, without those it kept.

@@ -25,6 +25,13 @@ final class PulsingExecutor: TaskExecutor {
 
     init(_ pulse: Pulse) { self.pulse = pulse }
 
+    /// Starts no task before `body` has ended.
+    func whilePaused(_ body: () -> Void) {
+        queue.suspend()
+        body()
+        queue.resume()
+    }
+
     var isIdle: Bool { steps.load(ordering: .acquiring) == 0 }
 
     func enqueue(_ job: consuming ExecutorJob) {

@@ -238,15 +238,18 @@ final class LocalHistory {
             guard item.mayHaveExecuted, case .sending = item.stage else { return false }
             return true
         }.map(\.write)
-        for change in outgoing.prefix(count) {
-            report.note("\(change.event.name) \(change.event.data)")
-            let isLeft = repeated.contains { write in
-                guard EventName(endOf: write.method) == change.event.name else { return false }
-                return write.method == .create ? server.made[write.key.text] == change.id : write.recordID?.description == "\(change.id)"
+        process.whileReadersWait {
+            for change in outgoing.prefix(count) {
+                report.note("\(change.event.name) \(change.event.data)")
+                let isLeft = repeated.contains { write in
+                    guard EventName(endOf: write.method) == change.event.name else { return false }
+                    return write.method == .create
+                        ? server.made[write.key.text] == change.id : write.recordID?.description == "\(change.id)"
+                }
+                for index in oracles.indices { oracles[index].heard(change, isLeft: isLeft) }
+                countHeard()
+                process.connection?.push(change.event)
             }
-            for index in oracles.indices { oracles[index].heard(change, isLeft: isLeft) }
-            countHeard()
-            process.connection?.push(change.event)
         }
         outgoing.removeFirst(min(count, outgoing.count))
     }

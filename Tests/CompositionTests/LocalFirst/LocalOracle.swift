@@ -40,6 +40,8 @@ struct LocalOracle {
         var positions: [Int64: ClosedRange<Int>] = [:]
         /// The new records that were told of, which the client takes for those that it creates.
         var new: Set<Int64> = []
+        /// The records of which that is not certain, because the client's result may not contain them.
+        var perhapsNew: Set<Int64> = []
 
         subscript(id: Int64) -> ClosedRange<Int> { positions[id] ?? 0...0 }
     }
@@ -54,6 +56,9 @@ struct LocalOracle {
     /// Whether a kept result or the server has told anything.
     var isKnown = false
     var answered: [Answered] = []
+    /// The writes that the server has answered, and whose events have not been heard and may have been lost. If others follow, only a fetch can tell
+    /// which is older, and until then the write stays shown.
+    private var unheard: [Answered] = []
     /// Events since the process began, to know which were applied again to a fetch's result.
     var heard: [(id: Int64, position: Int, isLeft: Bool)] = []
     /// The writes that were sent again and executed, until a fetch that began later tells what they did. Events like theirs are left to it.
@@ -83,11 +88,14 @@ struct LocalOracle {
     /// - Parameter isLeft: Whether the event may be what a write that is being sent again has caused, with its first result, which may be old. What has
     ///   become of the record is for a fetch to tell, unless it was not known.
     mutating func heard(_ change: LocalServer.Change, isLeft: Bool) {
+        unheard.removeAll { $0.position == change.position }
         let range = told[change.id]
         let isOfRepeated = repeated.contains { $0.id == change.id && $0.name == change.event.name }
         let isLeft = (isLeft || isOfRepeated) && (change.event.name != .created || range.upperBound > 0)
         heard.append((change.id, change.position, isLeft))
         if isLeft {
+            // Recognized if it is not in the result.
+            if change.event.name == .created { told.perhapsNew.insert(change.id) }
             told.positions[change.id] = range.lowerBound...max(range.upperBound, change.position)
             return
         }
@@ -119,6 +127,7 @@ struct LocalOracle {
         if isToldOf { heard.append((id, position, false)) }
         told.positions[id] = isToldOf ? position...max(range.upperBound, position) : range.lowerBound...max(range.upperBound, position)
         answered.append(Answered(write: write, id: id, position: position, record: record))
+        if !isToldOf, !heard.contains(where: { $0.position == position }) { unheard.append(answered[answered.count - 1]) }
     }
 
     /// Forgets the writes whose results have been told otherwise. A fetch that is in flight may not include them.
@@ -138,10 +147,11 @@ struct LocalOracle {
 
     /// Starts again from the disk.
     mutating func restore(as user: String, _ executed: [(id: Int64, position: Int)], _ server: LocalServer) {
-        (answered, repeated, isFromServer, isChanged) = ([], [], false, false)
+        (answered, unheard, repeated, isFromServer, isChanged) = ([], [], [], false, false)
         isKnown = kept[user] != nil
         told = kept[user] ?? Told()
         // Of the records that were told of, only those in the result are on the disk.
+        told.perhapsNew.formUnion(told.new)
         told.new = told.new.filter { id in !isLimited && exists(id, server, where: { included($0).isSome }) }
         // Their results are on the disk too, and the kept result may be older or newer. Without one, they are shown alone.
         for write in executed {
@@ -162,7 +172,7 @@ struct LocalOracle {
     mutating func differences(
         _ shown: LiveSnapshot<JSONValue>, _ server: LocalServer, _ entries: [OutboxEntry], isFetching: Bool
     ) -> [String] {
-        let (rows, loose) = rows(server, entries)
+        let (rows, loose) = rows(server, entries, isFetching: isFetching)
         var differences: [String] = []
         var seen: Set<String> = []
         for (record, state) in zip(shown.records, shown.states) {
@@ -202,7 +212,7 @@ struct LocalOracle {
     }
 
     /// The keys of records of which the client cannot know whether it has created them.
-    func looseKeys(_ server: LocalServer, _ entries: [OutboxEntry]) -> Set<String> { rows(server, entries).loose }
+    func looseKeys(_ server: LocalServer, _ entries: [OutboxEntry]) -> Set<String> { rows(server, entries, isFetching: false).loose }
 
     /// The keys of the records that are first in the server's result, as last told.
     private func firstKeys(_ server: LocalServer) -> Set<String> {
@@ -214,7 +224,9 @@ struct LocalOracle {
     }
 
     /// Returns the rows that may be shown, by key, and the keys of which nothing is known for sure.
-    private func rows(_ server: LocalServer, _ entries: [OutboxEntry]) -> (rows: [String: Row], loose: Set<String>) {
+    private func rows(
+        _ server: LocalServer, _ entries: [OutboxEntry], isFetching: Bool
+    ) -> (rows: [String: Row], loose: Set<String>) {
         // Created records, by the id under which they are shown until they are told of under another.
         var names: [String: String] = [:]
         var loose: Set<String> = []
@@ -225,7 +237,8 @@ struct LocalOracle {
             let versions = server.versions(of: id, in: told[id])
             // Only what is in the result is told of, except by events.
             guard told.new.contains(id) else {
-                if versions.contains(where: { included($0.record.map { .object($0) }).isSome }) { loose.formUnion([provisional, "\(id)"]) }
+                let isPerhapsShown = versions.contains { included($0.record.map { .object($0) }).isSome }
+                if isPerhapsShown || told.perhapsNew.contains(id) { loose.formUnion([provisional, "\(id)"]) }
                 continue
             }
             names[provisional] = "\(id)"
@@ -246,7 +259,7 @@ struct LocalOracle {
             return names[key] ?? key
         }
         var rows: [String: Row] = [:]
-        for id in told.positions.keys { rows["\(id)"] = Row(contents: contents(id, server), state: .confirmed) }
+        for id in told.positions.keys { rows["\(id)"] = Row(contents: contents(id, server, isFetching: isFetching), state: .confirmed) }
         for entry in entries {
             let key = name(entry.write)
             var row = rows[key] ?? Row(contents: [.none], state: .confirmed)
@@ -267,8 +280,9 @@ struct LocalOracle {
     }
 
     /// The possible contents of a row without pending writes.
-    private func contents(_ id: Int64, _ server: LocalServer) -> [JSONValue?] {
+    private func contents(_ id: Int64, _ server: LocalServer, isFetching: Bool) -> [JSONValue?] {
         let own = answered.filter { $0.id == id }
+        let stale = isFetching ? unheard.filter { write in write.id == id && !own.contains { $0.position == write.position } } : []
         var contents: [JSONValue?] = []
         for version in server.versions(of: id, in: told[id]) {
             let record = version.record.map { JSONValue.object($0) }
@@ -283,7 +297,11 @@ struct LocalOracle {
                     }
                 }
                 let later = own.filter { $0.position > version.until }
-                for content in [with(later), with(own)] where !contents.contains(content) { contents.append(content) }
+                for content in [with(later), with(own), with(stale + own)] {
+                    if !contents.contains(content) { contents.append(content) }
+                    // The result of a write is not known either once it is answered, if the record is not in the result.
+                    if !included(content).isSome, !contents.contains(.none) { contents.append(.none) }
+                }
             }
         }
         return contents

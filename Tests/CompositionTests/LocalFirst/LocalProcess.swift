@@ -122,6 +122,9 @@ final class LocalProcess {
         return states
     }
 
+    /// Lets the readers take several events in one step.
+    func whileReadersWait(_ body: () -> Void) { executor.whilePaused(body) }
+
     /// Waits until nothing moves any more without the history: calls wait for answers, readers for events.
     /// - Returns: What is still moving after a time that is long for that; nil if nothing is.
     func settle() async -> String? {

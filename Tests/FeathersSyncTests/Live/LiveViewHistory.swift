@@ -227,10 +227,15 @@ struct LiveViewHistory {
     }
 
     private func find(_ query: Query) -> [JSONValue] {
-        guard let matcher = try? QueryMatcher(query) else { return [] }
+        var conditions = query
+        // An operator that only the server knows.
+        let kind = conditions.json.removeValue(forKey: "$search")
+        guard let matcher = try? QueryMatcher(conditions) else { return [] }
         var found = records.sorted { $0.key < $1.key }.map { JSONValue.object($0.value) }.filter(matcher.matches)
+        if let kind { found.removeAll { $0["kind"] != kind } }
         if let sorter = try? QuerySorter(query) { found = sorter.sorted(found) }
-        return Array(found.prefix(query.json["$limit"]?.integer.map { Int($0) } ?? .max))
+        func count(_ name: String) -> Int? { query.json[name]?.integer.map { Int($0) } }
+        return Array(found.dropFirst(count("$skip") ?? 0).prefix(count("$limit") ?? .max))
     }
 
     /// Everything comes to rest: nothing is queued, in flight, or needs a fetch.
@@ -264,7 +269,7 @@ struct LiveViewHistory {
 
     /// The view is the base with the pending writes applied one by one.
     private mutating func checkOracle() {
-        guard view.base.isComplete, let matcher = try? QueryMatcher(query) else { return }
+        guard view.base.isComplete, view.base.plan.skip == 0, let matcher = try? QueryMatcher(query) else { return }
         var expected: [(key: String, record: JSONValue)] = view.base.entries.map { ($0.key, $0.record) }
         for write in view.writes {
             for key in write.keys {

@@ -11,6 +11,8 @@ struct LiveViewTests {
     static let queries: [Query] = [
         Query(), .where("kind", "a"), .sorted(by: "rank"), .where("rank", .greaterThan(2)).sorted(by: "rank", .descending),
         .sorted(by: "rank").limit(3), .limit(4), .where("kind", "b").sorted(by: "mark").limit(2),
+        .sorted(by: "rank").skip(1), Query().skip(2), .sorted(by: "mark").skip(1).limit(3), ["$search": "a"],
+        ["$search": "b", "$sort": ["rank": 1]], ["$search": "a", "$limit": 3],
     ]
     static let steps = ProcessInfo.processInfo.environment["FEATHERS_LIVE_STEPS"].flatMap(Int.init) ?? 20_000
 

@@ -20,6 +20,7 @@ extension LiveViewTests {
             let event = ServiceEvent(path: "records", name: .updated, data: result)
             var whole = try Self.view(Query(), ["id": 1, "text": "a"])
             execute(Self.write(.update, 2, ["text": "b"]), result, hearing: isHeard ? [event] : [], in: &whole)
+            if !isHeard { whole.received(event) }
             #expect(whole.visible.map(\.record["text"]) == ["a", "b"] && whole.needsFetch && Self.states(whole).isEmpty)
             execute(Self.write(.patch, 2, ["text": "c"]), ["id": 2, "text": "c"], in: &whole)
             #expect(whole.visible.map(\.record["text"]) == ["a", "c"] && whole.needsFetch && Self.states(whole).isEmpty)
@@ -49,5 +50,56 @@ extension LiveViewTests {
         view.restored(
             ExecutedWrite(write: write, result: ExecutedResult(result: ["id": 2, "text": "b"], identity: nil, date: Date())))
         #expect(view.visible.map(\.record["text"]) == ["a", "b"] && view.needsFetch)
+    }
+
+    @Test("shows an executed write whose event the result could not take, until a fetch tells")
+    func untaken() throws {
+        func ranks(of query: Query, _ records: JSONValue...) throws -> [JSONValue?] {
+            var view = LiveView(try LiveQueryPlan(query, id: "id"))
+            let began = view.fetchBegan()
+            try view.fetched(Paginated(data: .init(records)), asked: began.asked, at: began.tick)
+            let write = Self.write(.patch, 2, ["rank": 5])
+            view.apply(.queued(write, number: 1))
+            view.apply(.sending(write.id, isRepeated: false))
+            view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 2, "rank": 5]))
+            view.apply(.executed(write.id, Self.result(["id": 2, "rank": 5])))
+            #expect(view.needsFetch)
+            return view.visible.map { $0.record["rank"] }
+        }
+        // The server's operator, its own order, and skipped records.
+        #expect(try ranks(of: ["$search": "b"], ["id": 1, "rank": 1], ["id": 2, "rank": 2]) == [1, 5])
+        #expect(try Set(ranks(of: .sorted(by: "rank"), ["id": 1, "rank": 3], ["id": 2, "rank": 2])) == [3, 5])
+        #expect(try ranks(of: .sorted(by: "rank").skip(1), ["id": 1, "rank": 1], ["id": 2, "rank": 2]) == [1, 5])
+    }
+
+    @Test("shows a repeated write while older events follow, until no more do before a fetch responds")
+    func repeatedBeforeOlderEvents() throws {
+        func event(_ name: EventName, _ text: JSONValue) -> ServiceEvent {
+            ServiceEvent(path: "records", name: name, data: ["id": 1, "text": text])
+        }
+        var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"])
+        let write = Self.write(.patch, 1, ["text": "c"])
+        view.apply(.queued(write, number: 1))
+        view.apply(.sending(write.id, isRepeated: true))
+        view.apply(.executed(write.id, Self.result(["id": 1, "text": "c"])))
+        for (events, needsFetch) in [([event(.updated, "b")], true), ([event(.patched, "c")], true), ([], false)] {
+            let began = view.fetchBegan()
+            for event in events { view.received(event) }
+            #expect(view.visible.map(\.record["text"]) == ["c"])
+            try view.fetched(Paginated(data: [["id": 1, "text": "c"]]), asked: began.asked, at: began.tick)
+            #expect(view.visible.map(\.record["text"]) == ["c"] && view.needsFetch == needsFetch)
+        }
+    }
+
+    @Test("shows what is executed before anything has been fetched")
+    func executedWithoutBase() throws {
+        var view = LiveView(try LiveQueryPlan(.sorted(by: "rank"), id: "id"))
+        view.showsWithoutBase = true
+        let write = Self.write(.create, nil, ["rank": 2])
+        view.apply(.queued(write, number: 1))
+        view.apply(.sending(write.id, isRepeated: false))
+        #expect(view.hasContent)
+        view.apply(.executed(write.id, Self.result(["id": 2, "rank": 2])))
+        #expect(Self.ids(view) == ["2"] && view.hasContent && view.needsFetch)
     }
 }

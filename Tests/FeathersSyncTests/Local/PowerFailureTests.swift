@@ -125,4 +125,31 @@ struct PowerFailureTests {
         #expect(executed.missing(at: "records", nil, since: kept.date, kept.unsettled).map(\.write.id) == [id])
         #expect(executed.missing(at: "records", nil, since: kept.date, []).isEmpty)
     }
+
+    @Test("Executed writes are stored for kept results to come, within bounds of time, number and size")
+    func bounds() throws {
+        let start = Date(timeIntervalSinceReferenceDate: 1000)
+        var executed = ExecutedWrites()
+        func add(_ count: Int, at seconds: TimeInterval = 0, size: Int = 1) {
+            for _ in 0..<count {
+                let id = UUID()
+                let write = OutboxWrite(
+                    id: id, key: id, path: "records", method: .remove, recordID: 1, data: nil, query: Query(), route: [:], date: start,
+                    identity: nil, lane: "1")
+                let result = ExecutedResult(result: .null, identity: nil, date: start.addingTimeInterval(seconds))
+                executed.append(ExecutedWrite(write: write, result: result, size: size))
+            }
+        }
+        func count() -> Int { executed.missing(at: "records", nil, since: start.addingTimeInterval(-1), []).count }
+        add(ExecutedWrites.limit.writes)
+        #expect(count() == ExecutedWrites.limit.writes)
+        add(1)
+        #expect(count() == ExecutedWrites.limit.writes / 2)
+        add(1, at: 100)
+        #expect(count() == 1)
+        add(2, at: 100, size: ExecutedWrites.limit.bytes / 2)
+        #expect(count() == 1)
+        add(1, at: 100, size: ExecutedWrites.limit.bytes + 1)
+        #expect(count() < 2)
+    }
 }

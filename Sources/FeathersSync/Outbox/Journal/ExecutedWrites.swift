@@ -36,21 +36,30 @@ struct ExecutedResult: Sendable {
 struct ExecutedWrite: Sendable {
     let write: OutboxWrite
     let result: ExecutedResult
+    /// The size of the data and the result, in bytes.
+    var size = 0
 }
 
 /// The writes that were executed last. Results of live queries reach the disk a little later than the outbox' records: after a crash, these complete them.
 struct ExecutedWrites: Sendable {
-    private static let limit = 256
+    /// On a slow disk, more writes than these may be executed before a result is kept.
+    static let limit = (writes: 4096, bytes: 16 * 1024 * 1024)
     /// How long a result may take to reach the disk.
     private static let period: TimeInterval = 30
     /// The size above which the result of a write is not stored.
     static let maximumSize = 64 * 1024
 
     private var writes: [ExecutedWrite] = []
+    private var size = 0
 
     mutating func append(_ write: ExecutedWrite) {
-        if writes.count >= Self.limit { writes.removeFirst(Self.limit / 2) }
         writes.append(write)
+        size += write.size
+        let isLong = writes[0].result.date < write.result.date.addingTimeInterval(-2 * Self.period)
+        guard isLong || writes.count > Self.limit.writes || size > Self.limit.bytes else { return }
+        // Many at once, because removing the first one moves all others.
+        writes = isLong ? recent : Array(writes.dropFirst((writes.count + 1) / 2))
+        size = writes.reduce(0) { $0 + $1.size }
     }
 
     /// The writes that results on disk may lack.

@@ -155,7 +155,7 @@ struct JournalContents: Sendable {
             }
         case .ended(let id, let made, let result):
             guard let stored = writes.removeValue(forKey: id) else { return }
-            if let result { executed.append(ExecutedWrite(write: stored.write, result: result)) }
+            if let result { executed.append(ExecutedWrite(write: stored.write, result: result, size: stored.dataSize + size)) }
             dataSize -= stored.dataSize
             failureSize -= stored.failureSize
             followers.remove(stored.write)

@@ -62,6 +62,28 @@ struct OutboxSendingTests {
         await #expect(throws: FeathersError.self) { try await third.outbox.result(of: left.id) }
     }
 
+    @Test("A write follows the earlier ones to its record, also those that an earlier process queued when the record's id was provisional")
+    func restartAfterCreation() async throws {
+        let (folder, made) = (try OutboxFolder(), Promise<Void>())
+        made.resolve(())
+        let first = try await OutboxApp(in: folder, server: AnsweringServer(.held(made), .held(Promise())))
+        try await first.live { _ in
+            _ = try await first.messages.outbox.create(["id": 7]).result()
+            try await first.messages.outbox.patch(7, with: ["n": 1])
+            try await first.transport.waitForRequest(number: 2)
+        }
+        let gate = Promise<Void>()
+        let second = try await OutboxApp(in: folder, server: AnsweringServer(.held(gate))) { $0.isKeyed = true }
+        let last = try await second.messages.outbox.patch(7, with: ["n": 2])
+        try await second.live { _ in
+            try await second.transport.waitForRequest(number: 1)
+            #expect(second.outbox.state.entries.map(\.status) == [.sending, .waiting])
+            gate.resolve(())
+            _ = try await last.result()
+        }
+        #expect(second.server.requests.map { $0.data?["n"] } == [1, 2])
+    }
+
     @Test(
         "Without keys, what was on its way when the process died is asked about and not sent; with them it is sent again",
         arguments: [true, false])
