@@ -35,7 +35,7 @@ import Testing
         let parts: [Part] = [.cache, .authentication]
         func cache() -> ServiceCache { ServiceCache(DiskCacheStorage(directory: folder.url.appending(path: "cache"))) }
         let first = try server.app(over: way, parts, cache: cache())
-        try await first.connected { app in
+        try await first.withoutStream { app in
             try await app.signIn("alice")
             try await app.notes.create(["text": "hers"])
             _ = try await app.notes.find()
@@ -55,7 +55,7 @@ import Testing
         let (folder, storage) = (try TemporaryFolder(), InMemoryTokenStorage())
         func cache() -> ServiceCache { ServiceCache(DiskCacheStorage(directory: folder.url.appending(path: "cache"))) }
         let first = try server.app(over: way, parts, storage: storage, cache: cache())
-        try await first.connected { app in
+        try await first.withoutStream { app in
             try await app.signIn("alice")
             try await app.notes.create(["text": "hers"])
             _ = try await app.notes.find()

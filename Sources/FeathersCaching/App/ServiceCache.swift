@@ -126,6 +126,8 @@ extension ServiceCache {
 
     /// Stores an entry, unless its group was invalidated meanwhile or the user has changed.
     func keep(_ entry: CacheEntry, for key: CacheKey, _ terms: CachedRead.Terms, _ stamp: CacheInvalidation.Stamp) async {
+        // A later removal of what was invalidated before the read would remove the entry too.
+        await removeStale(invalidation.withLock { $0.removals(for: key.group) })
         guard options.partition(terms.request) == terms.ownPartition, invalidation.withLock({ $0.beginWrite(in: key.group, stamp) })
         else { return }
         let isKept = await attempt { try await storage.set(entry, for: key) }

@@ -64,6 +64,14 @@ extension ModelApp {
         }
     }
 
+    /// Runs a body with a connection where it needs one, but without the app running and without an event stream: what the cache stores is not removed
+    /// by an event that arrives later than a response.
+    func withoutStream(_ body: (FeathersApp) async throws -> Void) async throws {
+        try await connection?.connect()
+        try await body(app)
+        await connection?.disconnect()
+    }
+
     func waitUntilConnected() async throws {
         try await connection?.waitForStatus { if case .connected = $0 { true } else { false } }
         guard let stream = line.transport as? Feathers6Transport else { return }

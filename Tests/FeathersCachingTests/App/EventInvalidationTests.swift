@@ -95,6 +95,16 @@ struct EventInvalidationTests {
         #expect(await isKept(app))
     }
 
+    @Test("What is read after an event stays, though what the event made old is removed later")
+    func readBeforeRemoval() async throws {
+        let app = app()
+        for isGap in [false, true] {
+            if isGap { transport.pushGap() } else { transport.push(.patched, at: "messages") }
+            _ = try await app.service("messages").get(1)
+            #expect(await isKept(app))
+        }
+    }
+
     @Test("While the app runs, what events made old, before and since, is removed without a read")
     func background() async throws {
         let (removed, continuation) = AsyncStream.makeStream(of: String.self)
