@@ -1,19 +1,15 @@
 import FeathersCore
-import Foundation
 
 /// The executed writes of a live query whose events have not arrived, by record. A different event that arrives first may be older.
 struct LiveEchoes: Sendable {
     /// How often an executed write is applied again. If other events keep coming instead of its own, the server does not send that.
     static let mostRestorations = 8
-    /// The number of records above which none are expected any more.
-    private static let limit = 1000
-
     private var writes: [String: [LiveWrite]] = [:]
 
     /// Waits for the events of an executed write.
     mutating func expect(_ write: LiveWrite) {
         guard write.restorations < Self.mostRestorations, !write.isRepeated else { return }
-        if writes.count >= Self.limit { writes = [:] }
+        if writes.count >= 1000 { writes = [:] }
         for key in write.keys { writes[key, default: []].append(write) }
     }
 
@@ -37,9 +33,7 @@ struct LiveEchoes: Sendable {
 
     /// Returns the writes that a result does not show although it may have to, and those after them.
     func lost(from base: LiveWindow, where mayBeLost: (LiveWrite, String) -> Bool) -> [LiveWrite] {
-        writes.flatMap { key, expected in
-            expected.drop { !mayBeLost($0, key) || $0.isShown(in: base) }
-        }
+        writes.flatMap { key, expected in expected.drop { !mayBeLost($0, key) || $0.isShown(in: base) } }
     }
 
     mutating func removeAll(where condition: (LiveWrite) -> Bool) {

@@ -111,7 +111,7 @@ extension LiveView {
         for event in log ?? [] { _ = base.received(event, isRepeated: true) }
         let logged = Set((log ?? []).compactMap { base.plan.key(of: $0.data) })
         if missedDuringFetch { base.missedEvents() }
-        (log, missedDuringFetch, hasRefilled) = (nil, false, true)
+        (log, missedDuringFetch) = (nil, false)
         (isKnown, source, includedEvents) = (true, .server, fetchBeganAfter)
         // The response includes every write whose result arrived before the request was sent. Older events may still follow.
         let ended = writesEnded(by: begin, logged)
@@ -139,6 +139,8 @@ extension LiveView {
             for entry in base.entries where old[entry.key] == nil { adopt(entry.key, entry.record) }
         }
         rebuild()
+        // More records may have been hidden since the request was sent.
+        hasRefilled = hiddenCount <= asked - (base.plan.limit ?? 0) - base.plan.headroom
     }
 
     /// Returns the executed writes that the response to a request includes, which was sent at a time.

@@ -315,9 +315,7 @@ extension Outbox {
     private func stored(_ result: ServerResult, of write: OutboxWrite) -> ExecutedWrite? {
         guard options.storesResults, let sender = result.sender, let size = try? result.value.serialized().count,
             size <= ExecutedWrites.maximumSize
-        else {
-            return nil
-        }
+        else { return nil }
         let dataSize = (try? write.data?.serialized().count) ?? 0
         return ExecutedWrite(
             write: write, result: ExecutedResult(result: result.value, identity: sender.identity, date: Date()), size: size + dataSize)

@@ -20,6 +20,8 @@ struct MonotonicLaw {
     private var shown: [String: Int64] = [:]
     /// The rows whose creation was refused or given up, with all later writes to them.
     private var droppedRows: Set<String> = []
+    /// The rows of which an update was refused or given up. If the record is not known otherwise, later patches of it cannot be shown.
+    private var perhapsUnknown: Set<String> = []
 
     mutating func queued(_ mark: Int64, in write: OutboxWrite, _ method: ServiceMethod) {
         if method == .remove {
@@ -35,6 +37,7 @@ struct MonotonicLaw {
     mutating func dropped(_ write: OutboxWrite) {
         dropped.insert(write.id)
         if write.method == .create { droppedRows.insert(write.provisionalKey()) }
+        if write.method == .update { perhapsUnknown.insert(write.recordID?.description ?? "") }
     }
 
     /// Records a restart. Of a record that other apps have made, the app knows no more than what was kept, and a pending patch of it cannot be shown
@@ -54,6 +57,7 @@ struct MonotonicLaw {
     ) -> [String] {
         for (key, id) in server.made { ids[writes[key] ?? key] = "\(id)" }
         let gone = Set(droppedRows.map { ids[$0] ?? $0 })
+        let unknown = Set(perhapsUnknown.map { ids[$0] ?? $0 })
         var violations: [String] = []
         var rows: [String: Int64] = [:]
         for record in snapshot.records {
@@ -67,7 +71,9 @@ struct MonotonicLaw {
             if let mark = rows[name] {
                 // A pending write comes after everything that the server has taken.
                 if mark != last, server.taken[mark] ?? .max < before { violations.append("\(name) goes back from \(last) to \(mark)") }
-            } else if isWhole, snapshot.source != .kept(since: .distantPast), !isRemoved(name, since: before, server) {
+            } else if isWhole, !unknown.contains(name), snapshot.source != .kept(since: .distantPast),
+                !isRemoved(name, since: before, server)
+            {
                 violations.append("\(name), which showed \(last), is gone")
             }
         }

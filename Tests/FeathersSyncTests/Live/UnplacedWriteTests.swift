@@ -102,4 +102,17 @@ extension LiveViewTests {
         view.apply(.executed(write.id, Self.result(["id": 2, "rank": 2])))
         #expect(Self.ids(view) == ["2"] && view.hasContent && view.needsFetch)
     }
+
+    @Test("fills a limited result up again after removals that were queued while it was being fetched")
+    func removedDuringFetch() throws {
+        var view = LiveView(try LiveQueryPlan(.sorted(by: "rank").limit(2), id: "id"))
+        let records: [JSONValue] = (1...5).map { ["id": .integer($0), "rank": .integer($0)] }
+        var began = view.fetchBegan()
+        for id in 1...2 as ClosedRange<Int64> { view.apply(.queued(Self.write(.remove, ServiceID(id)), number: Int(id))) }
+        try view.fetched(Paginated(data: Array(records.prefix(began.asked))), asked: began.asked, at: began.tick)
+        #expect(Self.ids(view) == ["3"] && view.needsFetch)
+        began = view.fetchBegan()
+        try view.fetched(Paginated(data: Array(records.prefix(began.asked))), asked: began.asked, at: began.tick)
+        #expect(Self.ids(view) == ["3", "4"] && !view.needsFetch)
+    }
 }
