@@ -18,14 +18,22 @@ private enum ModelSamples {
         typealias PatchData = MessagePatch
     }
 
-    struct MessageData: Encodable, Sendable {
+    struct MessageData: ServiceData {
         var text: String
         var pinned: Bool?
+
+        var properties: KeyValuePairs<String, any Encodable> {
+            ["text": text, "pinned": pinned]
+        }
     }
 
-    struct MessagePatch: Encodable, Sendable {
+    struct MessagePatch: ServiceData {
         var text: String?
         var pinned: Presence<Bool> = .absent
+
+        var properties: KeyValuePairs<String, any Encodable> {
+            ["text": text, "pinned": pinned]
+        }
     }
 
     /// What a sampled service becomes.

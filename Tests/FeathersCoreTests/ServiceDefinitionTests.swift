@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersJSON
+import Foundation
 import Testing
 
 /// As `feathers-models` writes a model.
@@ -14,12 +15,13 @@ private struct Note: ServiceModel, Identifiable, Hashable {
         case text, folder, parent
     }
 
-    enum QueryKeys: String, CodingKey {
-        case text
-    }
-
     typealias CreateData = NoteData
     typealias PatchData = NotePatch
+    typealias QueryKeys = PropertyKey<Note>
+}
+
+extension PropertyKey<Note> {
+    fileprivate static var text: Self { Self("text") }
 }
 
 private struct NoteData: Codable, Hashable, Sendable {
@@ -34,6 +36,17 @@ private struct NotePatch: Codable, Hashable, Sendable {
 
 extension ServiceDefinition<Note> {
     fileprivate static var notes: Self { Self(path: "notes", id: "_id") }
+}
+
+private struct NoteChange: ServiceData {
+    var text: String?
+    var folder: Presence<String> = .absent
+    @Nullable var dueAt: Date?
+    var tags: [String]?
+
+    var properties: KeyValuePairs<String, any Encodable> {
+        ["text": text, "folder": folder, "due_at": _dueAt, "tags": tags]
+    }
 }
 
 @Suite("Service definitions")
@@ -65,6 +78,27 @@ struct ServiceDefinitionTests {
             #expect(try JSONValue(encoding: patch) == json)
             #expect(try json.decode(NotePatch.self) == patch)
         }
+    }
+
+    @Test(
+        "data that lists its properties is sent under their names: nil is left out unless it is nullable, absent too, null and dates as elsewhere"
+    )
+    func listedProperties() throws {
+        #expect(try JSONValue(encoding: NoteChange()) == ["due_at": nil])
+        let date = Date(timeIntervalSince1970: 1)
+        let change = NoteChange(text: "a", folder: .null, dueAt: date, tags: ["b"])
+        let json = try JSONValue(encoding: change)
+        #expect(json == ["text": "a", "folder": nil, "due_at": try JSONValue(encoding: date), "tags": ["b"]])
+        #expect(json.object?.map(\.key) == ["text", "folder", "due_at", "tags"])
+        #expect(try JSONValue(encoding: NoteChange(folder: "c")) == ["folder": "c", "due_at": nil])
+    }
+
+    @Test("a model with an id is hashed by it")
+    func hashing() {
+        let (note, changed) = (Note(id: 1, text: "a", folder: nil), Note(id: 1, text: "b", folder: nil))
+        #expect(note != changed)
+        #expect(note.hashValue == changed.hashValue)
+        #expect(Set([note, changed, note]).count == 2)
     }
 
     @Test("a nullable property is sent as null, an indirect one is left out; both may be missing")

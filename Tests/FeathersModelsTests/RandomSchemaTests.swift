@@ -7,6 +7,8 @@ import Testing
 @Suite("Models of random schemas", .enabled(if: ModelProgram.isPossible))
 struct RandomSchemaTests {
     private static let count = Int(ProcessInfo.processInfo.environment["FEATHERS_MODEL_SCHEMAS"] ?? "") ?? 24
+    /// The seed of the first 24 schemas; the next 24 have the next.
+    private static let seed = UInt64(ProcessInfo.processInfo.environment["FEATHERS_MODEL_SEED"] ?? "") ?? 19
 
     /// An OpenAPI document of services with random records.
     private static func document(_ records: [[RandomSchema.Field]], _ chance: inout Chance) -> JSONValue {
@@ -32,31 +34,39 @@ struct RandomSchemaTests {
 
     @Test("compile, take valid values, write them as they were, and refuse invalid ones")
     func random() async throws {
-        var chance = Chance(seed: 19)
-        var (done, compiling) = (0, Duration.zero)
-        while done < Self.count {
-            let records = (0..<min(24, Self.count - done)).map { _ in RandomSchema.fields(&chance, depth: 3) }
-            let document = Self.document(records, &chance)
-            let output = ModelGenerator(origin: "test").generate(from: [SchemaSource(name: "random.json", json: document)])
-            #expect(output.warnings == [])
-            #expect(output.services.count == records.count)
-            var cases: [ModelProgram.Case] = []
-            for (index, fields) in records.enumerated() {
-                let type = "Model\(index)x"
-                for _ in 0..<20 {
-                    cases.append(ModelProgram.Case(type: type, value: RandomSchema.valid(fields, &chance, fields), isValid: true))
-                    guard let invalid = RandomSchema.invalid(fields, &chance) else { continue }
-                    cases.append(ModelProgram.Case(type: type, value: invalid, isValid: false))
-                }
+        let sizes = stride(from: 0, to: Self.count, by: 24).map { min(24, Self.count - $0) }
+        var batches = zip(Self.seed..., sizes).makeIterator()
+        // The compiler takes almost all the time, on one processor for each batch.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var running = 0
+            while let (seed, size) = batches.next() {
+                if running == ProcessInfo.processInfo.activeProcessorCount { try await group.next() } else { running += 1 }
+                group.addTask { try await Self.check(size, seed) }
             }
-            let (files, types, all) = (output.files, records.indices.map { "Model\($0)x" }, cases)
-            let result = try await SiblingProgram.onThread { try ModelProgram.complaints(files, types: types, all) }
-            #expect(result.lines == [], "\(result.lines.prefix(20).joined(separator: "\n"))")
-            guard result.lines.isEmpty else { break }
-            done += records.count
-            compiling += result.compiling
+            try await group.waitForAll()
         }
-        print("\(done) random schemas; compiled and linked in \(compiling)")
+    }
+
+    /// Checks some schemas, and prints that it has.
+    private static func check(_ size: Int, _ seed: UInt64) async throws {
+        var chance = Chance(seed: seed)
+        let records = (0..<size).map { _ in RandomSchema.fields(&chance, depth: 3) }
+        let output = ModelGenerator(origin: "test").generate(from: [SchemaSource(name: "random.json", json: document(records, &chance))])
+        #expect(output.warnings == [], "seed \(seed)")
+        #expect(output.services.count == size)
+        var cases: [ModelProgram.Case] = []
+        for (index, fields) in records.enumerated() {
+            let type = "Model\(index)x"
+            for _ in 0..<20 {
+                cases.append(ModelProgram.Case(type: type, value: RandomSchema.valid(fields, &chance, fields), isValid: true))
+                guard let invalid = RandomSchema.invalid(fields, &chance) else { continue }
+                cases.append(ModelProgram.Case(type: type, value: invalid, isValid: false))
+            }
+        }
+        let (files, types, all) = (output.files, records.indices.map { "Model\($0)x" }, cases)
+        let result = try await SiblingProgram.onThread { try ModelProgram.complaints(files, types: types, all) }
+        try #require(result.lines == [], "seed \(seed): \(result.lines.prefix(20).joined(separator: "\n"))")
+        print("seed \(seed): \(size) random schemas, \(all.count) values; compiled and linked in \(result.compiling)")
     }
 
     @Test("of the known documents compile without a warning, public or not", arguments: Corpus.names)

@@ -99,18 +99,10 @@ extension JSONCodec {
                 object[name] = try encode(value)
             } catch EncodingError.invalidValue(let value, let context) {
                 let context = EncodingError.Context(
-                    codingPath: [LiteralKey(stringValue: name)] + context.codingPath, debugDescription: context.debugDescription)
+                    codingPath: [PropertyKey<Never>(name)] + context.codingPath, debugDescription: context.debugDescription)
                 throw FeathersError.unencodable(path, .invalidValue(value, context))
             }
         }
         return .object(object)
     }
-}
-
-private struct LiteralKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
 }

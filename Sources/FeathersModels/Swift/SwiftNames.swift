@@ -113,15 +113,14 @@ enum SwiftNames {
 
     /// Names of types that generated code means by their short names, or that would hide those of `Feathers`.
     static let takenTypes: Set<String> = [
-        "Any", "Array", "Bool", "Character", "Codable", "CodingKey", "CodingKeys", "CreateData", "Data", "Date", "Decodable", "Decoder",
-        "DecodingError", "Dictionary", "Double", "Encodable", "Encoder", "Error", "Float", "Hashable", "ID", "Identifiable", "Indirect",
-        "Int",
-        "Int32", "Int64", "JSONValue", "Never", "Nullable", "Optional", "PatchData", "Presence", "Protocol", "QueryKeys", "QueryValue",
-        "RawValue", "Result", "Self", "Sendable", "ServiceDefinition", "ServiceModel", "Set", "String", "Task", "Type", "URL", "UUID",
-        "Void",
+        "Any", "Array", "Bool", "Character", "Codable", "CodingKey", "CodingKeys", "CreateData", "Data", "Date", "Decodable",
+        "Decoder", "DecodingError", "Dictionary", "Double", "Encodable", "Encoder", "Error", "Float", "Hashable", "ID",
+        "Identifiable", "Indirect", "Int", "Int32", "Int64", "JSONValue", "KeyValuePairs", "Never", "Nullable", "Optional",
+        "PatchData", "Presence", "PropertyKey", "Protocol", "QueryKeys", "QueryValue", "RawValue", "Result", "Self", "Sendable",
+        "ServiceData", "ServiceDefinition", "ServiceModel", "Set", "String", "Task", "Type", "URL", "UUID", "Void",
         "AuthenticationOptions", "Endpoint", "EventName", "FeathersApp", "FeathersError", "Health", "Hook", "Hooks", "Identity",
-        "LiveQuery",
-        "Outbox", "Paginated", "Params", "Query", "Service", "ServiceID", "ServiceMethod", "Transport", "TypedQuery", "TypedService",
+        "LiveQuery", "Outbox", "Paginated", "Params", "Query", "Service", "ServiceID", "ServiceMethod", "Transport", "TypedQuery",
+        "TypedService",
         "Foundation", "Feathers", "Swift",
     ]
 }

@@ -72,7 +72,7 @@ struct SwiftWriter {
         }
         let conformances =
             structure.model == nil
-            ? structure.isOnlySent ? "Encodable, Sendable" : "Codable, Hashable, Sendable"
+            ? structure.listsProperties ? "ServiceData" : structure.isOnlySent ? "Encodable, Sendable" : "Codable, Hashable, Sendable"
             : identifier == nil ? "ServiceModel, Hashable" : "ServiceModel, Identifiable, Hashable"
         block("\(access)struct \(Self.name(structure.path)): \(conformances)") { writer in
             for property in structure.properties { writer.write(property, in: structure.path) }
@@ -82,19 +82,18 @@ struct SwiftWriter {
                 writer.line("\(writer.access)var id: \(Self.type(of: property, in: structure.path)) { \(SwiftNames.escaped(identifier)) }")
             }
             let keys = structure.properties.map { ($0.name, $0.key) }
-            if structure.model != nil || keys.contains(where: { $0.0 != $0.1 }) {
+            if structure.listsProperties {
                 writer.line()
-                writer.writeKeys("CodingKeys", keys, access: structure.model == nil ? "private " : writer.access)
+                writer.writeProperties(structure)
+            } else if structure.model != nil || keys.contains(where: { $0.0 != $0.1 }) {
+                writer.line()
+                writer.writeCodingKeys(keys, access: structure.model == nil ? "private " : writer.access)
             }
             if let model = structure.model {
-                if let keys = model.queryKeys {
-                    writer.line()
-                    writer.comment(["The properties that the service's queries may name."])
-                    writer.writeKeys("QueryKeys", keys, access: writer.access)
-                }
                 writer.line()
                 writer.line("\(writer.access)typealias CreateData = \(model.createData.text())")
                 writer.line("\(writer.access)typealias PatchData = \(model.patchData.text())")
+                if model.queryKeys != nil { writer.line("\(writer.access)typealias QueryKeys = PropertyKey<\(structure.path)>") }
             }
             if !writer.access.isEmpty || structure.properties.isEmpty {
                 writer.line()
@@ -103,6 +102,17 @@ struct SwiftWriter {
             for nested in structure.nested {
                 writer.line()
                 writer.write(nested)
+            }
+        }
+        if let keys = structure.model?.queryKeys { writeQueryKeys(keys, of: structure.path) }
+    }
+
+    private mutating func writeQueryKeys(_ keys: [(name: String, key: String)], of model: String) {
+        line()
+        comment(["The properties that the service's queries may name."])
+        block("extension PropertyKey<\(model)>") { writer in
+            for (name, key) in keys {
+                writer.line("\(writer.access)static var \(SwiftNames.escaped(name)): Self { Self(\(Self.literal(key))) }")
             }
         }
     }
@@ -138,9 +148,9 @@ struct SwiftWriter {
     }
 
     /// Keys that are the names themselves share their lines.
-    private mutating func writeKeys(_ name: String, _ keys: [(name: String, key: String)], access: String) {
-        guard !keys.isEmpty else { return line("\(access)enum \(name): CodingKey {}") }
-        block("\(access)enum \(name): String, CodingKey") { writer in
+    private mutating func writeCodingKeys(_ keys: [(name: String, key: String)], access: String) {
+        guard !keys.isEmpty else { return line("\(access)enum CodingKeys: CodingKey {}") }
+        block("\(access)enum CodingKeys: String, CodingKey") { writer in
             var row = ""
             for (name, key) in keys {
                 let name = SwiftNames.escaped(name)
@@ -153,6 +163,22 @@ struct SwiftWriter {
                 if row.isEmpty { writer.line("case \(name) = \(Self.literal(key))") }
             }
             if !row.isEmpty { writer.line(row) }
+        }
+    }
+
+    private mutating func writeProperties(_ structure: SwiftStructure) {
+        let rows = structure.properties.map { property in
+            // The wrapper is sent as null when its value is nil.
+            let isWrapper = property.presence == .nullable && !property.isIndirect
+            return "\(Self.literal(property.key)): \(isWrapper ? "_" + property.name : SwiftNames.escaped(property.name))"
+        }
+        if !access.isEmpty { comment(["The properties by their names on the server."]) }
+        block("\(access)var properties: KeyValuePairs<String, any Encodable>") { writer in
+            let row = "[\(rows.isEmpty ? ":" : rows.joined(separator: ", "))]"
+            if row.count + writer.indentation.count <= Self.width { return writer.line(row) }
+            writer.line("[")
+            for row in rows { writer.line("    \(row),") }
+            writer.line("]")
         }
     }
 

@@ -19,13 +19,9 @@ struct Card: ServiceModel, Identifiable, Hashable {
         case id, board, title, column, createdAt, version
     }
 
-    /// The properties that the service's queries may name.
-    enum QueryKeys: String, CodingKey {
-        case board, column, createdAt
-    }
-
     typealias CreateData = CardData
     typealias PatchData = CardPatch
+    typealias QueryKeys = PropertyKey<Card>
 
     enum Column: RawRepresentable, Codable, Hashable, Sendable, QueryValue {
         case todo
@@ -55,20 +51,35 @@ struct Card: ServiceModel, Identifiable, Hashable {
     }
 }
 
+/// The properties that the service's queries may name.
+extension PropertyKey<Card> {
+    static var board: Self { Self("board") }
+    static var column: Self { Self("column") }
+    static var createdAt: Self { Self("createdAt") }
+}
+
 /// What the service's `create` takes.
-struct CardData: Encodable, Sendable {
+struct CardData: ServiceData {
     var board: String
     var title: String
     var column: Card.Column
     var createdAt: Date
+
+    var properties: KeyValuePairs<String, any Encodable> {
+        ["board": board, "title": title, "column": column, "createdAt": createdAt]
+    }
 }
 
 /// What the service's `patch` takes: only the properties to change.
-struct CardPatch: Encodable, Sendable {
+struct CardPatch: ServiceData {
     var title: String?
     var column: Card.Column?
     /// The version of the card that was changed. If the server has a later one, it refuses the change.
     var version: Int?
+
+    var properties: KeyValuePairs<String, any Encodable> {
+        ["title": title, "column": column, "version": version]
+    }
 }
 
 extension ServiceDefinition<Card> {

@@ -22,3 +22,26 @@ public protocol Queryable: Decodable, Sendable {
     /// The keys that queries may name: all coding keys, unless the model declares fewer.
     associatedtype QueryKeys: CodingKey = CodingKeys
 }
+
+/// The name that a property of a model has on the server.
+///
+/// A model whose queries may name fewer or other properties than it has declares those. `swift package feathers-models` does:
+///
+/// ```swift
+/// extension Message {
+///     typealias QueryKeys = PropertyKey<Message>
+/// }
+///
+/// extension PropertyKey<Message> {
+///     static var createdAt: Self { Self("created_at") }
+/// }
+/// ```
+public struct PropertyKey<Model>: CodingKey {
+    public let stringValue: String
+    public var intValue: Int? { nil }
+
+    /// Creates a key from the property's name on the server.
+    public init(_ name: String) { stringValue = name }
+    public init(stringValue: String) { self.stringValue = stringValue }
+    public init?(intValue: Int) { nil }
+}

@@ -6,6 +6,11 @@ public protocol ServiceModel: Codable, Queryable {
     associatedtype PatchData: Encodable & Sendable
 }
 
+extension ServiceModel where Self: Identifiable & Hashable {
+    /// Hashes the id alone, which is the same in equal records. The compiler need not write a function for each model then.
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
 /// A service's path, id property and model, under one name.
 ///
 /// ```swift
