@@ -23,12 +23,12 @@ public protocol Queryable: Decodable, Sendable {
     associatedtype QueryKeys: CodingKey = CodingKeys
 }
 
-/// The name that a property of a model has on the server.
+/// A property of a model, by its name on the server.
 ///
-/// A model whose queries may name fewer or other properties than it has declares those. `swift package feathers-models` does:
+/// If the queries of a model may name other properties than it has, its `QueryKeys` can be such keys:
 ///
 /// ```swift
-/// extension Message {
+/// struct Message: Codable, Queryable {
 ///     typealias QueryKeys = PropertyKey<Message>
 /// }
 ///
@@ -36,6 +36,8 @@ public protocol Queryable: Decodable, Sendable {
 ///     static var createdAt: Self { Self("created_at") }
 /// }
 /// ```
+///
+/// `swift package feathers-models` writes them, because an enumeration takes the compiler longer.
 public struct PropertyKey<Model>: CodingKey {
     public let stringValue: String
     public var intValue: Int? { nil }
