@@ -25,7 +25,7 @@ package struct HTTPBody: Sendable {
 
     var hasFiles: Bool { pieces.contains { if case .file = $0 { true } else { false } } }
 
-    private var streams: [HTTPBodySource] { pieces.compactMap { if case .stream(let source) = $0 { source } else { nil } } }
+    var streams: [HTTPBodySource] { pieces.compactMap { if case .stream(let source) = $0 { source } else { nil } } }
 
     /// Returns the whole body in memory, for small bodies and for clients that cannot stream.
     /// - Throws: ``HTTPClientError/Kind/unreadableFile``, naming the file; the errors of streams.
@@ -35,8 +35,8 @@ package struct HTTPBody: Sendable {
             for case .bytes(let piece) in pieces { bytes += piece }
             return bytes
         }
-        return try await feeding {
-            let reader = try HTTPBodyReader(self)
+        return try await feeding { body in
+            let reader = try HTTPBodyReader(body)
             bytes.reserveCapacity(Int(reader.count ?? 0))
             try await reader.forEach { bytes.append(contentsOf: $0) }
             return bytes
@@ -44,15 +44,18 @@ package struct HTTPBody: Sendable {
     }
 
     /// Runs an exchange that reads this body, and beside it the producers of its streams.
+    /// - Parameter exchange: Reads the body that it receives: an attempt at this one, whose streams have buffers of their own.
     /// - Throws: The error of a stream that failed; otherwise that of the exchange.
-    func feeding<Result>(_ exchange: () async throws -> Result) async throws -> Result {
-        let streams = streams
-        guard !streams.isEmpty else { return try await exchange() }
+    func feeding<Result>(_ exchange: (HTTPBody) async throws -> Result) async throws -> Result {
+        var attempt = self
+        attempt.pieces = pieces.map { if case .stream(let source) = $0 { .stream(source.attempt()) } else { $0 } }
+        let streams = attempt.streams
+        guard !streams.isEmpty else { return try await exchange(self) }
         return try await withThrowingTaskGroup(of: Void.self) { group in
             for stream in streams { group.addTask { await stream.run() } }
             defer { group.cancelAll() }
             do {
-                return try await exchange()
+                return try await exchange(attempt)
             } catch let error as HTTPClientError {
                 throw streams.lazy.compactMap(\.failure).first ?? error
             }
@@ -85,7 +88,7 @@ final class HTTPBodyReader {
             case .bytes(let bytes): parts.append(Part(piece: piece, count: Int64(bytes.count)))
             case .file(let url): parts.append(Part(piece: piece, count: try Self.size(of: url)))
             case .stream(let source):
-                let isRepeated = parts.contains { if case .stream(let other) = $0.piece { other === source } else { false } }
+                let isRepeated = parts.contains { if case .stream(let other) = $0.piece { other.isSameStream(as: source) } else { false } }
                 guard !source.hasBegun, !isRepeated else { throw HTTPBodySource.readBefore }
                 parts.append(Part(piece: piece, count: nil))
             }
@@ -107,7 +110,7 @@ final class HTTPBodyReader {
         while current < parts.count {
             let part = parts[current]
             if case .stream(let source) = part.piece {
-                let read = try source.read(for: self, into: buffer, resume: resume)
+                let read = try source.read(into: buffer, resume: resume)
                 if read != 0 { return read }
             }
             guard let count = part.count, offset < count else {
@@ -189,7 +192,7 @@ final class HTTPBodyReader {
 }
 
 /// A streaming body as a single file, for clients that can upload only files. If the body is one file, it is used directly; otherwise, a temporary
-/// file is created, and removed when this object is deallocated. Call it within ``HTTPBody/feeding(_:)``.
+/// file is created, and removed when this object is deallocated. Create it from the body of ``HTTPBody/feeding(_:)``.
 final class BodyFile: Sendable {
     let url: URL
     let count: Int64

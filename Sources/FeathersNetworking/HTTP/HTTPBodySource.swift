@@ -9,9 +9,8 @@ package final class HTTPBodySource: Sendable {
         var buffer: [UInt8] = []
         /// The number of bytes of the buffer that were taken.
         var offset = 0
-        /// The reader that takes the bytes, from its first reading on. Others are refused.
-        var reader: ObjectIdentifier?
-        var isProducing = false
+        /// Whether this attempt has begun to read the sequence.
+        var hasBegun = false
         var end: Result<Void, any Error>?
         /// Settled while the exchange wants more bytes.
         var demand = Promise<Void>()
@@ -31,13 +30,24 @@ package final class HTTPBodySource: Sendable {
 
     private let state = Locked(State())
     private let produce: @Sendable (HTTPBodySource) async throws -> Void
+    /// Whether an attempt has begun to read the sequence. Shared by all attempts to send it: the first to begin is the only one that may.
+    private let isTaken: Locked<Bool>
 
     package init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) where Pieces.Element == Data {
         produce = { source in for try await piece in pieces { try await source.write(piece) } }
+        isTaken = Locked(false)
     }
 
+    private init(attemptAt source: HTTPBodySource) { (produce, isTaken) = (source.produce, source.isTaken) }
+
+    /// Returns the stream for one attempt to send it, with a buffer of its own.
+    func attempt() -> HTTPBodySource { HTTPBodySource(attemptAt: self) }
+
+    /// Whether both read the same sequence.
+    func isSameStream(as other: HTTPBodySource) -> Bool { isTaken === other.isTaken }
+
     /// Whether the sequence has been read, so that it cannot be sent again.
-    var hasBegun: Bool { state.withLock { $0.reader != nil } }
+    var hasBegun: Bool { isTaken.withLock { $0 } }
 
     /// The number of bytes in memory.
     var bufferedCount: Int { state.withLock { $0.buffer.count } }
@@ -54,15 +64,10 @@ package final class HTTPBodySource: Sendable {
 
     // MARK: The producer
 
-    /// Produces the bytes as the exchange takes them.
+    /// Produces the bytes as the exchange of this attempt takes them.
     func run() async {
-        // Without demand, the sequence is unread, and another exchange may send it.
+        // Without demand, the sequence is unread, and another attempt may send it.
         guard (try? await state.withLock({ $0.demand }).value()) != nil else { return }
-        let isFirst = state.withLock { state in
-            defer { state.isProducing = true }
-            return !state.isProducing
-        }
-        guard isFirst else { return }
         let end: Result<Void, any Error>
         do {
             try await produce(self)
@@ -98,18 +103,23 @@ package final class HTTPBodySource: Sendable {
 
     /// Takes bytes.
     /// - Parameters:
-    ///   - reader: The reader of the body. Only the first one receives bytes.
+    ///   - buffer: Where the bytes go.
     ///   - resume: Called at most once, on any thread, when there are bytes after none were.
     /// - Returns: The number of bytes, 0 at the end, or nil if there are none yet.
-    /// - Throws: ``HTTPClientError`` if the sequence failed (see ``failure``), or is read by another reader.
+    /// - Throws: ``HTTPClientError`` if the sequence failed (see ``failure``), or is read by another attempt.
     func read(
-        for reader: HTTPBodyReader, into buffer: UnsafeMutableRawBufferPointer, resume: @escaping @Sendable () -> Void
+        into buffer: UnsafeMutableRawBufferPointer, resume: @escaping @Sendable () -> Void
     ) throws(HTTPClientError) -> Int? {
-        let id = ObjectIdentifier(reader)
         let (count, end, demand) = try state.withLock {
             (state) throws(HTTPClientError) -> (Int, Result<Void, any Error>?, Promise<Void>?) in
-            guard state.reader == nil || state.reader == id else { throw Self.readBefore }
-            state.reader = id
+            if !state.hasBegun {
+                guard
+                    !isTaken.withLock({ taken in
+                        defer { taken = true }; return taken
+                    })
+                else { throw Self.readBefore }
+                state.hasBegun = true
+            }
             let count = min(state.unsentCount, buffer.count)
             if count == 0 {
                 if state.end == nil { state.resume = resume }

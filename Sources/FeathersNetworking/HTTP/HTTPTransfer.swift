@@ -41,11 +41,12 @@ public struct HTTPTransfer: Sendable {
         var last: HTTPStreams?
         // Removes the file of an exchange that failed or was redirected.
         defer { last?.download?.discard() }
-        let response = try await (body ?? HTTPBody()).feeding {
+        let response = try await (body ?? HTTPBody()).feeding { attempt in
             try await HTTPRedirect.following(original) { request, deadline in
                 last?.download?.discard()
                 // A redirect that changed the method to GET has dropped the body.
-                let streams = try HTTPStreams(self, sendsBody: request.method == original.method)
+                let sendsBody = body != nil && request.method == original.method
+                let streams = try HTTPStreams(self, body: sendsBody ? attempt : nil)
                 last = streams
                 return try await exchange(request, streams, deadline)
             }
@@ -94,8 +95,8 @@ final class HTTPStreams: Sendable {
     let progress: (@Sendable (TransferProgress) -> Void)?
 
     /// - Throws: ``HTTPClientError/Kind/unwritableFile``.
-    init(_ transfer: HTTPTransfer, sendsBody: Bool) throws(HTTPClientError) {
-        body = sendsBody ? transfer.body : nil
+    init(_ transfer: HTTPTransfer, body: HTTPBody?) throws(HTTPClientError) {
+        self.body = body
         download = try transfer.destination.map { (url) throws(HTTPClientError) in try DownloadFile(url) }
         (pipe, keepAlive) = (transfer.pipe, transfer.keepAlive)
         stallTimeout = transfer.stallTimeout

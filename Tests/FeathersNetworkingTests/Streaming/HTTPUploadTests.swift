@@ -168,9 +168,9 @@ struct HTTPUploadTests {
         }
         let body = HTTPBody(stream: HTTPBodySource(pieces))
         var (taken, unsent) = (0, 0)
-        try await body.feeding {
+        try await body.feeding { attempt in
             #expect(produced.withLock { $0 } == 0)
-            try await HTTPBodyReader(body).forEach { bytes in
+            try await HTTPBodyReader(attempt).forEach { bytes in
                 taken += bytes.count
                 unsent = max(unsent, produced.withLock { $0 } * piece - taken)
             }
@@ -183,34 +183,84 @@ struct HTTPUploadTests {
 
     @Test("of a stream keep in memory only what was not taken, although the connection never takes all of it")
     func slowConnection() async throws {
-        let source = HTTPBodySource(AsyncStream { Data(count: 65_536) })
-        let body = HTTPBody(stream: source)
+        let body = HTTPBody(stream: HTTPBodySource(AsyncStream { Data(count: 65_536) }))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_524, alignment: 16)
         defer { buffer.deallocate() }
         var most = 0
-        try await body.feeding {
-            let reader = try HTTPBodyReader(body)
+        try await body.feeding { attempt in
+            let reader = try HTTPBodyReader(attempt)
             for _ in 0..<500 {
                 let arrival = Promise<Void>()
                 if try reader.read(into: buffer, resume: { arrival.resolve(()) }) == nil { try await arrival.value() }
-                most = max(most, source.bufferedCount)
+                most = max(most, attempt.streams[0].bufferedCount)
             }
         }
         #expect(most <= 2 * HTTPBodySource.limit + 2 * 65_536)
     }
 
-    @Test("of one stream are not mixed: of two attempts at once, one is refused")
+    @Test(
+        "of one stream at the same moment do not disturb each other: one is refused, the other sends all of it", arguments: [true, false])
+    func rivals(isRivalFirst: Bool) async throws {
+        for _ in 0..<20 {
+            let (start, begun, refusal, end) = (Promise<Void>(), Promise<Void>(), Promise<Void>(), Promise<Void>())
+            let produced = Mutex(0)
+            // Its second piece comes when the rival has ended.
+            let pieces = AsyncStream {
+                let number = produced.withLock { produced in
+                    produced += 1
+                    return produced
+                }
+                if number == 2 { try? await end.value() }
+                return number > 2 || Task.isCancelled ? nil : Data([UInt8(number)])
+            }
+            let body = HTTPBody(stream: HTTPBodySource(pieces))
+            async let rival: Void = {
+                try? await start.value()
+                try? await body.feeding { _ in
+                    begun.resolve(())
+                    try await refusal.value()
+                    throw HTTPBodySource.readBefore
+                }
+                end.resolve(())
+            }()
+            let startRival = {
+                start.resolve(())
+                try await begun.value()
+            }
+            if isRivalFirst { try await startRival() }
+            let bytes = try await body.feeding { attempt in
+                if !isRivalFirst { try await startRival() }
+                var bytes: [UInt8] = []
+                try await HTTPBodyReader(attempt).forEach {
+                    bytes += $0
+                    refusal.resolve(())
+                }
+                return bytes
+            }
+            #expect(bytes == [1, 2])
+            await rival
+        }
+    }
+
+    @Test("of one stream take no bytes that another attempt produces, although both were ready to read")
     func oneReader() async throws {
         let body = HTTPBody(stream: Self.stream(of: [1, 2, 3]))
-        let (first, second) = (try HTTPBodyReader(body), try HTTPBodyReader(body))
         var bytes: [UInt8] = []
-        try await body.feeding { try await first.forEach { bytes += $0 } }
+        try await body.feeding { first in
+            let reader = try HTTPBodyReader(first)
+            let error = await #expect(throws: HTTPClientError.self) {
+                try await body.feeding { second in
+                    let late = try HTTPBodyReader(second)
+                    try await reader.forEach { bytes += $0 }
+                    try await late.forEach { _ in }
+                }
+            }
+            #expect(error?.message.contains("call again with a new stream") == true)
+        }
         #expect(bytes == [1, 2, 3])
-        let error = await #expect(throws: HTTPClientError.self) { try await second.forEach { _ in } }
-        #expect(error?.message.contains("call again with a new stream") == true)
         var twice = HTTPBody(stream: Self.stream(of: [1]))
         twice.append(twice)
-        #expect(throws: HTTPClientError.self) { try HTTPBodyReader(twice) }
+        await #expect(throws: HTTPClientError.self) { try await twice.bytes() }
     }
 
     @Test("of a stream end with a refusal that arrives before there is anything to send", arguments: TestedClient.cancellableAnywhere)
