@@ -24,7 +24,12 @@ final class ModelStreams: StreamingHTTPClient {
     }
 
     func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
-        guard let pipe = transfer.pipe else { return try await execute(transfer.request) }
+        guard let pipe = transfer.pipe else {
+            // An upload.
+            var request = transfer.request
+            request.body = try await transfer.body?.bytes()
+            return try await execute(request)
+        }
         let end = Promise<Void>()
         let token = transfer.request.headers["Authorization"].map { String($0.dropFirst("Bearer ".count)) }
         let number = server.open(ModelServer.Stream(pipe: pipe, end: end), token: token) {
