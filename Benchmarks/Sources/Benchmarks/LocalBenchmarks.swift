@@ -29,17 +29,22 @@ enum LocalBenchmarks {
         let likes: Int
     }
 
-    static func records(_ count: Int) -> [JSONValue] {
-        let author: JSONObject = [
-            "id": "5f0c1e9b-8f0e-4d55-9d0e-6a3c3f1b7a11", "name": "Ada Lovelace", "email": "ada.lovelace@example.com",
-        ]
+    /// - Parameter isShared: Whether the records have the same author, tags and dates. Otherwise none has a text that another one has.
+    static func records(_ count: Int, isShared: Bool = true) -> [JSONValue] {
+        let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         return (0..<count).map { number in
+            let own = isShared ? "100000" : String(100_000 + number)
+            let author: JSONObject = [
+                "id": .string("5f0c1e9b-8f0e-4d55-9d0e-6a3c3f\(own)"), "name": .string("Ada Lovelace \(own)"),
+                "email": .string("ada.lovelace.\(own)@example.com"),
+            ]
             var record: JSONObject = ["id": .integer(Int64(number)), "title": .string("Article number \(number) of \(count)")]
             record["text"] = .string(String(repeating: "Lorem ipsum dolor sit amet \(number). ", count: 18))
             record["author"] = .object(author)
-            record["tags"] = ["swift", "feathers", "local first"]
-            record["createdAt"] = "2026-03-01T12:34:56.789Z"
-            record["updatedAt"] = "2026-03-02T12:34:56.789Z"
+            record["tags"] = isShared ? ["swift", "feathers", "local first"] : .array((0..<3).map { .string("tag-\(own)-\($0)") })
+            let created = Date(timeIntervalSince1970: 1_772_368_496.789 + (isShared ? 0 : Double(number)))
+            record["createdAt"] = .string(created.formatted(format))
+            record["updatedAt"] = .string((created + 3_600.1).formatted(format))
             record["isRead"] = .bool(number % 2 == 0)
             record["likes"] = .integer(Int64(number / 100))
             return .object(record)
@@ -195,8 +200,19 @@ enum LocalBenchmarks {
     /// Returns what isn't measured in time: the memory of 100,000 records, relative to their JSON text.
     static func notes() async throws -> [String] {
         #if os(Linux)
+            [
+                try await memory(of: records(100_000), "with the same authors, tags and dates"),
+                try await memory(of: records(100_000, isShared: false), "without a text in common"),
+            ]
+        #else
+            []
+        #endif
+    }
+
+    #if os(Linux)
+        private static func memory(of records: [JSONValue], _ kind: String) async throws -> String {
             guard let url = URL(string: "http://localhost") else { throw URLError(.badURL) }
-            let body = try JSONValue.array(records(100_000)).serialized()
+            let body = try JSONValue.array(records).serialized()
             let app = FeathersApp(transport: .rest(url, httpClient: InstantClient(body: body)))
             let articles = app.service("articles", of: Article.self)
             func share(_ held: () async throws -> Any) async throws -> String {
@@ -213,14 +229,10 @@ enum LocalBenchmarks {
             }
             let models = try await share { try await articles.find().data }
             let trees = try await share { try await app.service("articles").find() }
-            return [
+            return """
+                Memory of \(records.count) records of \(body.count / records.count) bytes \(kind), in multiples of their JSON text: \
+                \(live) for a live query and its snapshot, \(models) for an array of models, \(trees) for JSON values
                 """
-                Memory of 100,000 records of \(body.count / 100_000) bytes, in multiples of their JSON text: \(live) for a live query and its snapshot, \
-                \(models) for an array of models, \(trees) for JSON values
-                """
-            ]
-        #else
-            return []
-        #endif
-    }
+        }
+    #endif
 }
