@@ -1,119 +1,194 @@
 /// A part of a live result: rows, or smaller parts.
 struct LivePart: Sendable {
+    /// One reference, so that copying a list of parts counts one for each.
+    private enum Content {
+        case rows([LiveRow])
+        /// None of them is empty, and all have the same height.
+        case parts([LivePart])
+    }
+
     /// The number of rows or parts above which a part is split.
     static let maximumSize = 32
 
-    /// Empty unless this is a leaf.
-    private(set) var rows: [LiveRow] = []
-    /// Empty in a leaf. None of them is empty, and all have the same height.
-    private(set) var parts: [LivePart] = []
+    private var content: Content
     /// The number of rows, those in the parts included.
     private(set) var count: Int
 
-    init(rows: [LiveRow]) { (self.rows, count) = (rows, rows.count) }
+    init(rows: [LiveRow]) { (content, count) = (.rows(rows), rows.count) }
 
-    init(parts: [LivePart]) { (self.parts, count) = (parts, parts.reduce(0) { $0 + $1.count }) }
+    init(parts: [LivePart]) { (content, count) = (.parts(parts), parts.reduce(0) { $0 + $1.count }) }
 
-    var isLeaf: Bool { parts.isEmpty }
-    private var size: Int { rows.count + parts.count }
-    private var last: LiveRow { isLeaf ? rows[rows.count - 1] : parts[parts.count - 1].last }
+    /// The rows of a leaf; empty in any other part.
+    var rows: [LiveRow] { if case .rows(let rows) = content { rows } else { [] } }
+    /// The parts of a part that is not a leaf.
+    var parts: [LivePart] { if case .parts(let parts) = content { parts } else { [] } }
+    var isLeaf: Bool { if case .rows = content { true } else { false } }
+
+    private var size: Int {
+        switch content {
+        case .rows(let rows): rows.count
+        case .parts(let parts): parts.count
+        }
+    }
+
+    private var last: LiveRow {
+        switch content {
+        case .rows(let rows): rows[rows.count - 1]
+        case .parts(let parts): parts[parts.count - 1].last
+        }
+    }
 
     /// Whether both are the same in memory.
-    func isShared(with other: LivePart) -> Bool {
-        guard count == other.count, isLeaf == other.isLeaf else { return false }
-        func isSame<Element>(_ left: [Element], _ right: [Element]) -> Bool {
-            left.withUnsafeBufferPointer { left in right.withUnsafeBufferPointer { $0.baseAddress == left.baseAddress } }
+    func isShared(with other: LivePart) -> Bool { count == other.count && memory == other.memory }
+
+    private var memory: UnsafeRawPointer? {
+        switch content {
+        case .rows(let rows): rows.withUnsafeBufferPointer { UnsafeRawPointer($0.baseAddress) }
+        case .parts(let parts): parts.withUnsafeBufferPointer { UnsafeRawPointer($0.baseAddress) }
         }
-        return isLeaf ? isSame(rows, other.rows) : isSame(parts, other.parts)
     }
 
     subscript(index: Int) -> LiveRow {
-        guard !isLeaf else { return rows[index] }
-        let (part, index) = self.part(at: index)
-        return parts[part][index]
+        switch content {
+        case .rows(let rows): return rows[index]
+        case .parts(let parts):
+            let (part, index) = Self.place(of: index, in: parts)
+            return parts[part][index]
+        }
     }
 
     /// Returns the rows of the leaf that contains an index.
     func leaf(at index: Int) -> [LiveRow] {
-        guard !isLeaf else { return rows }
-        let (part, index) = self.part(at: index)
-        return parts[part].leaf(at: index)
+        switch content {
+        case .rows(let rows): return rows
+        case .parts(let parts):
+            let (part, index) = Self.place(of: index, in: parts)
+            return parts[part].leaf(at: index)
+        }
     }
 
     /// Returns the part that contains an index, and the index in that part. The index after all rows is in the last part.
-    private func part(at index: Int) -> (part: Int, index: Int) {
-        var (part, index) = (0, index)
-        while part < parts.count - 1, index >= parts[part].count { (part, index) = (part + 1, index - parts[part].count) }
-        return (part, index)
+    private static func place(of index: Int, in parts: [LivePart]) -> (part: Int, index: Int) {
+        parts.withUnsafeBufferPointer { parts in
+            var (part, index) = (0, index)
+            while part < parts.count - 1, index >= parts[part].count { (part, index) = (part + 1, index - parts[part].count) }
+            return (part, index)
+        }
+    }
+
+    /// Changes the rows or the parts, in place if no other list shares them.
+    private mutating func change<Result>(rows change: (inout [LiveRow]) -> Result, parts changeParts: (inout [LivePart]) -> Result)
+        -> Result
+    {
+        switch content {
+        case .rows(var rows):
+            content = .rows([])
+            defer { content = .rows(rows) }
+            return change(&rows)
+        case .parts(var parts):
+            content = .rows([])
+            defer { content = .parts(parts) }
+            return changeParts(&parts)
+        }
     }
 
     /// - Returns: The second half of this part, if it has become too large.
     mutating func insert(_ row: LiveRow, at index: Int) -> LivePart? {
-        count += 1
-        if isLeaf {
-            rows.insert(row, at: index)
-        } else {
-            let (part, index) = self.part(at: index)
+        let half: LivePart? = change {
+            $0.insert(row, at: index)
+            return Self.takeHalf(of: &$0).map(LivePart.init(rows:))
+        } parts: { parts in
+            let (part, index) = Self.place(of: index, in: parts)
             if let half = parts[part].insert(row, at: index) { parts.insert(half, at: part + 1) }
+            return Self.takeHalf(of: &parts).map(LivePart.init(parts:))
         }
-        guard size > Self.maximumSize else { return nil }
-        let middle = size / 2
-        let half = isLeaf ? LivePart(rows: Array(rows[middle...])) : LivePart(parts: Array(parts[middle...]))
-        if isLeaf { rows.removeSubrange(middle...) } else { parts.removeSubrange(middle...) }
-        count -= half.count
+        count += 1 - (half?.count ?? 0)
         return half
     }
 
+    private static func takeHalf<Element>(of elements: inout [Element]) -> [Element]? {
+        guard elements.count > maximumSize else { return nil }
+        let middle = elements.count / 2
+        defer { elements.removeSubrange(middle...) }
+        return Array(elements[middle...])
+    }
+
     mutating func replace(_ index: Int, with row: LiveRow) {
-        guard !isLeaf else { return rows[index] = row }
-        let (part, index) = self.part(at: index)
-        parts[part].replace(index, with: row)
+        change {
+            $0[index] = row
+        } parts: { parts in
+            let (part, index) = Self.place(of: index, in: parts)
+            parts[part].replace(index, with: row)
+        }
     }
 
     mutating func remove(at index: Int) {
         count -= 1
-        guard !isLeaf else {
-            rows.remove(at: index)
-            return
+        change {
+            _ = $0.remove(at: index)
+        } parts: { parts in
+            let (part, index) = Self.place(of: index, in: parts)
+            parts[part].remove(at: index)
+            let rest = parts[part].size
+            if rest == 0 {
+                parts.remove(at: part)
+            } else if rest < Self.maximumSize / 4, part + 1 < parts.count, rest + parts[part + 1].size <= Self.maximumSize {
+                let next = parts.remove(at: part + 1)
+                parts[part].append(next)
+            }
         }
-        let (part, index) = self.part(at: index)
-        parts[part].remove(at: index)
-        let rest = parts[part].size
-        if rest == 0 {
-            parts.remove(at: part)
-        } else if rest < Self.maximumSize / 4, part + 1 < parts.count, rest + parts[part + 1].size <= Self.maximumSize {
-            let next = parts.remove(at: part + 1)
-            parts[part].rows += next.rows
-            parts[part].parts += next.parts
-            parts[part].count += next.count
+    }
+
+    /// Adds the rows or parts of a part of the same height.
+    private mutating func append(_ next: LivePart) {
+        count += next.count
+        change {
+            $0 += next.rows
+        } parts: {
+            $0 += next.parts
         }
     }
 
     /// Returns the part without some rows; the same part if it contains none of them.
     func removing(_ isRemoved: (LiveRow) -> Bool) -> LivePart {
-        guard !isLeaf else { return rows.contains(where: isRemoved) ? LivePart(rows: rows.filter { !isRemoved($0) }) : self }
-        let rest = LivePart(parts: parts.map { $0.removing(isRemoved) }.filter { $0.count > 0 })
-        return rest.count == count ? self : rest
+        switch content {
+        case .rows(let rows): return rows.contains(where: isRemoved) ? LivePart(rows: rows.filter { !isRemoved($0) }) : self
+        case .parts(let parts):
+            let rest = LivePart(parts: parts.map { $0.removing(isRemoved) }.filter { $0.count > 0 })
+            return rest.count == count ? self : rest
+        }
     }
 
     /// Returns the first rows.
     func prefix(_ limit: Int) -> LivePart {
         guard limit < count else { return self }
-        guard !isLeaf else { return LivePart(rows: Array(rows.prefix(limit))) }
-        let (part, index) = self.part(at: limit)
-        return LivePart(parts: parts[..<part] + (index > 0 ? [parts[part].prefix(index)] : []))
+        switch content {
+        case .rows(let rows): return LivePart(rows: Array(rows.prefix(limit)))
+        case .parts(let parts):
+            let (part, index) = Self.place(of: limit, in: parts)
+            return LivePart(parts: parts[..<part] + (index > 0 ? [parts[part].prefix(index)] : []))
+        }
     }
 
     /// Returns the index of the first row for which a condition is false that is true for all rows before it, by bisection.
     /// - Parameter endsAfter: Whether the condition is known to be false for the last row.
     func partitionIndex(_ isBefore: (LiveRow) -> Bool, endsAfter: Bool = false) -> Int {
-        var (low, high) = (0, endsAfter ? size - 1 : size)
+        switch content {
+        case .rows(let rows): return Self.bisect(rows, endsAfter, isBefore)
+        case .parts(let parts):
+            let low = Self.bisect(parts, endsAfter) { isBefore($0.last) }
+            guard low < parts.count else { return count }
+            return parts[..<low].reduce(0) { $0 + $1.count } + parts[low].partitionIndex(isBefore, endsAfter: true)
+        }
+    }
+
+    private static func bisect<Element>(_ elements: [Element], _ endsAfter: Bool, _ isBefore: (Element) -> Bool) -> Int {
+        var (low, high) = (0, endsAfter ? elements.count - 1 : elements.count)
         while low < high {
             let middle = (low + high) / 2
-            if isBefore(isLeaf ? rows[middle] : parts[middle].last) { low = middle + 1 } else { high = middle }
+            if isBefore(elements[middle]) { low = middle + 1 } else { high = middle }
         }
-        guard !isLeaf, low < parts.count else { return isLeaf ? low : count }
-        return parts[..<low].reduce(0) { $0 + $1.count } + parts[low].partitionIndex(isBefore, endsAfter: true)
+        return low
     }
 }
 
@@ -122,9 +197,15 @@ struct LiveCursor {
     /// The parts that follow on each level. None is empty.
     private var levels: [ArraySlice<LivePart>]
     /// The index of the next row.
-    private(set) var position = 0
+    private(set) var position: Int
 
-    init(_ root: LivePart) { levels = root.count > 0 ? [[root]] : [] }
+    /// - Parameters:
+    ///   - parts: Parts of the same height. Only that of an empty list is empty.
+    ///   - position: The index of their first row.
+    init(_ parts: ArraySlice<LivePart>, at position: Int) {
+        levels = parts.contains { $0.count > 0 } ? [parts] : []
+        self.position = position
+    }
 
     var isAtEnd: Bool { levels.isEmpty }
 

@@ -206,11 +206,13 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
             return Content(state.view)
         }
         guard let content else { return nil }
-        try decode(content)
-        var rows = content.rows
+        var (rows, changes) = (content.rows, content.rows.changes(since: decoded))
+        let isWhole = undecodable.isEmpty
+        try decode(content, changes)
         // Takes time for the whole result, but only while something is left out.
         if !undecodable.isEmpty { rows.removeAll { undecodable.contains($0.version) } }
-        let difference = LiveDifference(rows, since: shown ?? LiveRows(), aliases: content.aliases)
+        if !isWhole || !undecodable.isEmpty { changes = rows.changes(since: shown ?? LiveRows()) }
+        let difference = LiveDifference(changes, of: rows, since: shown ?? LiveRows(), aliases: content.aliases)
         let isSame =
             shown != nil && difference.isEmpty && content.source == shownSource && content.total == shownTotal.count
             && content.isTotalEstimated == shownTotal.isEstimated
@@ -242,9 +244,8 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     }
 
     /// Decodes the rows that are new, each version once. If one cannot be, nothing changes.
-    private mutating func decode(_ content: Content) throws {
-        guard !source.showsRecords || content.plan.hasSelection else { return }
-        let changes = content.rows.changes(since: decoded)
+    private mutating func decode(_ content: Content, _ changes: [LiveRows.Change]) throws {
+        guard !source.showsRecords || content.plan.hasSelection else { return decoded = content.rows }
         var failed: Set<Int> = []
         for index in changes.lazy.flatMap(\.new) {
             let row = content.rows[index]

@@ -58,11 +58,12 @@ struct LiveDifference: Sendable {
     private(set) var new: [Mark] = []
 
     /// - Parameters:
+    ///   - ranges: Where the rows differ.
     ///   - rows: The rows of a snapshot.
     ///   - earlier: The rows of the previous one.
     ///   - aliases: The keys under which records were shown before.
-    init(_ rows: LiveRows, since earlier: LiveRows, aliases: [String: String]) {
-        ranges = rows.changes(since: earlier)
+    init(_ ranges: [LiveRows.Change], of rows: LiveRows, since earlier: LiveRows, aliases: [String: String]) {
+        self.ranges = ranges
         guard ranges.contains(where: { !$0.old.isEmpty }), ranges.contains(where: { !$0.new.isEmpty }) else { return }
         func mark(_ row: LiveRow) -> Mark { Mark(key: aliases[row.key] ?? row.key, version: row.version) }
         old = ranges.flatMap { range in range.old.map { mark(earlier[$0]) } }

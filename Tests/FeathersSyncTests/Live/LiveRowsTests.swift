@@ -146,7 +146,7 @@ struct LiveRowsTests {
         rows.insert(LiveRow(key: "1500", record: .null, version: 5000), at: 3)
         rows.remove(at: 800)
         rows.insert(Self.row(6000), at: 1900)
-        let changes = LiveChanges(LiveDifference(rows, since: old, aliases: [:]))
+        let changes = LiveChanges(LiveDifference(rows.changes(since: old), of: rows, since: old, aliases: [:]))
         #expect(changes.moves == [LiveChanges.Move(from: 1500, to: 3)])
         #expect(changes.removals == [799] && changes.insertions == [1900] && changes.updates == [3])
     }
