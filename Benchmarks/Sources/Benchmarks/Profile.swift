@@ -11,8 +11,8 @@ import Foundation
 /// ends. Start it separately, because valgrind cannot. To exclude fixed costs, subtract a run of N operations from a run of 2 N.
 enum Profile: String, CaseIterable {
     case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding
-    case typed, jsonapi, idle, idleSockets, callsOverMany, items, streamEvents, eventsOnThread, inFlightOnThread
-    case eventsPaced, eventsPacedOnThread
+    case typed, jsonapi, idle, idleSockets, callsOverMany, items, streamEvents, sourceEvents, eventsOnThread, inFlightOnThread
+    case eventsPaced, eventsPacedOnThread, streamEventsPaced, streamEventsPacedOnThread
     case diskHit, memoryHit, recordsShort, recordsLong, created
     case opening, listShort, listLong, movedShort, movedLong
 
@@ -104,11 +104,17 @@ enum Profile: String, CaseIterable {
         case .items:
             let tokens = FeathersApp(transport: .feathers6(try url(of: server))).service("tokens")
             for try await _ in tokens.stream(.find, query: ["count": .integer(Int64(times))]) {}
-        case .streamEvents:
-            let app = FeathersApp(transport: .feathers6(try url(of: server)) { $0.query = ["count": .integer(Int64(times))] })
-            var iterator = app.service("messages").events(.created, bufferingNewest: times).makeAsyncIterator()
-            try await app.connect()
-            for _ in 0..<times { _ = await iterator.next() }
+        case .streamEvents, .streamEventsPaced, .streamEventsPacedOnThread:
+            let query: Query = ["count": .integer(Int64(times)), "pattern": self == .streamEvents ? "burst" : "paced"]
+            let app = FeathersApp(transport: .feathers6(try url(of: server)) { $0.query = query })
+            let events = app.service("messages").events(.created, bufferingNewest: times)
+            try await withFeathersApp(app, on: self == .streamEventsPacedOnThread ? .networkThread : .threadPool) { _ in
+                for await _ in events.prefix(times) {}
+            }
+        case .sourceEvents:
+            let app = FeathersApp(transport: .rest(try url(of: server)))
+            var iterator = app.eventSource("sse", as: JSONValue.self, query: ["count": .integer(Int64(times))]).makeAsyncIterator()
+            for _ in 0..<times { _ = try await iterator.next() }
         case .opening: try await LocalBenchmarks.open(times: times)
         // Short lists have 1,000 records, long ones 100,000.
         case .listShort: try await LiveGrowth.change(["likes": 5], in: 1_000, times: times)

@@ -131,7 +131,8 @@ extension ServiceRegistry {
     /// Delivers a transport's events to the services. It holds the registry weakly, because the registry's app retains the transport.
     var eventSink: EventSink {
         EventSink(
-            delivering: { [weak self] event in self?.receive(event) ?? false },
+            delivering: { [weak self] event in self?.receive(CollectionOfOne(event)) ?? false },
+            batches: { [weak self] batch in self?.receive(batch) ?? false },
             onGap: { [weak self] reason in self?.emitGap(reason) })
     }
 
@@ -141,15 +142,17 @@ extension ServiceRegistry {
     /// - Returns: whether events were dropped.
     func resumePushes() -> Bool { pushes.exchange(.delivered, ordering: .acquiringAndReleasing) == .dropped }
 
-    /// - Returns: whether the event has readers, all of which decode it.
-    private func receive(_ event: ServiceEvent) -> Bool {
-        observe { $0.receive(event) }
+    /// - Parameter events: at least one, all of one service.
+    /// - Returns: whether they have readers, all of which decode them.
+    private func receive(_ events: some Collection<ServiceEvent> & Sendable) -> Bool {
+        guard let first = events.first else { return false }
+        observe { events.forEach($0.receive) }
         return handing.withLock { deliveries in
             // Read before the services, so that a change in between is seen the next time at the latest.
             let version = version.load(ordering: .acquiring)
             if deliveries.version != version { deliveries = makeDeliveries(version) }
-            guard admitsPush(), let index = deliveries.index(of: event.path) else { return false }
-            deliveries.services[index].hub.emit(event, to: &deliveries.services[index].audience)
+            guard admitsPush(), let index = deliveries.index(of: first.path) else { return false }
+            deliveries.services[index].hub.emit(events, to: &deliveries.services[index].audience)
             return deliveries.services[index].audience.decodes
         }
     }

@@ -57,28 +57,42 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     }
 
     /// - Returns: the number of events dropped from this buffer.
-    func deliver(_ event: Event) -> Int {
-        if let names, !names.contains(event.name) { return 0 }
-        return deliver(.event(event))
+    func deliver(_ events: some Collection<Event>) -> Int {
+        deliver(items: events.lazy.filter { [names] event in names?.contains(event.name) ?? true }.map(Item.event))
     }
 
     /// - Returns: the number of events dropped to make room for the marker.
     func deliver(_ gap: EventGap) -> Int {
-        deliver(.gap(gap))
+        deliver(items: CollectionOfOne(.gap(gap)))
     }
 
-    private func deliver(_ item: Item) -> Int {
-        let (waiter, dropped): (Waiter?, Int) = state.withLock { state in
-            guard !state.isEnded else { return (nil, 0) }
-            state.deliveredCount += 1
-            // A waiting reader has already read everything in the buffer.
-            if !state.waiters.isEmpty { return (state.waiters.removeFirst(), 0) }
+    private func deliver(items: some Sequence<Item>) -> Int {
+        let (first, others, dropped): (Handover?, [Handover], Int) = state.withLock { state in
+            guard !state.isEnded else { return (nil, [], 0) }
+            var (first, others): (Handover?, [Handover]) = (nil, [])
             let before = state.buffer.droppedCount
-            state.buffer.append(item)
-            return (nil, state.buffer.droppedCount - before)
+            for item in items {
+                state.deliveredCount += 1
+                // A waiting reader has already read everything in the buffer.
+                if state.waiters.isEmpty {
+                    state.buffer.append(item)
+                } else if first == nil {
+                    first = Handover(waiter: state.waiters.removeFirst(), item: item)
+                } else {
+                    others.append(Handover(waiter: state.waiters.removeFirst(), item: item))
+                }
+            }
+            return (first, others, state.buffer.droppedCount - before)
         }
-        waiter?.resume(returning: .item(item))
+        // Resumed when all items are in the buffer, so that the reader finds them without waiting for the lock.
+        if let first { first.waiter.resume(returning: .item(first.item)) }
+        for other in others { other.waiter.resume(returning: .item(other.item)) }
         return dropped
+    }
+
+    private struct Handover: Sendable {
+        let waiter: Waiter
+        let item: Item
     }
 
     /// Returns the next item without waiting; nil if the buffer is empty.

@@ -3,7 +3,7 @@ import Foundation
 
 /// The body of a successful response on its way to a reader, in a bounded buffer.
 ///
-/// The exchange writes, one task reads. A full buffer pauses the exchange, and with it the socket, so that a slow reader slows the server down
+/// The exchange writes, one task reads, or the exchange's own thread does (``forEach(_:)``). A full buffer pauses the exchange, and with it the socket, so that a slow reader slows the server down
 /// and costs no memory. Responses with other statuses are not written here; the exchange returns them in full.
 package final class HTTPBodyPipe: Sendable {
     private struct State {
@@ -11,6 +11,8 @@ package final class HTTPBodyPipe: Sendable {
         /// Continues the exchange after a pause.
         var resume: (@Sendable () -> Void)?
         var isPaused = false
+        /// Whether the receiver gets what arrives.
+        var isPassedOn = false
         var end: Result<Void, any Error>?
         /// Resumed when the state changes. Not checked: a waiter leaves this array exactly once, to be resumed. A promise costs six allocations, and
         /// most pieces of a stream that trickles are waited for.
@@ -25,6 +27,8 @@ package final class HTTPBodyPipe: Sendable {
     /// The number of buffered bytes from which the exchange pauses. A piece that has arrived is always accepted.
     package let limit: Int
     private let state = Locked(State())
+    /// Held while it receives, so that it receives nothing once ``forEach(_:)`` has returned.
+    private let receiver = Locked<(@Sendable (UnsafeRawBufferPointer) throws -> Void)?>(nil)
     private let opening = Promise<HTTPResponse>()
 
     package init(limit: Int = 64 << 10) { self.limit = max(limit, 1) }
@@ -39,13 +43,7 @@ package final class HTTPBodyPipe: Sendable {
     /// - Throws: The error of the exchange, or `CancellationError`.
     package func next() async throws -> [UInt8]? {
         while true {
-            let (bytes, end, resume) = state.withLock { state in
-                var taken: [UInt8] = []
-                swap(&taken, &state.buffer)
-                defer { state.isPaused = false }
-                return (taken, state.end, state.isPaused ? state.resume : nil)
-            }
-            resume?()
+            let (bytes, end) = take(passingOn: false)
             if !bytes.isEmpty { return bytes }
             if let end {
                 try end.get()
@@ -54,6 +52,40 @@ package final class HTTPBodyPipe: Sendable {
             await change()
             try Task.checkCancellation()
         }
+    }
+
+    /// Passes what has arrived to `receive`, and later pieces as they arrive, on the thread of the exchange, which it must not block: to wake the
+    /// reader's thread costs several times as much as to read a short piece. Returns at the end of a complete body.
+    /// - Throws: The error of the exchange or of `receive`, or `CancellationError`.
+    package func forEach(_ receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) async throws {
+        receiver.withLock { $0 = receive }
+        defer {
+            state.withLock { $0.isPassedOn = false }
+            receiver.withLock { $0 = nil }
+        }
+        while true {
+            let (bytes, end) = take(passingOn: true)
+            if !bytes.isEmpty {
+                try bytes.withUnsafeBytes(receive)
+                continue
+            }
+            if let end { return try end.get() }
+            await change()
+            try Task.checkCancellation()
+        }
+    }
+
+    /// Takes all that has arrived. If nothing has, what arrives from now on may be passed on, because it comes after everything else.
+    private func take(passingOn isPassedOn: Bool) -> ([UInt8], Result<Void, any Error>?) {
+        let (bytes, end, resume) = state.withLock { state in
+            var taken: [UInt8] = []
+            swap(&taken, &state.buffer)
+            state.isPassedOn = isPassedOn && taken.isEmpty
+            defer { state.isPaused = false }
+            return (taken, state.end, state.isPaused ? state.resume : nil)
+        }
+        resume?()
+        return (bytes, end)
     }
 
     /// Waits until there are bytes or the end, or until the task is canceled.
@@ -91,11 +123,20 @@ package final class HTTPBodyPipe: Sendable {
     /// Adds a piece of the body.
     /// - Returns: Whether the buffer is full, so that the exchange must pause until `resume` is called.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let (isFull, waiters) = state.withLock { state in
-            guard state.end == nil else { return (false, [UnsafeContinuation<Void, Never>]()) }
+        let (isFull, waiters, isPassedOn) = state.withLock { state in
+            guard state.end == nil, !state.isPassedOn else {
+                return (false, [UnsafeContinuation<Void, Never>](), state.end == nil)
+            }
             state.buffer.append(contentsOf: bytes)
             state.isPaused = state.buffer.count >= limit
-            return (state.isPaused, state.takeWaiters())
+            return (state.isPaused, state.takeWaiters(), false)
+        }
+        if isPassedOn {
+            do {
+                try receiver.withLock { try $0?(bytes) }
+            } catch {
+                end(.failure(error))
+            }
         }
         for waiter in waiters { waiter.resume() }
         return isFull

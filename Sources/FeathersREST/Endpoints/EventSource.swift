@@ -34,8 +34,10 @@ extension FeathersApp {
             timebase: RelativeClock(ContinuousClock()))
         let codec = coding
         return AsyncThrowingStream {
-            guard let next = try await reader.next() else { return nil }
-            if let text = next.text as? Event { return text }
+            var next = reader.nextOfBatch()
+            if next == nil { next = try await reader.next() }
+            guard let next else { return nil }
+            if Event.self == String.self, let text = next.text as? Event { return text }
             do {
                 return try codec.decode(Event.self, from: JSONValue(parsingLossily: next.data))
             } catch {
@@ -80,18 +82,23 @@ final class EventSourceReader: Sendable {
         EventStreamParser(limits: .init(line: TextLimit.standard, event: TextLimit.standard))
     }
 
+    /// Returns the next of the events that have arrived; nil if there is none.
+    func nextOfBatch() -> ServerSentEvent? {
+        state.withLock { state in
+            // Neither events nor their IDs are for the next user.
+            if state.sender?.isCurrent == false {
+                (state.connection, state.sender, state.events, state.lastEventID) = (nil, nil, [], "")
+                state.parser = Self.newParser()
+            }
+            return state.events.popLast()
+        }
+    }
+
     /// Returns the next event; nil when the server has ended the source.
     func next() async throws -> ServerSentEvent? {
         while true {
-            let (event, connection, sender) = state.withLock { state in
-                // Neither events nor their IDs are for the next user.
-                if state.sender?.isCurrent == false {
-                    (state.connection, state.sender, state.events, state.lastEventID) = (nil, nil, [], "")
-                    state.parser = Self.newParser()
-                }
-                return (state.events.popLast(), state.connection, state.sender)
-            }
-            if let event { return event }
+            if let event = nextOfBatch() { return event }
+            let (connection, sender) = state.withLock { ($0.connection, $0.sender) }
             do {
                 guard let connection else {
                     guard try await open() else { return nil }

@@ -169,29 +169,68 @@ extension EventStreamClient {
         }
     }
 
-    /// Delivers events until the stream ends. The first event, the server's greeting, tells that it sends the others from now on.
+    /// What reads a stream, one piece after another.
+    private struct Reading: Sendable {
+        var parser: EventStreamParser
+        var reader: ServiceEventReader
+    }
+
+    /// Delivers events until the stream ends. The first event, the server's greeting, tells that it sends the others from now on. From then on, they
+    /// are read and delivered on the thread that receives them, like those of a Socket.IO connection.
     private func read(_ pipe: HTTPBodyPipe, _ attempt: Attempt, _ setups: [ConnectionSetup]) async throws -> StreamEnd {
-        var parser = EventStreamParser(limits: .init(line: options.maximumEventBytes, event: options.maximumEventBytes))
+        let limits = EventStreamParser.Limits(line: options.maximumEventBytes, event: options.maximumEventBytes)
+        let reading = Locked(
+            Reading(parser: EventStreamParser(limits: limits), reader: ServiceEventReader(greetingPath: options.path)))
         while let piece = try await pipe.next() {
-            let now = timebase.now
-            attempt.activity.withLock { $0 = now }
-            // Events that have arrived together are delivered together: the first one wakes its reader, who then finds the others.
-            var events: [ServiceEvent] = []
-            var hasEvents = false
-            try parser.read(piece) {
-                hasEvents = true
-                if let event = serviceEvent($0) { events.append(event) }
+            guard let events = try piece.withUnsafeBytes({ try events(in: $0, reading, attempt) }) else { continue }
+            await open(attempt, setups)
+            deliver(events, reading, attempt)
+            try await pipe.forEach { piece in
+                if let events = try self.events(in: piece, reading, attempt) { self.deliver(events, reading, attempt) }
             }
-            guard hasEvents else { continue }
-            if !attempt.opened.isSettled { await open(attempt, setups) }
-            let sink = state.withLock { $0.sink }
-            for event in events {
-                // After the end, events may belong to another user.
-                if attempt.ended.isSettled { return .byClient }
-                sink?.receive(event)
-            }
+            break
         }
         return StreamEnd(.transportClose, "The server ended the event stream")
+    }
+
+    /// Returns the services' events in a piece of the stream; nil if it completes no event at all.
+    private func events(in piece: UnsafeRawBufferPointer, _ reading: Locked<Reading>, _ attempt: Attempt) throws -> [ServiceEvent]? {
+        let now = timebase.now
+        attempt.activity.withLock { $0 = now }
+        let (events, unusableCount): ([ServiceEvent]?, Int) = try reading.withLock { reading in
+            try Self.read(piece, &reading.parser, &reading.reader)
+        }
+        for _ in 0..<unusableCount { options.onUnusableEvent?("Received an event that is not an object with 'event' and 'path'") }
+        return events
+    }
+
+    private static func read(
+        _ piece: UnsafeRawBufferPointer, _ parser: inout EventStreamParser, _ reader: inout ServiceEventReader
+    ) throws -> (events: [ServiceEvent]?, unusableCount: Int) {
+        var (events, hasEvents, unusableCount) = ([ServiceEvent](), false, 0)
+        try parser.readInPlace(piece) { data, _, _ in
+            hasEvents = true
+            switch reader.read(data) {
+            case .event(let event): events.append(event)
+            case .greeting: break
+            case .unusable: unusableCount += 1
+            }
+        }
+        return (hasEvents ? events : nil, unusableCount)
+    }
+
+    /// Delivers events of services. Those of one service that have arrived together wake a reader once.
+    private func deliver(_ events: [ServiceEvent], _ reading: Locked<Reading>, _ attempt: Attempt) {
+        let sink = state.withLock { $0.sink }
+        var rest = events[...]
+        while let path = rest.first?.path {
+            // After the end, events may belong to another user.
+            if attempt.ended.isSettled { return }
+            let batch = rest.prefix { $0.path == path }
+            rest = rest[batch.endIndex...]
+            let isDecoded = sink?.deliver(batch) ?? false
+            reading.withLock { $0.reader.setDecoded(isDecoded, at: path) }
+        }
     }
 
     /// Prepares a stream before its events are delivered.
@@ -208,20 +247,5 @@ extension EventStreamClient {
         attempt.opened.resolve(timebase.now)
         status.set(.connected(recovered: false))
         state.withLock { $0.run.outcome }.resolve(())
-    }
-
-    /// Returns the event of a service; nil for the server's greeting, and for anything else.
-    private func serviceEvent(_ event: ServerSentEvent) -> ServiceEvent? {
-        if event.data.isEmpty { return nil }
-        guard let json = try? JSONValue(parsingLossily: event.data), let name = json["event"]?.string, let path = json["path"]?.string
-        else {
-            options.onUnusableEvent?("Received an event that is not an object with 'event' and 'path'")
-            return nil
-        }
-        let servicePath = FeathersApp.stripSlashes(path)
-        if name == "connected", servicePath == FeathersApp.stripSlashes(options.path) { return nil }
-        var delivered = ServiceEvent(path: servicePath, name: EventName(rawValue: name), data: json["data"] ?? .null)
-        delivered.weight = event.data.count
-        return delivered
     }
 }

@@ -58,6 +58,7 @@ package struct EventStreamParser: Sendable {
     private var partialLine: [UInt8] = []
     private var idBuffer = ""
     private var name = ""
+    /// The data of an event that is not in one line of one piece; empty otherwise.
     private var data: [UInt8] = []
     private var hasData = false
 
@@ -69,12 +70,20 @@ package struct EventStreamParser: Sendable {
 
     /// Reads the next piece of the stream, and passes every event that it completes to `receive`.
     package mutating func read(_ piece: [UInt8], _ receive: (ServerSentEvent) throws -> Void) throws {
-        try piece.withUnsafeBytes { try read($0, receive) }
+        try piece.withUnsafeBytes { try readInPlace($0) { try receive(ServerSentEvent(name: $1, data: Array($0), id: $2)) } }
     }
 
-    package mutating func read(_ piece: UnsafeRawBufferPointer, _ receive: (ServerSentEvent) throws -> Void) throws {
+    /// Reads the next piece of the stream, and passes every event that it completes to `receive`: data, name, and ID.
+    ///
+    /// The data is valid only during the call. In most streams it is one line, which is passed where it is in the piece.
+    package mutating func readInPlace(
+        _ piece: UnsafeRawBufferPointer, _ receive: (UnsafeBufferPointer<UInt8>, String, String) throws -> Void
+    ) throws {
         guard let piece = withoutByteOrderMark(piece) else { return }
         var lines = LineEnds(piece)
+        // The only line of an event's data so far, if it is in this piece.
+        var line: UnsafeRawBufferPointer?
+        defer { keep(&line) }
         var index = 0
         while index < piece.count {
             if skipsLineFeed {
@@ -85,18 +94,21 @@ package struct EventStreamParser: Sendable {
                 }
             }
             let end = lines.next(from: index)
-            let line = UnsafeRawBufferPointer(rebasing: piece[index..<(end ?? piece.count)])
-            guard partialLine.count + line.count <= limits.line else { throw Overflow.line(limit: limits.line) }
-            guard let end else { return partialLine.append(contentsOf: line) }
+            let next = UnsafeRawBufferPointer(rebasing: piece[index..<(end ?? piece.count)])
+            guard partialLine.count + next.count <= limits.line else { throw Overflow.line(limit: limits.line) }
+            guard let end else { return partialLine.append(contentsOf: next) }
             skipsLineFeed = piece[end] == UInt8(ascii: "\r")
             index = end + 1
             if partialLine.isEmpty {
-                try readLine(line, receive)
+                try readLine(next, &line, receive)
             } else {
                 var whole: [UInt8] = []
                 swap(&whole, &partialLine)
-                whole.append(contentsOf: line)
-                try whole.withUnsafeBytes { try readLine($0, receive) }
+                whole.append(contentsOf: next)
+                try whole.withUnsafeBytes {
+                    try readLine($0, &line, receive)
+                    keep(&line)
+                }
             }
         }
     }
@@ -126,8 +138,12 @@ package struct EventStreamParser: Sendable {
         return piece
     }
 
-    private mutating func readLine(_ line: UnsafeRawBufferPointer, _ receive: (ServerSentEvent) throws -> Void) throws {
-        guard let first = line.first else { return try dispatch(receive) }
+    /// - Parameter data: The only line of the event's data so far, if it is in the current piece.
+    private mutating func readLine(
+        _ line: UnsafeRawBufferPointer, _ data: inout UnsafeRawBufferPointer?,
+        _ receive: (UnsafeBufferPointer<UInt8>, String, String) throws -> Void
+    ) throws {
+        guard let first = line.first else { return try dispatch(&data, receive) }
         // Comments are often sent to keep a connection alive.
         if first == UInt8(ascii: ":") { return }
         let colon = line.firstIndex(of: UInt8(ascii: ":"))
@@ -136,10 +152,14 @@ package struct EventStreamParser: Sendable {
         if value.first == UInt8(ascii: " ") { value = UnsafeRawBufferPointer(rebasing: value.dropFirst()) }
         switch field.count {
         case 4 where Self.isName(field, "data"):
-            guard data.count + value.count < limits.event else { throw Overflow.event(limit: limits.event) }
-            if hasData { data.append(UInt8(ascii: "\n")) }
-            hasData = true
-            data.append(contentsOf: value)
+            guard self.data.count + (data?.count ?? 0) + value.count < limits.event else { throw Overflow.event(limit: limits.event) }
+            guard hasData else {
+                (hasData, data) = (true, value)
+                return
+            }
+            keep(&data)
+            self.data.append(UInt8(ascii: "\n"))
+            self.data.append(contentsOf: value)
         case 5 where Self.isName(field, "event"): name = String(decoding: value, as: UTF8.self)
         case 2 where Self.isName(field, "id"):
             if !value.contains(0) { idBuffer = String(decoding: value, as: UTF8.self) }
@@ -159,14 +179,26 @@ package struct EventStreamParser: Sendable {
     /// A day, in milliseconds.
     private static let longestRetry: Int64 = 24 * 3600 * 1000
 
-    private mutating func dispatch(_ receive: (ServerSentEvent) throws -> Void) throws {
+    /// Copies the only line of an event's data before its memory goes.
+    private mutating func keep(_ line: inout UnsafeRawBufferPointer?) {
+        guard let only = line else { return }
+        data.append(contentsOf: only)
+        line = nil
+    }
+
+    private mutating func dispatch(
+        _ line: inout UnsafeRawBufferPointer?, _ receive: (UnsafeBufferPointer<UInt8>, String, String) throws -> Void
+    ) throws {
         lastEventID = idBuffer
         defer { (name, hasData) = ("", false) }
         guard hasData else { return }
-        // Moved out, so that the event owns the only copy.
-        var event = ServerSentEvent(name: name, data: [], id: lastEventID)
-        swap(&event.data, &data)
-        try receive(event)
+        if let only = line {
+            line = nil
+            return try only.withMemoryRebound(to: UInt8.self) { try receive($0, name, lastEventID) }
+        }
+        var whole: [UInt8] = []
+        swap(&whole, &data)
+        try whole.withUnsafeBufferPointer { try receive($0, name, lastEventID) }
     }
 }
 

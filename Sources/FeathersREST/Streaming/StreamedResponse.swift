@@ -66,7 +66,9 @@ private final class StreamedItems: Sendable {
             var items: [JSONValue] = []
             do {
                 // FeathersJS' own client ignores events without data too.
-                try parser.read(piece) { if !$0.data.isEmpty { items.append(try JSONValue(parsingLossily: $0.data)) } }
+                try piece.withUnsafeBytes { piece in
+                    try parser.readInPlace(piece) { data, _, _ in if !data.isEmpty { items.append(try JSONValue(parsingLossily: data)) } }
+                }
             } catch let error as EventStreamParser.Overflow {
                 failure = FeathersError(.generalError, error.description, execution: .answered)
             } catch {
@@ -112,13 +114,13 @@ extension HTTPResponse {
 extension JSONValue {
     /// Parses the data of an event. Malformed UTF-8 counts as U+FFFD, as event streams require. If several lines together are not JSON, the first
     /// line counts alone, because FeathersJS' own client reads no other.
-    init(parsingLossily data: [UInt8]) throws(JSONParsingError) {
+    init(parsingLossily data: some Collection<UInt8>) throws(JSONParsingError) {
         do {
             try self.init(parsing: data)
         } catch {
             let first = data.prefix { $0 != UInt8(ascii: "\n") }
             let repaired = Array(String(decoding: first, as: UTF8.self).utf8)
-            guard repaired != data else { throw error }
+            guard !repaired.elementsEqual(data) else { throw error }
             try self.init(parsing: repaired)
         }
     }

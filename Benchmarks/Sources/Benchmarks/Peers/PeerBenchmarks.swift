@@ -90,7 +90,7 @@ struct PeerBenchmarks {
     private mutating func addStreams(_ server: ServerProcess) throws {
         let (url, count) = (try server.url, 50_000)
         let tokens = FeathersApp(transport: .feathers6(url)).service("tokens")
-        let threaded = FeathersApp(transport: .rest(url))
+        let (plain, threaded) = (FeathersApp(transport: .rest(url)), FeathersApp(transport: .rest(url)))
         let peers = start([("Node's fetch", .node, "stream_client.js")], url)
         for (how, prefix, pattern) in [("32 a write", "", "burst"), ("one write each", "paced_", "paced")] {
             let read: @Sendable (FeathersApp) async throws -> Void = { app in
@@ -121,6 +121,17 @@ struct PeerBenchmarks {
             add("events of an event stream, \(how)", operations: count, prefix + "events", peers) { try await listen(.threadPool) }
             addThreaded(count) { try await listen(.networkThread) }
             addFloor("/sse?count=\(count)&pattern=\(pattern)", count + 1, server)
+            add("events of an event source, \(how)", operations: count, prefix + "events", peers) {
+                // The stream begins with a greeting.
+                var (seen, all) = (0, -1)
+                let query: Query = ["count": .integer(Int64(count)), "pattern": .string(pattern)]
+                for try await event in plain.eventSource("sse", as: JSONValue.self, query: query) {
+                    seen += event["event"] == "created" && event["path"] == "messages" && event["data"]?["id"] == 1234 ? 1 : 0
+                    all += 1
+                    if all == count { break }
+                }
+                guard seen == count else { throw CocoaError(.fileReadCorruptFile) }
+            }
         }
         add("first item of a streamed result", operations: 200, "first_item", peers) {
             for _ in 0..<200 {
