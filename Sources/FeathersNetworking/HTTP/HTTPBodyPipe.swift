@@ -3,8 +3,9 @@ import Foundation
 
 /// The body of a successful response on its way to a reader, in a bounded buffer.
 ///
-/// The exchange writes, one task reads, or the exchange's own thread does (``forEach(_:)``). A full buffer pauses the exchange, and with it the socket, so that a slow reader slows the server down
-/// and costs no memory. Responses with other statuses are not written here; the exchange returns them in full.
+/// The exchange writes, and one task reads, or the exchange's own thread does (``forEach(_:)``). A full buffer pauses the exchange, and with it the
+/// socket, so that a slow reader slows the server down and costs no memory. Responses with other statuses are not written here; the exchange returns
+/// them in full.
 package final class HTTPBodyPipe: Sendable {
     private struct State {
         var buffer: [UInt8] = []
