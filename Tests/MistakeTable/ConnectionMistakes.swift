@@ -66,6 +66,12 @@ extension Mistake {
             let app = FeathersApp(transport: .rest(server))
             return try await thrown { try await app.authenticate(.local(email: "alice@example.com", password: "guess")) }
         },
+        Mistake("Authentication that is installed in a connected app", "try app.use(authentication: options)") { server in
+            let options = AuthenticationOptions(storage: InMemoryTokenStorage())
+            return try await withFeathersApp(FeathersApp(transport: .socketIO(server))) { app in
+                try await thrown { try app.use(authentication: options) }
+            }
+        },
         Mistake("A call that needs a sign-in", #"try await app.service("secured").find()"#) { server in
             let app = FeathersApp(transport: .rest(server))
             return try await thrown { _ = try await app.service("secured").find() }

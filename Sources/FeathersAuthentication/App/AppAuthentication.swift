@@ -54,7 +54,7 @@ extension FeathersApp {
         // Over an unprepared connection, a sign-in would succeed, but no event could be attributed to its user.
         guard !keepsConnection else {
             throw FeathersError(
-                .conflict, "Authentication is installed too late, because the app is already connecting: call 'use(authentication:)' first",
+                .conflict, "The app has a connection already: call 'use(authentication:)' before it connects",
                 execution: .neverSent)
         }
         self[InstalledAuthenticator.self] = authenticator
