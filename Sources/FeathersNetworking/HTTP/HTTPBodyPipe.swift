@@ -25,11 +25,16 @@ package final class HTTPBodyPipe: Sendable {
         }
     }
 
+    /// Not the closure alone: a lock passes its value on as a generic one, and each time it wraps a closure once more.
+    private struct Receiver {
+        let receive: @Sendable (UnsafeRawBufferPointer) throws -> Void
+    }
+
     /// The number of buffered bytes from which the exchange pauses. A piece that has arrived is always accepted.
     package let limit: Int
     private let state = Locked(State())
     /// Held while it receives, so that it receives nothing once ``forEach(_:)`` has returned.
-    private let receiver = Locked<(@Sendable (UnsafeRawBufferPointer) throws -> Void)?>(nil)
+    private let receiver = Locked<Receiver?>(nil)
     private let opening = Promise<HTTPResponse>()
 
     package init(limit: Int = 64 << 10) { self.limit = max(limit, 1) }
@@ -59,7 +64,7 @@ package final class HTTPBodyPipe: Sendable {
     /// reader's thread costs several times as much as to read a short piece. Returns at the end of a complete body.
     /// - Throws: The error of the exchange or of `receive`, or `CancellationError`.
     package func forEach(_ receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) async throws {
-        receiver.withLock { $0 = receive }
+        receiver.withLock { $0 = Receiver(receive: receive) }
         defer {
             state.withLock { $0.isPassedOn = false }
             receiver.withLock { $0 = nil }
@@ -134,7 +139,7 @@ package final class HTTPBodyPipe: Sendable {
         }
         if isPassedOn {
             do {
-                try receiver.withLock { try $0?(bytes) }
+                try receiver.withLock { try $0?.receive(bytes) }
             } catch {
                 end(.failure(error))
             }
