@@ -2,6 +2,7 @@ import FeathersSupport
 
 #if os(Linux)
     import CCurl
+    import Foundation
 
     /// The thread that drives a client's transfers, and its mailbox. The thread starts with the first exchange and ends with ``close()``.
     /// It holds a reference to the driver, not to the client, so that releasing the client can end the thread.
@@ -48,7 +49,7 @@ import FeathersSupport
                     guard let wakeable = makeMulti() else {
                         return HTTPClientError(.other, "libcurl is out of memory", delivery: .neverSent)
                     }
-                    guard NetworkThread.start("feathers-http", { self.run(wakeable) }) else {
+                    guard NetworkThread.start("feathers-http", isDeep: true, { self.run(wakeable) }) else {
                         curl_multi_cleanup(wakeable.multi)
                         return HTTPClientError(.other, "The system could not start another thread", delivery: .neverSent)
                     }
@@ -155,16 +156,23 @@ import FeathersSupport
         private func run(_ wakeable: WakeableMulti) {
             let multi = CurlMulti(wakeable.multi, settings)
             var commands: [Command] = []
+            var moderation = ReadModeration()
             while take(&commands) {
+                let hasCommands = !commands.isEmpty
                 for command in commands { multi.execute(command) }
                 // Before the thread sleeps, so that it holds on to no exchange.
                 commands.removeAll(keepingCapacity: true)
-                guard multi.perform(), multi.wait() else {
-                    // Out of memory or file descriptors: no transfer can make progress, but every caller must be resumed.
-                    close()
-                    break
-                }
+                guard multi.perform() else { return giveUp(multi) }
+                // The pieces of event streams gather as messages of WebSockets do.
+                if moderation.sleeps(at: .now, messages: multi.takePieces(), hasWritten: hasCommands) { usleep(ReadModeration.nap) }
+                guard multi.wait() else { return giveUp(multi) }
             }
+            multi.endAll(with: HTTPClientError.clientClosed)
+        }
+
+        /// Out of memory or file descriptors, no transfer can make progress, but every caller must be resumed.
+        private func giveUp(_ multi: CurlMulti) {
+            close()
             multi.endAll(with: HTTPClientError.clientClosed)
         }
 

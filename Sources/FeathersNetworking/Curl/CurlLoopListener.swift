@@ -106,6 +106,7 @@
                 return !hasFailed
             }
             self.thread = nil
+            thread.messages += multi.takePieces()
             // Until it has the result of a resolver that it must wait for, a closed client remains.
             guard continues, commands != nil || multi.isResolving else { return end(multi, on: thread) }
             if isDue { thread.callAgain(token) }

@@ -12,6 +12,7 @@
         private var idle: [CurlTransfer] = []
         /// Transfers that have bytes for their readers.
         private var arrived: [CurlTransfer] = []
+        private var pieces = 0
         /// Transfers that ended during name resolution. libcurl finishes them, and they send nothing.
         private var lingering: [ObjectIdentifier: CurlTransfer] = [:]
         /// Before libcurl 7.87, removing a transfer blocks the thread until its host name is resolved.
@@ -95,6 +96,15 @@
             expire()
             return true
         }
+
+        /// Returns the number of pieces of bodies with readers that have arrived since the last call.
+        func takePieces() -> Int {
+            defer { pieces = 0 }
+            return pieces
+        }
+
+        /// Notes a piece of a body that has a reader.
+        func notePiece() { pieces += 1 }
 
         /// Lets a transfer pass on what has arrived once libcurl has nothing more to read for now.
         func noteArrival(of transfer: CurlTransfer) { arrived.append(transfer) }

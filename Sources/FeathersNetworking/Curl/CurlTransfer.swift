@@ -255,6 +255,7 @@
                 return 0
             }
             if pipe != nil {
+                owner.notePiece()
                 if gathered.isEmpty { owner.noteArrival(of: self) }
                 gathered.append(contentsOf: piece)
                 if gathered.count >= Self.gatheringLimit { passOn() }

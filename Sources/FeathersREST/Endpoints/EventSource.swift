@@ -37,7 +37,7 @@ extension FeathersApp {
             var next = reader.nextOfBatch()
             if next == nil { next = try await reader.next() }
             guard let next else { return nil }
-            if Event.self == String.self, let text = next.text as? Event { return text }
+            if Event.self == String.self || Event.self == String?.self, let text = next.text as? Event { return text }
             do {
                 return try codec.decode(Event.self, from: JSONValue(parsingLossily: next.data))
             } catch {

@@ -17,20 +17,22 @@
             }
         }
 
-        private static let ownStackSize = 512 * 1024
-        /// The stack of a thread that runs tasks, whose recursion may be as deep as on the threads of the pool. Untouched pages take no memory.
-        private static let taskStackSize = 8 << 20
+        private static let smallStackSize = 512 * 1024
+        /// As deep as the stacks of the pool's threads, for tasks and for the release of deeply nested values. Untouched pages take no memory.
+        private static let deepStackSize = 8 << 20
 
         /// Starts a detached thread. Returns `false` on failure, which `Thread` does not report.
-        /// - Parameter runsTasks: Whether the thread runs the code of users. If so, SIGPIPE is not blocked, because the processes that they start
-        ///   would inherit that, and calls to libcurl need ``BrokenPipeSignal/swallowed(_:)``.
-        static func start(_ name: String, runsTasks: Bool = false, _ run: @escaping @Sendable () -> Void) -> Bool {
+        /// - Parameters:
+        ///   - runsTasks: Whether the thread runs the code of users. If so, SIGPIPE is not blocked, because the processes that they start would inherit
+        ///     that, and calls to libcurl need ``BrokenPipeSignal/swallowed(_:)``.
+        ///   - isDeep: Whether the thread handles deeply nested values.
+        static func start(_ name: String, runsTasks: Bool = false, isDeep: Bool = false, _ run: @escaping @Sendable () -> Void) -> Bool {
             var attributes = pthread_attr_t()
             pthread_attr_init(&attributes)
             defer { pthread_attr_destroy(&attributes) }
             pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
             // libcurl's TLS needs a moderate stack. The default of 8 MB per thread is too much when many connections open at once.
-            pthread_attr_setstacksize(&attributes, runsTasks ? taskStackSize : ownStackSize)
+            pthread_attr_setstacksize(&attributes, runsTasks || isDeep ? deepStackSize : smallStackSize)
             let body = Unmanaged.passRetained(Body(name, blocksBrokenPipe: !runsTasks, run))
             var thread = pthread_t()
             let result = pthread_create(

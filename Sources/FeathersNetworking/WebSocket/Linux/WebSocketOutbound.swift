@@ -56,11 +56,11 @@
         /// Whether a pong may be sent. A peer that sends pings but does not read gets no more pongs, as RFC 6455, section 5.5.3, permits.
         var mayAnswerPings: Bool { obstacle == nil && queue.count < Self.maximumQueuedBytesForPongs }
 
-        /// Queues a message, and writes it immediately if the queue was empty.
+        /// Queues a message, and writes it immediately, with those that have been gathered, unless the socket would block.
         mutating func send(_ message: WebSocketMessage) -> Progress {
-            let wasEmpty = queue.isEmpty
+            let isFirst = queue.isEmpty || isGathering
             frames.append(message, to: &queue)
-            return wasEmpty ? flush() : .settled
+            return isFirst ? flush() : .settled
         }
 
         var isGathering: Bool { gathered != nil }
