@@ -164,7 +164,7 @@ import FeathersSupport
                 commands.removeAll(keepingCapacity: true)
                 guard multi.perform() else { return giveUp(multi) }
                 // The pieces of event streams gather as messages of WebSockets do.
-                if moderation.sleeps(at: .now, messages: multi.takePieces(), hasWritten: hasCommands) { usleep(ReadModeration.nap) }
+                if moderation.sleeps(at: .now, messages: multi.takePieces(), hasWritten: hasCommands) { usleep(ReadModeration.bodyNap) }
                 guard multi.wait() else { return giveUp(multi) }
             }
             multi.endAll(with: HTTPClientError.clientClosed)

@@ -7,13 +7,17 @@
     struct ReadModeration {
         /// The microseconds to sleep. The kernel adds its timer slack, 50 by default.
         static let nap: UInt32 = 20
+        /// The same for bodies that are read while they arrive: nobody waits for one of their events to send the next request. Events one by one cost
+        /// 4.8 instead of 13.9 µs of CPU, which is less than the system calls to receive each by itself; 6.6 with the nap of messages.
+        static let bodyNap: UInt32 = 100
         /// The number of turns in a row with close messages before the thread sleeps.
         static let quietTurns = 8
         /// The longest time between messages that follow each other closely. At that rate, two arrive while the thread sleeps, which costs about as
         /// much as to wake it for each.
         static let closeMessages = Duration.microseconds(50)
-        /// The number of messages of a turn that count. If there are more, the server sent them together, and others may not follow soon.
-        static let countedMessages = 4
+        /// The number of messages of a turn that count. If there are more, the server sent them together, and others may not
+        /// follow soon.
+        static let countedMessages = 8
 
         private var turns = 0
         private var last: ContinuousClock.Instant?
