@@ -1,4 +1,4 @@
-/// Data for a service that lists the properties it is sent with. `swift package feathers-models` writes such types.
+/// Data for a service that lists the properties it is sent with, not for a `JSONAPIModel`. `swift package feathers-models` writes such types.
 ///
 /// ```swift
 /// struct MessagePatch: ServiceData {

@@ -7,7 +7,7 @@ public protocol ServiceModel: Codable, Queryable {
 }
 
 extension ServiceModel where Self: Identifiable & Hashable {
-    /// Hashes the id alone, which is the same in equal records. The compiler need not write a function for each model then.
+    /// Hashes the id alone: drafts without ids, and versions of one record, hash alike. A class must write its own function.
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
