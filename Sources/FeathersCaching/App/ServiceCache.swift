@@ -128,7 +128,9 @@ extension ServiceCache {
     func keep(_ entry: CacheEntry, for key: CacheKey, _ terms: CachedRead.Terms, _ stamp: CacheInvalidation.Stamp) async {
         // A later removal of what was invalidated before the read would remove the entry too.
         await removeStale(invalidation.withLock { $0.removals(for: key.group) })
-        guard options.partition(terms.request) == terms.ownPartition, invalidation.withLock({ $0.beginWrite(in: key.group, stamp) })
+        // If it failed, it still follows.
+        guard invalidation.withLock({ $0.readableStamp(of: key.group) }) != nil, options.partition(terms.request) == terms.ownPartition,
+            invalidation.withLock({ $0.beginWrite(in: key.group, stamp) })
         else { return }
         let isKept = await attempt { try await storage.set(entry, for: key) }
         // If an entry cannot be replaced, the old one must not be taken for the newest.
