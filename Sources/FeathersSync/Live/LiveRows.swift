@@ -79,8 +79,11 @@ struct LiveRows: RandomAccessCollection, Sendable {
         return rows
     }
 
-    /// Removes levels with a single part.
-    private mutating func lower() { while root.parts.count == 1 { root = root.parts[0] } }
+    /// Removes levels with a single part, and all of them from an empty tree.
+    private mutating func lower() {
+        if root.count == 0 { root = LivePart(rows: []) }
+        while root.parts.count == 1 { root = root.parts[0] }
+    }
 
     /// Returns the index of the first row for which a condition is false that is true for all rows before it, by bisection.
     func partitionIndex(_ isBefore: (LiveRow) -> Bool) -> Int { root.partitionIndex(isBefore) }
