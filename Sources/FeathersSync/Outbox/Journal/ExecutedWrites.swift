@@ -53,6 +53,8 @@ struct ExecutedWrites: Sendable {
     private var size = 0
 
     mutating func append(_ write: ExecutedWrite) {
+        // A few large ones would displace all others.
+        guard write.size <= Self.limit.bytes / 16 else { return }
         writes.append(write)
         size += write.size
         let isLong = writes[0].result.date < write.result.date.addingTimeInterval(-2 * Self.period)
