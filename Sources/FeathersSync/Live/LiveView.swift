@@ -208,12 +208,11 @@ extension LiveView {
         for index in writes.indices where writes[index].isSending {
             if writes[index].concerns(key) {
                 writes[index].isTouched = true
-                if writes[index].seen.count < 8 { writes[index].seen.append(event.data) }
             } else if event.name != .created {
                 writes[index].overtake(key, isRemoved: event.name == .removed)
             }
         }
-        guard position > includedEvents else { return }
+        guard position > includedEvents else { return saw(event, key) }
         // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied.
         let record = event.name == .removed ? nil : event.data
         let expected = echoes.take(key)
@@ -223,11 +222,21 @@ extension LiveView {
         let isAdopted = event.name == .created && base[key] == nil && adopt(key, event.data)
         let shown = shownRows(of: [key])
         if base.received(event) { hasRefilled = false }
-        let last = writes.last { $0.caused(event, key: key) && (!base.needsFetch || $0.isShown(in: base)) }
+        // What the base could not take, the writes still have to show.
+        let isTaken = base.took(event, key)
+        if isTaken { saw(event, key) }
+        let last = isTaken ? writes.last { $0.caused(event, key: key) } : nil
         let settled = last.map { settle(before: $0.number + 1, [key]) } ?? []
         if isAdopted { return rebuild() }
         if !shadows.isEmpty || !writes.isEmpty || !settled.isEmpty {
             refresh([key] + (restored + settled).flatMap(\.keys), replacing: shown)
+        }
+    }
+
+    /// Records for the writes in flight that the base includes an event.
+    private mutating func saw(_ event: ServiceEvent, _ key: String) {
+        for index in writes.indices where writes[index].isSending && writes[index].concerns(key) && writes[index].seen.count < 8 {
+            writes[index].seen.append(event.data)
         }
     }
 
@@ -352,10 +361,8 @@ extension LiveView {
         } else if write.targets.allSatisfy({ write.overtaken[$0.key] == true }) {
             // What it has created is gone already.
             settled = settle(before: write.number, write.keys)
-        } else if write.targets.allSatisfy({ target in write.results?[target.key].map(write.seen.contains) ?? false }),
-            !base.needsFetch || write.isShown(in: base)
-        {
-            // Its event has arrived, so the base shows the same or something newer, unless it could not take the event.
+        } else if write.targets.allSatisfy({ target in write.results?[target.key].map(write.seen.contains) ?? false }) {
+            // The base has taken its event, so it shows the same or something newer.
             settled = settle(before: write.number, write.keys)
         } else if write.isShown(in: base) {
             // A fetch may have shown the place too.

@@ -102,6 +102,17 @@ struct LiveWindow: Sendable {
         return table[key] != nil ? changed(key, event.data) : appeared(key, event.data, isNew: event.name == .created)
     }
 
+    /// Returns whether the known part shows an event that it has received, or rightly leaves it out.
+    func took(_ event: ServiceEvent, _ key: String) -> Bool {
+        if let row = table[key] { return event.name != .removed && row.record == event.data }
+        guard event.name != .removed, plan.canMatch else { return plan.skip == 0 && event.name == .removed }
+        let hasPlace = order.isSorted || event.name == .created
+        return plan.skip == 0 && (!plan.matches(event.data) || hasPlace && isBeyond(event.data))
+    }
+
+    /// Returns whether a record of the result follows the known part.
+    func isBeyond(_ record: JSONValue) -> Bool { !isComplete && order.insertionIndex(for: record, in: entries) == entries.count }
+
     /// Moves a record to the end of a result without an order, because its creation follows all others.
     /// - Returns: Whether anything changed.
     mutating func moveToEnd(_ key: String) -> Bool {

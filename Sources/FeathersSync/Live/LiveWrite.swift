@@ -25,7 +25,7 @@ struct LiveWrite: Sendable {
     var failure: OutboxFailure?
     /// The server's records by key, once the write was executed.
     var results: [String: JSONValue]?
-    /// Events since the write was sent. If there are any, the result may be older than they are.
+    /// Events since the write was sent that the base has taken. If there are any, the result may be older than they are.
     var seen: [JSONValue] = []
     /// Whether the base may have changed since the write was sent.
     var isTouched = false
@@ -114,15 +114,15 @@ struct LiveWrite: Sendable {
 
     /// Returns whether a result shows the write.
     func isShown(in base: LiveWindow) -> Bool {
-        targets.allSatisfy { target in
-            if let entry = base[target.key] { return isShown(by: entry.record, key: target.key, id: base.plan.id) }
-            // Whether other records are in the result only the server knows, or what has moved up when a skipped one was removed.
-            guard base.plan.canMatch, base.plan.skip == 0 else { return false }
-            guard write.method != .remove, let record = results?[target.key] else { return true }
-            // A record beyond the known part, or outside the result, is not expected in the base.
-            let isBeyond = !base.isComplete && base.order.insertionIndex(for: record, in: base.entries) == base.entries.count
-            return isBeyond || !base.plan.matches(record)
-        }
+        base.plan.limit == 0
+            || targets.allSatisfy { target in
+                if let entry = base[target.key] { return isShown(by: entry.record, key: target.key, id: base.plan.id) }
+                // Whether other records are in the result only the server knows, or what has moved up when a skipped one was removed.
+                guard base.plan.skip == 0 else { return false }
+                guard write.method != .remove, let record = results?[target.key] else { return true }
+                // A record beyond the known part, or outside the result, is not expected in the base.
+                return base.plan.canMatch && (base.isBeyond(record) || !base.plan.matches(record))
+            }
     }
 
     /// Returns whether an event may be one that this write caused, in flight or executed.

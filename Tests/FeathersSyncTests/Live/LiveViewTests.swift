@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeathersSync
 
-/// `FEATHERS_LIVE_STEPS` is the number of steps of the random histories, 20,000 by default.
+/// `FEATHERS_LIVE_STEPS` is the number of steps of the random histories, 37,000 by default.
 @Suite("The view of a live query", .timeLimit(.minutes(10)))
 struct LiveViewTests {
     static let queries: [Query] = [
@@ -14,7 +14,7 @@ struct LiveViewTests {
         .sorted(by: "rank").skip(1), Query().skip(2), .sorted(by: "mark").skip(1).limit(3), ["$search": "a"],
         ["$search": "b", "$sort": ["rank": 1]], ["$search": "a", "$limit": 3],
     ]
-    static let steps = ProcessInfo.processInfo.environment["FEATHERS_LIVE_STEPS"].flatMap(Int.init) ?? 20_000
+    static let steps = ProcessInfo.processInfo.environment["FEATHERS_LIVE_STEPS"].flatMap(Int.init) ?? 37_000
 
     @Test("is the base with the pending writes at every step, never goes back, and is what find gives at rest", arguments: queries.indices)
     func histories(_ index: Int) async throws {

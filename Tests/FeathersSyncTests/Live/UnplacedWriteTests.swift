@@ -15,12 +15,12 @@ extension LiveViewTests {
             view.apply(.executed(write.id, Self.result(result)))
         }
         // A record that another app has made, of which only this app's writes tell.
-        for isHeard in [false, true] {
+        for isHeardBefore in [false, true, nil] {
             let result: JSONValue = ["id": 2, "text": "b"]
             let event = ServiceEvent(path: "records", name: .updated, data: result)
             var whole = try Self.view(Query(), ["id": 1, "text": "a"])
-            execute(Self.write(.update, 2, ["text": "b"]), result, hearing: isHeard ? [event] : [], in: &whole)
-            if !isHeard { whole.received(event) }
+            execute(Self.write(.update, 2, ["text": "b"]), result, hearing: isHeardBefore == true ? [event] : [], in: &whole)
+            if isHeardBefore == false { whole.received(event) }
             #expect(whole.visible.map(\.record["text"]) == ["a", "b"] && whole.needsFetch && Self.states(whole).isEmpty)
             execute(Self.write(.patch, 2, ["text": "c"]), ["id": 2, "text": "c"], in: &whole)
             #expect(whole.visible.map(\.record["text"]) == ["a", "c"] && whole.needsFetch && Self.states(whole).isEmpty)
@@ -70,6 +70,37 @@ extension LiveViewTests {
         #expect(try ranks(of: ["$search": "b"], ["id": 1, "rank": 1], ["id": 2, "rank": 2]) == [1, 5])
         #expect(try Set(ranks(of: .sorted(by: "rank"), ["id": 1, "rank": 3], ["id": 2, "rank": 2])) == [3, 5])
         #expect(try ranks(of: .sorted(by: "rank").skip(1), ["id": 1, "rank": 1], ["id": 2, "rank": 2]) == [1, 5])
+    }
+
+    @Test("keeps a newer change after a gap, when the answer to an own write follows its event")
+    func answeredAfterGap() throws {
+        var view = try Self.view(.sorted(by: "rank"), ["id": 1, "rank": 1, "n": 0])
+        view.missedEvents()
+        _ = view.fetchBegan()
+        let write = Self.write(.patch, 1, ["n": 1])
+        view.apply(.queued(write, number: 1))
+        view.apply(.sending(write.id, isRepeated: false))
+        for n in 1...2 as ClosedRange<Int64> {
+            view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "rank": 1, "n": .integer(n)]))
+        }
+        view.apply(.executed(write.id, Self.result(["id": 1, "rank": 1, "n": 1])))
+        #expect(view.visible.map(\.record["n"]) == [2] && view.writes.isEmpty)
+    }
+
+    @Test("needs no fetch for an own removal, whatever the query's operators, and keeps no writes for a query that shows nothing")
+    func removedUnjudged() throws {
+        var view = try Self.view(["$search": "b"], ["id": 1, "text": "b"], ["id": 2, "text": "b"])
+        var empty = try Self.view(["$search": "b", "$limit": 0])
+        let removal = Self.write(.remove, 2)
+        view.apply(.queued(removal, number: 1))
+        view.apply(.sending(removal.id, isRepeated: false))
+        view.apply(.executed(removal.id, Self.result(["id": 2, "text": "b"])))
+        #expect(Self.ids(view) == ["1"] && view.writes.isEmpty && !view.needsFetch)
+        let write = Self.write(.patch, 1, ["rank": 1])
+        empty.apply(.queued(write, number: 1))
+        empty.apply(.sending(write.id, isRepeated: false))
+        empty.apply(.executed(write.id, Self.result(["id": 1, "rank": 1])))
+        #expect(empty.writes.isEmpty && !empty.needsFetch)
     }
 
     @Test("keeps the other executed writes when one is larger than all may be")
