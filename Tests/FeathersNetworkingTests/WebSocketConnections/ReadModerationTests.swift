@@ -37,9 +37,9 @@
 
         @Test("count several messages of a turn, but not many that were sent together")
         func together() {
-            let intervals = [Int](repeating: 190, count: 20)
-            #expect(sleeps(after: intervals, reading: 3).isEmpty)
-            #expect(sleeps(after: intervals, reading: 4) == Array(9..<20))
+            let intervals = [Int](repeating: 390, count: 20)
+            #expect(sleeps(after: intervals, reading: 7).isEmpty)
+            #expect(sleeps(after: intervals, reading: 8) == Array(9..<20))
             #expect(sleeps(after: intervals.map { $0 + 20 }, reading: 64).isEmpty)
         }
 

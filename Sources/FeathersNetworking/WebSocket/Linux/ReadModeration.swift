@@ -15,8 +15,8 @@
         /// The longest time between messages that follow each other closely. At that rate, two arrive while the thread sleeps, which costs about as
         /// much as to wake it for each.
         static let closeMessages = Duration.microseconds(50)
-        /// The number of messages of a turn that count. If there are more, the server sent them together, and others may not
-        /// follow soon.
+        /// The number of messages of a turn that count. If there are more, the server sent them together, and others may not follow
+        /// soon.
         static let countedMessages = 8
 
         private var turns = 0
