@@ -3,7 +3,7 @@ import FeathersSupport
 /// Where the body of ``withFeathersApp(_:on:_:)`` and its child tasks run.
 public enum AppExecutor: Sendable, Hashable {
     /// On the threads that all tasks share. On Linux, while more than 20,000 messages arrive in a second, several cost one wake-up, and one may take
-    /// 0.1 ms longer. A call that is sent ends that, unless eight are in flight.
+    /// 0.1 ms longer. Sending a call ends that, unless eight or more are in flight.
     case threadPool
     /// On the thread that serves the app's connections, for code that mostly waits for the server; see ``FeathersApp/networkExecutor``. It reads every
     /// message as soon as it arrives.

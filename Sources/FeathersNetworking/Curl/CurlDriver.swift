@@ -170,7 +170,7 @@ import FeathersSupport
             multi.endAll(with: HTTPClientError.clientClosed)
         }
 
-        /// Out of memory or file descriptors, no transfer can make progress, but every caller must be resumed.
+        /// Ends all exchanges, because without memory or file descriptors none of them can make progress.
         private func giveUp(_ multi: CurlMulti) {
             close()
             multi.endAll(with: HTTPClientError.clientClosed)

@@ -29,8 +29,8 @@ extension Feathers6Transport {
         public var maximumResponseBytes = HTTPRequest.defaultMaximumResponseBytes
         /// The maximum size of one event, or of one item of a streamed result, in bytes. The default is 16 MiB.
         public var maximumEventBytes = TextLimit.standard
-        /// A closure that receives one sentence about an event that could not be used. It is called by the
-        /// thread that reads the stream, so it must not block.
+        /// A closure that receives one sentence about an event that could not be used. It is called on the thread that
+        /// receives the stream, so it must not block.
         public var onUnusableEvent: (@Sendable (String) -> Void)?
         /// The client for calls and the event stream; nil for two new ones. It must be a ``StreamingHTTPClient``.
         public var httpClient: (any HTTPClient)?

@@ -46,19 +46,32 @@
             #expect(result.passedOn > 0)
         }
 
-        @Test("An error of the receiver ends the stream for both sides, and nothing is received after it")
+        @Test("An error of the receiver is thrown to the reader, and nothing is received after it")
         func refusal() async throws {
-            let pipe = HTTPBodyPipe()
-            #expect(!write("a", into: pipe))
-            let calls = Locked(0)
+            let pipe = HTTPBodyPipe(limit: 256)
+            let (resumed, written) = (DispatchSemaphore(value: 0), Promise<Void>())
+            pipe.open(HTTPResponse(status: 200, headers: HTTPHeaders(), body: [], url: URL(string: "http://sample.test/")!)) {
+                resumed.signal()
+            }
+            let isStarted = NetworkThread.start("feathers-test") {
+                for _ in 0..<10_000 where write("a", into: pipe) { resumed.wait() }
+                _ = write("stop", into: pipe)
+                _ = write("b", into: pipe)
+                written.resolve(())
+            }
+            try #require(isStarted)
+            let isRefused = Locked(false)
+            let late = Locked(0)
             await #expect(throws: Refusal.self) {
-                try await pipe.forEach { _ in
-                    calls.withLock { $0 += 1 }
+                try await pipe.forEach { bytes in
+                    if isRefused.withLock({ $0 }) { late.withLock { $0 += 1 } }
+                    guard bytes.contains(UInt8(ascii: "p")) else { return }
+                    isRefused.withLock { $0 = true }
                     throw Refusal()
                 }
             }
-            _ = write("b", into: pipe)
-            #expect(calls.withLock { $0 } == 1)
+            try await written.value()
+            #expect(late.withLock { $0 } == 0)
         }
 
         @Test("A cancelled reader receives nothing more, and later pieces wait for the next one")
