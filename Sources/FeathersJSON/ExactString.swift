@@ -17,6 +17,16 @@ extension String {
         return utf8.elementsEqual(other.utf8)
     }
 
+    /// Returns whether the string has exactly these UTF-8 bytes.
+    func isExactly(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard bytes.count == utf8.count else { return false }
+        let isEqual = utf8.withContiguousStorageIfAvailable { own in
+            guard let left = own.baseAddress, let right = bytes.baseAddress else { return true }
+            return haveEqualBytes(left, right, count: bytes.count)
+        }
+        return isEqual ?? utf8.elementsEqual(bytes)
+    }
+
     /// Hashes the bytes that `isExactly` compares.
     func hashExactly(into hasher: inout Hasher) {
         let hashed: Void? = utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

@@ -41,12 +41,7 @@ package enum DecodingSource: Sendable {
     /// Whether this is a string with exactly these characters, without making a string.
     package func isExactly(_ string: String) -> Bool {
         guard let bytes = plainBytes else { return self.string.map { $0.isExactly(string) } ?? false }
-        guard bytes.count == string.utf8.count else { return false }
-        let isEqual = string.utf8.withContiguousStorageIfAvailable { string in
-            guard let left = string.baseAddress, let right = bytes.baseAddress else { return true }
-            return haveEqualBytes(left, right, count: bytes.count)
-        }
-        return isEqual ?? bytes.elementsEqual(string.utf8)
+        return string.isExactly(bytes)
     }
 
     /// An integer written without a fraction.

@@ -49,7 +49,10 @@ struct ParsedString {
 
     @inline(__always)
     func makeString() -> String? {
-        isASCII ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+        // Decoding repairs what is not UTF-8, so only valid bytes stay the same. `String(validating:as:)` would be generic code (measured: 6% of the
+        // time to parse a page).
+        let string = String(decoding: bytes, as: UTF8.self)
+        return isASCII || string.isExactly(bytes) ? string : nil
     }
 
     var isWellFormed: Bool { firstIllFormedIndex(in: bytes) == bytes.count }

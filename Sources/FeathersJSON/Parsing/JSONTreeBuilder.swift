@@ -109,7 +109,9 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
 
     mutating func key(_ key: ParsedString, in container: inout Container) -> Bool {
         guard let key = hashed(key) else { return false }
-        checkUniqueness(of: key, in: &container)
+        let bit: UInt64 = 1 << (key.hash >> 58)
+        if container.seenKeys & bit != 0 { checkUniqueness(of: key, in: &container) }
+        container.seenKeys |= bit
         keys.push(key)
         return true
     }
@@ -127,13 +129,7 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     }
 
     /// Checks whether a small object already has this key. Large objects are checked while they are indexed.
-    @inline(__always)
     private func checkUniqueness(of key: HashedKey, in container: inout Container) {
-        let bit: UInt64 = 1 << (key.hash >> 58)
-        guard container.seenKeys & bit != 0 else {
-            container.seenKeys |= bit
-            return
-        }
         guard keys.count - container.firstKey <= JSONObject.indexingThreshold else { return }
         for index in container.firstKey..<keys.count {
             let other = keys.peek(index)
