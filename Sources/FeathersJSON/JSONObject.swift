@@ -54,7 +54,10 @@ public struct JSONObject: Sendable {
     }
 
     /// Creates an object from keys and values. For a repeated key, the last value wins, at the position of the first.
-    public init(_ elements: some Sequence<(String, JSONValue)>) { self.init(mergingEntries: elements.map(Entry.init)) }
+    public init(_ elements: some Sequence<(String, JSONValue)>) {
+        self.init(minimumCapacity: elements.underestimatedCount)
+        for (key, value) in elements { updateValue(value, forKey: key) }
+    }
 
     /// The keys, in order.
     public var keys: [String] { entries.map(\.key) }
@@ -145,9 +148,7 @@ extension JSONObject: RandomAccessCollection {
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
     /// Creates an object from a literal. For a repeated key, the last value wins, as in JavaScript.
-    public init(dictionaryLiteral elements: (String, JSONValue)...) {
-        self.init(mergingEntries: elements.map(Entry.init))
-    }
+    public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
 }
 
 extension JSONObject: Hashable {

@@ -126,7 +126,7 @@ extension Query {
     /// If you name a property twice, it keeps its position and uses the later direction.
     public func sorted(by property: String, _ direction: SortDirection = .ascending) -> Query {
         var query = self
-        var sort = json["$sort"]?.object ?? [:]
+        var sort = json["$sort"]?.object ?? JSONObject()
         sort[property] = .integer(direction.rawValue)
         query.json["$sort"] = .object(sort)
         return query
