@@ -10,6 +10,7 @@ import Foundation
 /// The server (`http`, `socket` for calls and events over Socket.IO, or `stream` for FeathersJS 6) prints its port, and serves until its input
 /// ends. Start it separately, because valgrind cannot. To exclude fixed costs, subtract a run of N operations from a run of 2 N.
 enum Profile: String, CaseIterable {
+    case reading, parsing, serializing, querying
     case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding
     case typed, jsonapi, idle, idleSockets, callsOverMany, items, streamEvents, sourceEvents, eventsOnThread, inFlightOnThread
     case eventsPaced, eventsPacedOnThread, streamEventsPaced, streamEventsPacedOnThread
@@ -121,6 +122,18 @@ enum Profile: String, CaseIterable {
         case .listLong: try await LiveGrowth.change(["likes": 5], in: 100_000, times: times)
         case .movedShort: try await LiveGrowth.change(["rank": 0.5], in: 1_000, times: times)
         case .movedLong: try await LiveGrowth.change(["rank": 0.5], in: 100_000, times: times)
+        case .reading:
+            let service = try ModelBenchmarks.messages()
+            await service.use(hooks: Hooks(after: [{ context in if context.result == nil { context.result = .null } }]))
+            for _ in 0..<times { _ = try await service.find() }
+        case .parsing:
+            let text = try JSONBenchmarks.pageOfTen()
+            for _ in 0..<times { _ = try JSONValue(parsing: text) }
+        case .serializing:
+            let page = try JSONValue(parsing: JSONBenchmarks.pageOfTen())
+            for _ in 0..<times { _ = try page.serialized() }
+        case .querying:
+            for _ in 0..<times { _ = Query.where("room", "general").where("age", .greaterThan(18)).sorted(by: "createdAt").limit(10) }
         case .decoding:
             let text = try JSONBenchmarks.pageOfTen()
             for _ in 0..<times { _ = try CodingOptions().decode(JSONBenchmarks.Page.self, parsing: text) }

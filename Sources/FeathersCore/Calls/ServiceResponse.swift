@@ -112,8 +112,11 @@ public protocol ResponseKey {
 }
 
 extension ServiceResponse {
-    /// Whether the body is still text, because the tree was never accessed.
+    /// Whether the body is text, not a tree.
     var isText: Bool { if case .tape = body { true } else { false } }
+
+    /// Whether the body is text whose tree was never accessed.
+    var isUnreadText: Bool { if case .tape(let tape) = body { !tape.hasTree } else { false } }
 
     /// Whether the result is a stream. Most responses have no metadata, so this costs nothing.
     var isStream: Bool { metadata != nil && self[ResultStream.self] != nil }

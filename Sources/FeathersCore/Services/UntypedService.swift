@@ -161,6 +161,8 @@ extension UntypedService {
                 if let event = plan.event { emit(event, of: response, sentAs: sender, response.result) }
                 return response
             }
+            var request = request
+            if request.decodesResult { request.decodesResult = plan.keepsText() }
             var context = HookContext(service: self, request: request, event: plan.event)
             if isInside {
                 try await plan.run(&context)
@@ -168,6 +170,7 @@ extension UntypedService {
                 try await CallGate.$entered.withValue(app.gate) { try await plan.run(&context) }
             }
             let response = context.response ?? ServiceResponse(.null)
+            if context.receivedText, !response.isUnreadText { plan.expectReads() }
             if response.isStream { throw FeathersError.streams(method, of: path) }
             if let event = context.event { emit(event, of: response, sentAs: sender, context.dispatch ?? response.result) }
             return response

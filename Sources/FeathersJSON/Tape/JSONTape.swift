@@ -46,6 +46,8 @@ package final class JSONTape: @unchecked Sendable {
         TapeCursor(entry: UnsafePointer(entries.baseAddress.unsafelyUnwrapped), bytes: UnsafePointer(bytes.baseAddress.unsafelyUnwrapped))
     }
 
+    package var hasTree: Bool { tree.load() != nil }
+
     /// The tree of the text, built on first access. If two tasks build it at once, one result wins.
     package var json: JSONValue {
         if let tree = tree.load() { return tree.json }

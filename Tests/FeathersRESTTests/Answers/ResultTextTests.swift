@@ -74,6 +74,30 @@ struct ResultTextTests {
         #expect(ids.withLock { $0 } == [1, 1])
     }
 
+    @Test("are trees on arrival while hooks look or change them, which one result in 32 finds out", arguments: [false, true])
+    func expectedReads(changes: Bool) async throws {
+        let (seen, looks) = (Locked<[Bool]>([]), Locked(true))
+        let messages = try await service(
+            #"{"id":1,"text":"a"}"#,
+            Hooks(after: [
+                { context in
+                    let isText = context.response?.isText == true
+                    seen.withLock { $0.append(isText) }
+                    guard looks.withLock({ $0 }) else { return }
+                    if changes { context.result?["id"] = 2 } else { #expect(context.result?["id"] == 1) }
+                }
+            ]))
+        func call(_ count: Int, expecting id: Int) async throws -> [Bool] {
+            for _ in 0..<count { #expect(try await messages.get(1) == Message(id: id, text: "a")) }
+            defer { seen.withLock { $0 = [] } }
+            return seen.withLock { $0 }
+        }
+        let trees = Array(repeating: false, count: 31)
+        #expect(try await call(34, expecting: changes ? 2 : 1) == [true] + trees + [true, false])
+        looks.withLock { $0 = false }
+        #expect(try await call(33, expecting: 1) == trees.dropLast() + [true, true, true])
+    }
+
     @Test("become pages, lists and whatever else a method gives")
     func shapes() async throws {
         let paged = try await service(Self.page).find()
