@@ -87,10 +87,8 @@ final class CallPlan: Sendable {
         call.succeeded(with: context.response)
     }
 
-    /// Returns whether the next result should stay text for the caller's model.
-    ///
-    /// If hooks read the result too, it is faster to parse it once and decode the tree (measured: a fifth of a typed `find` of ten records). One
-    /// result in 32 stays text, to learn whether they still read it.
+    /// Returns whether the next result should stay text for the caller's model. While hooks read results, it is faster to parse each once and to
+    /// decode the tree (measured: a fifth of a typed `find` of ten records). Then one in 32 stays text, to learn whether hooks still read it.
     func keepsText() -> Bool {
         let expected = expectedReads.load(ordering: .relaxed)
         guard expected > 0 else { return true }
