@@ -38,11 +38,17 @@ public struct JSONObject: Sendable {
 
     /// Creates an object from entries. For a repeated key, the last value wins, at the position of the first.
     init(mergingEntries source: [Entry]) {
-        self.init(minimumCapacity: source.count)
+        self.init()
         guard source.count > Self.indexingThreshold else {
-            for entry in source { self[entry.key] = entry.value }
+            entries = source
+            // Copied only if a key repeats, which is rare.
+            if source.indices.contains(where: { position(of: source[$0].key) != $0 }) {
+                entries = []
+                for entry in source { self[entry.key] = entry.value }
+            }
             return
         }
+        entries.reserveCapacity(source.count)
         var positions = [ExactString: Int](minimumCapacity: source.count)
         for entry in source {
             // Finds or inserts with a single hash computation.

@@ -194,6 +194,7 @@ extension FeathersApp {
     package func observeEvents(with observer: EventSink) { registry.addObserver(observer) }
 
     /// Runs a request without a service path through the app's hooks.
+    @concurrent
     package func respond(to request: ServiceRequest, by implementation: any ServiceProtocol) async throws -> ServiceResponse {
         var request = request
         request.params[EndpointImplementation.self] = implementation

@@ -16,8 +16,9 @@ final class CallPlan: Sendable {
         /// Consecutive hooks of one type. They stay in their original array, because taking a closure out of it wraps the closure in another
         /// one (measured: 86 ns instead of 45 ns per hook).
         case hooks([Hook], HookType)
-        /// An around hook, which runs the steps up to `end` through `next`.
-        case around(AroundHook, end: Int)
+        /// One of several around hooks, which runs the steps up to `end` through `next`. It is called in its original array for the same reason
+        /// (measured: 70 ns instead of 105 ns per hook).
+        case around([AroundHook], index: Int, end: Int)
         case method
     }
 
@@ -102,7 +103,7 @@ final class CallPlan: Sendable {
 
     /// Runs the steps inside an around hook.
     func runInside(_ index: Int, _ context: inout HookContext) async throws {
-        guard case .around(_, let end) = steps[index].action else { return }
+        guard case .around(_, _, let end) = steps[index].action else { return }
         try await run(index + 1, end, &context)
     }
 
@@ -118,10 +119,10 @@ final class CallPlan: Sendable {
                         try await hook(&context)
                         if context.error != nil { try context.throwError() }
                     }
-                case .around(let hook, let end):
+                case .around(let hooks, let position, let end):
                     context.type = .around
                     context.finishedNext = .max
-                    try await hook(&context, NextHook(plan: self, index: index))
+                    try await hooks[position](&context, NextHook(plan: self, index: index))
                     if context.error != nil { try context.throwError() }
                     next = end
                 case .method where context.response == nil:
@@ -183,9 +184,8 @@ private struct CallPlanBuilder {
     mutating func addLevel(_ hooks: Hooks, _ method: ServiceMethod, _ inside: (inout Self) -> Void) {
         let named = HookScope.method(method)
         let first = steps.count
-        for hook in hooks.deadlines[.all] + hooks.deadlines[named] { add(.around(hook, end: 0)) }
-        for hook in hooks.around[.all] + hooks.around[named] { add(.around(hook, end: 0)) }
-        let inner = steps.count
+        let around = hooks.deadlines[.all] + hooks.deadlines[named] + hooks.around[.all] + hooks.around[named]
+        for index in around.indices { add(.around(around, index: index, end: 0)) }
         enclosed(by: hooks.error[.all]) { builder in
             builder.add(hooks.before[.all], .before)
             builder.enclosed(by: hooks.error[named]) { builder in
@@ -194,9 +194,7 @@ private struct CallPlanBuilder {
                 builder.add(hooks.after[.all] + hooks.after[named], .after)
             }
         }
-        for index in first..<inner {
-            if case .around(let hook, _) = steps[index].action { steps[index].action = .around(hook, end: steps.count) }
-        }
+        for index in around.indices { steps[first + index].action = .around(around, index: index, end: steps.count) }
     }
 
     private mutating func add(_ hooks: [Hook], _ type: HookType) {
