@@ -71,7 +71,7 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
     var unescaped: [UInt8] = []
 
     private let maximumDepth: Int
-    private var openContainers = ScratchStack<OpenContainer>(minimumCapacity: 8)
+    private var openContainers: ScratchStack<OpenContainer>
 
     /// An array or object whose end has not been reached.
     struct OpenContainer {
@@ -79,12 +79,16 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
         var content: Builder.Container
     }
 
-    init(start: UnsafePointer<UInt8>, count: Int, maximumDepth: Int, builder: consuming Builder) {
+    init(
+        start: UnsafePointer<UInt8>, count: Int, maximumDepth: Int, builder: consuming Builder,
+        openContainers: consuming ScratchStack<OpenContainer> = ScratchStack(minimumCapacity: 8)
+    ) {
         self.start = start
         self.end = start + count
         self.cursor = start
         self.maximumDepth = min(max(maximumDepth, 0), JSONValue.depthCeiling)
         self.builder = builder
+        self.openContainers = openContainers
     }
 
     mutating func parse() throws(JSONParsingError) -> Builder.Value {

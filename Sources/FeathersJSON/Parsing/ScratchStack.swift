@@ -4,15 +4,25 @@
 /// are counted.
 struct ScratchStack<Element>: ~Copyable {
     private(set) var count = 0
-    /// Allocated with the first element, because a text may be a single string or number.
-    private var memory = UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
+    private var memory: UnsafeMutableBufferPointer<Element>
+    private var ownsMemory = false
     private let minimumCapacity: Int
 
-    init(minimumCapacity: Int) { self.minimumCapacity = minimumCapacity }
+    /// Creates a stack that allocates its memory with the first element, because a text may be a single string or number.
+    init(minimumCapacity: Int) {
+        memory = UnsafeMutableBufferPointer(start: nil, count: 0)
+        self.minimumCapacity = minimumCapacity
+    }
+
+    /// Creates a stack in memory that must outlive it. It allocates memory if it outgrows that.
+    init(startingIn memory: UnsafeMutableBufferPointer<Element>) {
+        self.memory = memory
+        minimumCapacity = 0
+    }
 
     deinit {
         memory.baseAddress?.deinitialize(count: count)
-        memory.deallocate()
+        if ownsMemory { memory.deallocate() }
     }
 
     /// Valid only after the first `push`.
@@ -46,7 +56,7 @@ struct ScratchStack<Element>: ~Copyable {
     private mutating func grow() {
         let larger = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(memory.count * 2, minimumCapacity))
         if let elements = memory.baseAddress { larger.baseAddress?.moveInitialize(from: elements, count: count) }
-        memory.deallocate()
-        memory = larger
+        if ownsMemory { memory.deallocate() }
+        (memory, ownsMemory) = (larger, true)
     }
 }

@@ -103,6 +103,8 @@ struct CallTable<Waiter> {
     /// Takes the call that a server has acknowledged. Returns nil if the id is unknown or the call was never sent.
     mutating func acknowledged(_ id: Int) -> Waiter? {
         guard let index = calls.index(forKey: id), calls.values[index].unsent == nil else { return nil }
+        // Answered in order, as most calls are, they leave no stale entries, which would take 2 KB of a connection that has made 64 calls.
+        if deadlines.firstEntry?.id == id { deadlines.removeFirst() }
         return calls.remove(at: index).value.waiter
     }
 
