@@ -1,7 +1,7 @@
 struct JSONTreeBuilder: JSONBuilder, ~Copyable {
     /// The finished values of all open containers.
-    private var values: ScratchStack<JSONValue>
-    private var keys: ScratchStack<HashedKey>
+    private var values = ScratchStack<JSONValue>(minimumCapacity: 32)
+    private var keys = ScratchStack<HashedKey>(minimumCapacity: 32)
     private var knownKeys = KeyCache(slotBits: 6)
     private var knownStrings = KeyCache(slotBits: 9)
     /// How many strings were known.
@@ -17,10 +17,12 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
             withUnsafeTemporaryAllocation(of: HashedKey.self, capacity: 32) { keys in
                 withUnsafeTemporaryAllocation(of: JSONParser<Self>.OpenContainer.self, capacity: 8) { containers in
                     Result { () throws(JSONParsingError) in
-                        let builder = JSONTreeBuilder(values: ScratchStack(startingIn: values), keys: ScratchStack(startingIn: keys))
+                        var builder = JSONTreeBuilder()
+                        builder.values = ScratchStack(minimumCapacity: 32, startingIn: values)
+                        builder.keys = ScratchStack(minimumCapacity: 32, startingIn: keys)
                         var parser = JSONParser(
                             start: start, count: bytes.count, maximumDepth: maximumDepth, builder: builder,
-                            openContainers: ScratchStack(startingIn: containers))
+                            openContainers: ScratchStack(minimumCapacity: 8, startingIn: containers))
                         return try parser.parse()
                     }
                 }
@@ -29,16 +31,10 @@ struct JSONTreeBuilder: JSONBuilder, ~Copyable {
         return try tree.get()
     }
 
-    private init(values: consuming ScratchStack<JSONValue>, keys: consuming ScratchStack<HashedKey>) {
-        self.values = values
-        self.keys = keys
-    }
-
     /// Returns the string whose opening quote is the first byte; nil if the bytes do not hold one.
     static func string(in bytes: UnsafeBufferPointer<UInt8>) -> String? {
         guard let start = bytes.baseAddress else { return nil }
-        let builder = JSONTreeBuilder(values: ScratchStack(minimumCapacity: 1), keys: ScratchStack(minimumCapacity: 1))
-        var parser = JSONParser(start: start, count: bytes.count, maximumDepth: 0, builder: builder)
+        var parser = JSONParser(start: start, count: bytes.count, maximumDepth: 0, builder: JSONTreeBuilder())
         return try? parser.parseString().string
     }
 

@@ -8,16 +8,9 @@ struct ScratchStack<Element>: ~Copyable {
     private var ownsMemory = false
     private let minimumCapacity: Int
 
-    /// Creates a stack that allocates its memory with the first element, because a text may be a single string or number.
-    init(minimumCapacity: Int) {
-        memory = UnsafeMutableBufferPointer(start: nil, count: 0)
-        self.minimumCapacity = minimumCapacity
-    }
-
-    /// Creates a stack in memory that must outlive it. It allocates memory if it outgrows that.
-    init(startingIn memory: UnsafeMutableBufferPointer<Element>) {
-        self.memory = memory
-        minimumCapacity = 0
+    /// Creates a stack in memory that outlives it, by default none, because a text may be a single string or number. What doesn't fit is allocated.
+    init(minimumCapacity: Int, startingIn memory: UnsafeMutableBufferPointer<Element> = UnsafeMutableBufferPointer(start: nil, count: 0)) {
+        (self.minimumCapacity, self.memory) = (minimumCapacity, memory)
     }
 
     deinit {
