@@ -10,6 +10,7 @@ package final class DiskExecutor: SerialExecutor {
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        let work = { @Sendable in job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        if let simulated = Surroundings.simulated { simulated.runOnDisk(work) } else { queue.async(execute: work) }
     }
 }

@@ -30,7 +30,7 @@ struct KeptResult: Sendable {
     /// Takes the result of a live query; nil if it was not fetched for the key's user, or if that user has left.
     init?(_ feed: LiveFeed, for key: KeptResultKey) {
         // Taken first, so that no write that is executed meanwhile counts as included.
-        date = Date()
+        date = .current
         let base = feed.withState { state -> (rows: LiveRows, page: Paginated<JSONValue>, isComplete: Bool, unsettled: Set<UUID>)? in
             guard state.isCurrent, state.sender?.identity == key.identity, state.view.isKnown, state.view.source == .server else {
                 return nil

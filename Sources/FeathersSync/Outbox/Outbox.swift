@@ -180,14 +180,14 @@ extension Outbox {
     /// Accepts a write. Returns once it is on disk.
     /// - Throws: ``FeathersError`` with the reason why the write is not in the outbox.
     func add(_ draft: Draft, path: String, as identity: Identity?) async throws -> QueuedWrite<JSONValue> {
-        let id = UUID()
+        let id = UUID.new
         var draft = draft
         if draft.method == .create, let property = options.service(at: path).recordIDProperty, draft.data?.object != nil {
             if draft.data?[property] == nil { draft.data?[property] = .string(id.text) }
             draft.orderingKey = draft.data?[property].flatMap { ServiceID($0) }
         } else if draft.method == .create, let property = options.service(at: path).recordIDProperty, let elements = draft.data?.array {
             draft.data = .array(
-                elements.map { $0.object == nil || $0[property] != nil ? $0 : $0.setting(property, to: .string(UUID().text)) })
+                elements.map { $0.object == nil || $0[property] != nil ? $0 : $0.setting(property, to: .string(UUID.new.text)) })
             draft.orderingKey = .string(id.text)
         } else if draft.method == .create {
             // Later writes to the record follow, by its provisional id.
@@ -200,7 +200,7 @@ extension Outbox {
         let (base, tag) = draft.recordID.map { id in withState { $0.base(of: id, draft.route, lane, path, identity) } } ?? (nil, nil)
         let write = OutboxWrite(
             id: id, key: id, path: path, method: draft.method, recordID: draft.recordID, data: draft.data, query: draft.query,
-            route: draft.route, date: Date(), identity: identity, base: base, entityTag: tag, lane: lane)
+            route: draft.route, date: .current, identity: identity, base: base, entityTag: tag, lane: lane)
         let result = Promise<JSONValue>()
         try await journal.append(.added(write)) {
             self.change { state in
@@ -318,7 +318,7 @@ extension Outbox {
         else { return nil }
         let dataSize = (try? write.data?.serialized().count) ?? 0
         return ExecutedWrite(
-            write: write, result: ExecutedResult(result: result.value, identity: sender.identity, date: Date()), size: size + dataSize)
+            write: write, result: ExecutedResult(result: result.value, identity: sender.identity, date: .current), size: size + dataSize)
     }
 
     /// Returns the ids that the server has assigned to created records, if other writes know one of them by its provisional id.
@@ -352,7 +352,7 @@ extension Outbox {
         {
             data[property] = id
         }
-        return Replacement(key: UUID(), data: data, base: current ?? write.base, tag: item.failure?.entityTag)
+        return Replacement(key: .new, data: data, base: current ?? write.base, tag: item.failure?.entityTag)
     }
 }
 

@@ -1,62 +1,18 @@
 import FeathersCore
 import FeathersSupport
 import Foundation
-import Synchronization
 
 @testable import FeathersTesting
 
-/// Wakes those who wait for a condition over several objects, whenever one of them may have changed.
-final class Pulse: Sendable {
-    private let count = ObservedState(0)
-
-    func beat() { count.update { $0 &+= 1 } }
-
-    var current: Int { count.current }
-
-    func wait(until condition: @escaping @Sendable () -> Bool) async throws { try await count.wait { _ in condition() } }
-    func wait(past beat: Int) async throws { try await count.wait { $0 != beat } }
-}
-
-/// Runs the tasks of readers in order, and knows when none of them has anything to do.
-final class PulsingExecutor: TaskExecutor {
-    private let queue = DispatchQueue(label: "feathers.tests.pulsing")
-    private let steps = Atomic<Int>(0)
-    private let pulse: Pulse
-
-    init(_ pulse: Pulse) { self.pulse = pulse }
-
-    /// Starts no task before `body` has ended.
-    func whilePaused(_ body: () -> Void) {
-        queue.suspend()
-        body()
-        queue.resume()
-    }
-
-    var isIdle: Bool { steps.load(ordering: .acquiring) == 0 }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        steps.add(1, ordering: .acquiringAndReleasing)
-        queue.async {
-            job.runSynchronously(on: self.asUnownedTaskExecutor())
-            self.steps.subtract(1, ordering: .acquiringAndReleasing)
-            self.pulse.beat()
-        }
-    }
-}
-
 /// A clock whose sleepers wake when the test says so, and are counted.
-final class PulsingClock: Clock {
+final class HeldClock: Clock {
     private struct State {
         var sleepers: Set<Int> = []
         var lastSleeper = 0
     }
 
     private let state = ObservedState(State())
-    private let pulse: Pulse
     private let start = ContinuousClock().now
-
-    init(_ pulse: Pulse) { self.pulse = pulse }
 
     var now: ContinuousClock.Instant { start }
     var minimumResolution: Duration { .zero }
@@ -68,15 +24,12 @@ final class PulsingClock: Clock {
             state.sleepers.insert(state.lastSleeper)
             return state.lastSleeper
         }
-        pulse.beat()
         // Counted out at once, like a call.
         try await withTaskCancellationHandler {
             try await state.wait { !$0.sleepers.contains(sleeper) }
             try Task.checkCancellation()
         } onCancel: {
             state.update { _ = $0.sleepers.remove(sleeper) }
-            // The task may have been cancelled just before it began to wait, when everything else was at rest already.
-            pulse.beat()
         }
     }
 
@@ -111,12 +64,8 @@ final class HeldTransport: Transport {
     }
 
     let state: ObservedState<State>
-    private let pulse: Pulse
 
-    init(_ pulse: Pulse, isReachable: Bool) {
-        self.pulse = pulse
-        state = ObservedState(State(isReachable: isReachable))
-    }
+    init(isReachable: Bool) { state = ObservedState(State(isReachable: isReachable)) }
 
     func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         try Task.checkCancellation()
@@ -129,8 +78,6 @@ final class HeldTransport: Transport {
             return call
         }
         guard let call else { throw FeathersError(.unavailable, "The server cannot be reached", execution: .neverSent) }
-        pulse.beat()
-        defer { pulse.beat() }
         // Taken away at once, so that a call that replaces it is not taken for it.
         return try await withTaskCancellationHandler {
             ServiceResponse(try await call.response.value())

@@ -6,7 +6,7 @@ import Foundation
 @testable import FeathersSync
 @testable import FeathersTesting
 
-/// Reads the snapshots of a live query, on an executor that knows when it has read them all.
+/// Reads the snapshots of a live query.
 final class SnapshotReader: Sendable {
     struct State: Sendable {
         /// The snapshots since the last look.
@@ -17,9 +17,9 @@ final class SnapshotReader: Sendable {
     private let state = Locked(State())
     private let task: Task<Void, Never>
 
-    init(_ query: LiveQuery<JSONValue>, on executor: PulsingExecutor) {
+    init(_ query: LiveQuery<JSONValue>) {
         let state = state
-        task = Task(executorPreference: executor) {
+        task = Task {
             do {
                 for try await snapshot in query.snapshots { state.withLock { $0.new.append(snapshot) } }
             } catch {
@@ -50,20 +50,16 @@ final class LocalProcess {
     let connection: HeldConnection?
     let readers: [SnapshotReader]
     let warnings = Locked<[String]>([])
-    private let pulse = Pulse()
-    private let executor: PulsingExecutor
     /// The clock of the delays between attempts to fetch.
-    private let clock: PulsingClock
-    private let tasks: [Task<Void, Never>]
+    private let clock = HeldClock()
+    private let run: Task<Void, Never>
     private let folder: URL
 
     init(
         in folder: URL, _ queries: [Query], as user: String?, hasConnection: Bool, isOnline: Bool, isKeyed: Bool
     ) async throws {
         self.folder = folder
-        let (pulse, executor, clock) = (pulse, PulsingExecutor(pulse), PulsingClock(pulse))
-        (self.executor, self.clock) = (executor, clock)
-        held = HeldTransport(pulse, isReachable: isOnline)
+        held = HeldTransport(isReachable: isOnline)
         held.state.update { $0.user = user ?? "nobody" }
         connection = hasConnection ? HeldConnection(held) : nil
         app = FeathersApp(transport: connection ?? held)
@@ -83,11 +79,8 @@ final class LocalProcess {
         }
         guard let outbox = app.outbox else { throw FeathersError(.generalError, "no outbox") }
         self.outbox = outbox
-        readers = queries.map { [app] in SnapshotReader(app.service(LocalServer.path).live($0).measured(by: clock), on: executor) }
-        tasks = [
-            Task { [app] in try? await app.run() },
-            Task { for await _ in outbox.stateUpdates() { pulse.beat() } },
-        ]
+        readers = queries.map { [app, clock] in SnapshotReader(app.service(LocalServer.path).live($0).measured(by: clock)) }
+        run = Task { [app] in try? await app.run() }
     }
 
     var records: UntypedService { app.service(LocalServer.path) }
@@ -122,49 +115,35 @@ final class LocalProcess {
         return states
     }
 
-    /// Lets the readers take several events in one step.
-    func whileReadersWait(_ body: () -> Void) { executor.whilePaused(body) }
-
     /// Waits until nothing moves any more without the history: calls wait for answers, readers for events.
-    /// - Returns: What is still moving after a time that is long for that; nil if nothing is.
+    /// - Returns: What should not have stopped; nil if there is nothing.
     func settle() async -> String? {
-        let (outbox, held, executor, clock, connection, count) = (outbox, held, executor, clock, connection, readers.count)
-        let motion: @Sendable () -> String? = {
-            guard executor.isIdle else { return "a reader" }
-            let calls = held.state.current.calls
-            // Read at once, for the comparison of a conflict.
-            if calls.contains(where: { $0.request.method == .get }) { return nil }
-            let queue = outbox.withState { $0.queue }
-            guard queue.gate.isStarted, queue.gate.isConnected == (connection?.status.isConnected ?? true) else { return "\(queue.gate)" }
-            var rest = queue
-            for item in queue.inOrder {
-                switch item.stage {
-                case .sending: guard calls.contains(where: { $0.key == item.write.key.text }) else { return "\(item)" }
-                case .deciding: return "\(item)"
-                case .waiting, .retrying, .failed: break
-                }
-                if item.failure == nil { rest.remove(item.write.id) }
+        await Simulation.rest()
+        let calls = calls
+        // Read at once, for the comparison of a conflict.
+        if calls.contains(where: { $0.request.method == .get }) { return nil }
+        let queue = outbox.withState { $0.queue }
+        guard queue.gate.isStarted, queue.gate.isConnected == (connection?.status.isConnected ?? true) else { return "\(queue.gate)" }
+        var rest = queue
+        for item in queue.inOrder {
+            switch item.stage {
+            case .sending: guard calls.contains(where: { $0.key == item.write.key.text }) else { return "\(item)" }
+            case .deciding: return "\(item)"
+            case .waiting, .retrying, .failed: break
             }
-            // Every failure has been compared and told of.
-            guard rest.isAtRest else { return "\(rest.inOrder)" }
-            var next = queue
-            let sendable = next.takeSendable(at: outbox.timebase.now)
-            guard sendable.isEmpty else { return "\(sendable)" }
-            let fetches = Self.fetches(outbox)
-            let isIdle = fetches.count == count && fetches.allSatisfy { $0.isFetching || $0.isIdle }
-            let waiting = calls.count { $0.request.method == .find } + clock.sleepers
-            return isIdle && fetches.count { $0.isFetching } == waiting
-                ? nil : "\(fetches), of which \(waiting) wait for an answer or a delay"
+            if item.failure == nil { rest.remove(item.write.id) }
         }
-        return await holds(within: .seconds(60)) { [pulse] in try await pulse.wait { motion() == nil } }
-            ? nil : motion() ?? "nothing any more"
+        // Every failure has been compared and told of.
+        guard rest.isAtRest else { return "\(rest.inOrder)" }
+        var next = queue
+        let sendable = next.takeSendable(at: outbox.timebase.now)
+        guard sendable.isEmpty else { return "\(sendable)" }
+        let fetches = Self.fetches(outbox)
+        let isIdle = fetches.count == readers.count && fetches.allSatisfy { $0.isFetching || $0.isIdle }
+        let waiting = calls.count { $0.request.method == .find } + clock.sleepers
+        return isIdle && fetches.count { $0.isFetching } == waiting
+            ? nil : "\(fetches), of which \(waiting) wait for an answer or a delay"
     }
-
-    /// Grows with everything that happens in the app.
-    var beat: Int { pulse.current }
-
-    /// Returns whether something happens after a beat, within a time that is long for a task that is about to run.
-    func moves(past beat: Int) async -> Bool { await holds(within: .seconds(20)) { [pulse] in try await pulse.wait(past: beat) } }
 
     /// Ends all delays.
     func wakeAll() {
@@ -178,12 +157,12 @@ final class LocalProcess {
     /// Kills the process: what it does from now on reaches neither the server nor the disk.
     /// - Returns: The disk as it was.
     func kill() async throws -> URL {
-        let disk = folder.deletingLastPathComponent().appending(path: UUID().uuidString, directoryHint: .isDirectory)
+        let disk = folder.deletingLastPathComponent().appending(path: UUID.new.uuidString, directoryHint: .isDirectory)
         try FileManager.default.copyItem(at: folder, to: disk)
         held.cut(isDead: true)
         for reader in readers { await reader.stop() }
-        for task in tasks { task.cancel() }
-        for task in tasks { await task.value }
+        run.cancel()
+        await run.value
         await outbox.close()
         try FileManager.default.removeItem(at: folder)
         return disk

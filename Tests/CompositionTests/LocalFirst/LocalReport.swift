@@ -32,6 +32,7 @@ final class LocalReport: Sendable {
 
     var counts: Counts { state.withLock { $0.counts } }
     var violations: [String] { state.withLock { $0.violations } }
+    var trace: [String] { state.withLock { $0.trace } }
 
     func begin(_ step: LocalStep) {
         state.withLock { state in
