@@ -107,17 +107,17 @@ struct LiveFeeds: Sendable {
     }
 
     /// Returns what the server last reported about a record, as far as a live query knows it.
-    func known(_ key: String, at path: String) -> JSONValue? {
+    func known(_ key: String, at path: String, _ route: [String: String]) -> JSONValue? {
         for place in places[path] ?? [] {
-            if let record = place.feed?.withState({ $0.isCurrent ? $0.view.known(key) : nil }) { return record }
+            if let record = place.feed?.withState({ $0.isCurrent && $0.view.route == route ? $0.view.known(key) : nil }) { return record }
         }
         return nil
     }
 
     /// Returns the provisional id of a record that a queued write creates, if only the record's event has arrived yet.
-    func provisionalKey(of key: String, at path: String) -> String? {
+    func provisionalKey(of key: String, at path: String, _ route: [String: String]) -> String? {
         for place in places[path] ?? [] {
-            if let first = place.feed?.withState({ $0.view.aliases[key] }) { return first }
+            if let first = place.feed?.withState({ $0.view.route == route ? $0.view.aliases[key] : nil }) { return first }
         }
         return nil
     }

@@ -29,7 +29,7 @@ struct LiveView: Sendable {
     private var assigned: [String: String] = [:]
 
     let confirmedOnly: Bool
-    private let route: [String: String]
+    let route: [String: String]
     private(set) var writes: [LiveWrite] = []
     private var echoes = LiveEchoes()
     var shadows: [String: Shadow] = [:]

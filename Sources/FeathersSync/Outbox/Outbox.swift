@@ -192,7 +192,7 @@ extension Outbox {
         } else if draft.method == .create {
             // Later writes to the record follow, by its provisional id.
             draft.orderingKey = .string(id.text)
-        } else if let record = draft.recordID, let known = withState({ $0.known(record, at: path) }) {
+        } else if let record = draft.recordID, let known = withState({ $0.known(record, at: path, draft.route) }) {
             (draft.recordID, draft.knownLane) = (known.id, known.identity == identity ? known.lane : nil)
         }
         let lane = draft.lane(id, path, identity)
@@ -294,12 +294,14 @@ extension Outbox {
     }
 
     /// Removes a write that has been executed or discarded. Live queries take its result, or take it back, in the same step.
-    /// - Parameter result: The server's result, and the user to whom it was sent; nil if the write was discarded.
+    /// - Parameters:
+    ///   - result: The server's result, and the user to whom it was sent; nil if the write was discarded.
+    ///   - executed: The result as it is stored, if it is.
     /// - Returns: The promise of its result, for the caller to settle.
-    func finish(_ id: UUID, with result: ServerResult? = nil) -> Promise<JSONValue>? {
+    func finish(_ id: UUID, with result: ServerResult? = nil, storedAs executed: ExecutedWrite? = nil) -> Promise<JSONValue>? {
         change { state in
             guard let write = state.queue.items[id]?.write else { return nil }
-            if let executed = result.flatMap({ stored($0, of: write) }) { state.executed.append(executed) }
+            if let executed { state.executed.append(executed) }
             state.queue.remove(id)
             state.publish(result.map { .executed(id, $0) } ?? .discarded(id), at: write.path)
             if let result { state.rename(write, to: state.provisional.made(by: write, result.value)) }
@@ -308,11 +310,12 @@ extension Outbox {
     }
 
     /// Returns the record of the end of an executed write.
-    func ending(_ write: OutboxWrite, _ result: ServerResult) -> JournalRecord {
-        .ended(write.id, made: renaming(by: write, result.value), executed: stored(result, of: write)?.result)
+    func ending(_ write: OutboxWrite, _ result: ServerResult, storedAs executed: ExecutedWrite?) -> JournalRecord {
+        .ended(write.id, made: renaming(by: write, result.value), executed: executed?.result)
     }
 
-    private func stored(_ result: ServerResult, of write: OutboxWrite) -> ExecutedWrite? {
+    /// Returns the result of a write as it is stored; nil if it is not.
+    func stored(_ result: ServerResult, of write: OutboxWrite) -> ExecutedWrite? {
         guard options.storesResults, let sender = result.sender, let size = try? result.value.serialized().count,
             size <= ExecutedWrites.maximumSize
         else { return nil }

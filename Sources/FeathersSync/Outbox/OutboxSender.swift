@@ -113,8 +113,9 @@ extension OutboxSender {
         switch await attempt(item, service) {
         case .succeeded(let result):
             // The write is complete even if that cannot be recorded: a later process sends it again with its key, or asks for a decision.
-            try? await journal.append(outbox.ending(item.write, result), isOwed: true)
-            outbox.finish(id, with: result)?.resolve(result.value)
+            let executed = outbox.stored(result, of: item.write)
+            try? await journal.append(outbox.ending(item.write, result, storedAs: executed), isOwed: true)
+            outbox.finish(id, with: result, storedAs: executed)?.resolve(result.value)
         case .failed(let error):
             let verdict = SendVerdict(error, isKeyed: isKeyed)
             app.diagnostics.log(

@@ -17,20 +17,24 @@ struct ProvisionalRecords: Sendable {
     private var records: [String: Known] = [:]
 
     /// The record that is known by an id: by the provisional one as text or as a number, or by the server's.
-    subscript(id: ServiceID, path: String) -> Known? { records.isEmpty ? nil : records[Self.key(id, path)] }
+    subscript(id: ServiceID, path: String, route: [String: String]) -> Known? {
+        records.isEmpty ? nil : records[TaggedRecords.key(id, path, route)]
+    }
 
     mutating func add(_ write: OutboxWrite) {
-        for text in write.provisionalKeys { set(Known(id: .string(text), lane: write.lane, identity: write.identity), text, write.path) }
+        for text in write.provisionalKeys { set(Known(id: .string(text), lane: write.lane, identity: write.identity), text, write) }
         // An earlier process queued the write when the record's id was provisional. Later writes to the record must not overtake it.
         guard let id = write.recordID, !write.lane.hasSuffix("#\(id)") else { return }
-        records[Self.key(id, write.path)] = Known(id: id, lane: write.lane, identity: write.identity, isAssigned: true)
+        let key = TaggedRecords.key(id, write.path, write.route)
+        guard records[key] == nil else { return }
+        records[key] = Known(id: id, lane: write.lane, identity: write.identity, isAssigned: true)
     }
 
     /// Returns the ids that the server has assigned to the records of an executed write, by the provisional ones, without those it kept.
     func made(by write: OutboxWrite, _ result: JSONValue) -> [String: ServiceID] {
         let records = result.array ?? [result]
         var made: [String: ServiceID] = [:]
-        for (text, record) in zip(write.provisionalKeys, records) where self[.string(text), write.path] != nil {
+        for (text, record) in zip(write.provisionalKeys, records) where self[.string(text), write.path, write.route] != nil {
             guard let id = (record["id"] ?? record["_id"]).flatMap({ ServiceID($0) }), id.description != text else { continue }
             made[text] = id
         }
@@ -42,16 +46,15 @@ struct ProvisionalRecords: Sendable {
         // Screens show provisional ids for a short time only. Those of queued writes stay.
         if records.count > 10_000 { records = records.filter { !$0.value.isAssigned } }
         let known = Known(id: id, lane: write.lane, identity: write.identity, isAssigned: true)
-        set(known, text, write.path)
-        records[Self.key(id, write.path)] = known
+        set(known, text, write)
+        records[TaggedRecords.key(id, write.path, write.route)] = known
     }
 
-    private mutating func set(_ known: Known, _ text: String, _ path: String) {
-        records[Self.key(.string(text), path)] = known
-        if let number = ServiceID(.provisionalNumber(for: text)) { records[Self.key(number, path)] = known }
+    private mutating func set(_ known: Known, _ text: String, _ write: OutboxWrite) {
+        for id in [ServiceID.string(text), ServiceID(.provisionalNumber(for: text))] {
+            if let id { records[TaggedRecords.key(id, write.path, write.route)] = known }
+        }
     }
-
-    private static func key(_ id: ServiceID, _ path: String) -> String { "\(path)#\(id)" }
 }
 
 /// The writes to records whose ids are text, by that id, which may be a provisional one. Without it, every `create` that is executed would search
@@ -102,7 +105,7 @@ extension Outbox.State {
     mutating func add(_ write: OutboxWrite) {
         var write = write
         // The server may have assigned the id while the write was on its way to the disk.
-        if let id = write.recordID, let known = provisional[id, write.path] { write.recordID = known.id }
+        if let id = write.recordID, let known = provisional[id, write.path, write.route] { write.recordID = known.id }
         queue.add(write)
         provisional.add(write)
         guard write.belongs(to: queue.identity), let number = queue.items[write.id]?.number else { return }
@@ -120,9 +123,9 @@ extension Outbox.State {
     }
 
     /// Returns how a record is known that a queued write creates, or has created.
-    func known(_ id: ServiceID, at path: String) -> ProvisionalRecords.Known? {
-        if let known = provisional[id, path] { return known }
-        return feeds.provisionalKey(of: id.description, at: path).flatMap { provisional[.string($0), path] }
+    func known(_ id: ServiceID, at path: String, _ route: [String: String]) -> ProvisionalRecords.Known? {
+        if let known = provisional[id, path, route] { return known }
+        return feeds.provisionalKey(of: id.description, at: path, route).flatMap { provisional[.string($0), path, route] }
     }
 
     /// Shows the writes of the signed-in user in all live queries.

@@ -32,7 +32,7 @@ extension Outbox.State {
     mutating func base(
         of id: ServiceID, _ route: [String: String], _ lane: String, _ path: String, _ identity: Identity?
     ) -> (record: JSONValue?, tag: String?) {
-        let known = feeds.known(id.description, at: path)
+        let known = feeds.known(id.description, at: path, route)
         // After an earlier write, the server's record has another tag.
         guard let tagged = tagged.take(TaggedRecords.key(id, path, route)), tagged.identity == identity, queue.lanes[lane] == nil else {
             return (known, nil)
