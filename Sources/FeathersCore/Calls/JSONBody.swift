@@ -1,5 +1,5 @@
 /// JSON that arrived: parsed, or still text for a caller that decodes a model from it.
-enum JSONBody: Sendable {
+package enum JSONBody: Sendable {
     case tree(JSONValue)
     /// Text that was validated on arrival. Models are decoded from it without building a tree.
     case tape(JSONTape)
@@ -10,7 +10,7 @@ enum JSONBody: Sendable {
     ///   - text: the whole text in UTF-8.
     ///   - keepsText: whether to keep the text for a caller that decodes a model from it.
     /// - Throws: `JSONParsingError` if the bytes are not valid JSON.
-    init(parsing text: UnsafeBufferPointer<UInt8>, keepsText: Bool) throws(JSONParsingError) {
+    package init(parsing text: UnsafeBufferPointer<UInt8>, keepsText: Bool) throws(JSONParsingError) {
         if keepsText, let tape = try JSONTape.marking(text) {
             self = .tape(tape)
         } else {
@@ -19,7 +19,7 @@ enum JSONBody: Sendable {
     }
 
     /// The value. A text is parsed on first access.
-    var json: JSONValue {
+    package var json: JSONValue {
         switch self {
         case .tree(let value): value
         case .tape(let tape): tape.json
@@ -27,7 +27,7 @@ enum JSONBody: Sendable {
         }
     }
 
-    func decode<Model: Decodable>(_ type: Model.Type, _ codec: any JSONCodec) throws -> Model {
+    package func decode<Model: Decodable>(_ type: Model.Type, _ codec: any JSONCodec) throws -> Model {
         if case .tape(let tape) = self, let options = codec as? CodingOptions {
             return try JSONValueDecoder(options).decode(type, from: tape)
         }

@@ -38,9 +38,8 @@ extension ServiceResponse {
 /// A streamed result on its way from the call to its reader, who fetches the items itself while the call waits for the end.
 final class ResultChannel: Sendable {
     private struct State {
-        /// The items that have arrived, with the position of the next one.
+        /// The items that have arrived but have not been returned, in reverse order.
         var batch: [JSONValue] = []
-        var index = 0
         /// The stream and the promise of its end, which the call waits for; nil before the result has arrived and after its end.
         var open: (stream: ResultStream, end: Promise<Void>)?
         /// Settled when the stream, or the outcome of the call, has arrived.
@@ -92,7 +91,7 @@ final class ResultChannel: Sendable {
     func finish(_ outcome: Result<ServiceResponse, any Error>) {
         let arrival = state.withLock { state in
             if case .success(let response) = outcome, !state.isStreamed, !response.result.isNull {
-                state.batch = response.result.array ?? [response.result]
+                state.batch = (response.result.array ?? [response.result]).reversed()
             }
             state.outcome = outcome.map { _ in }
             return state.takeArrival()
@@ -104,11 +103,7 @@ final class ResultChannel: Sendable {
 
     /// Returns the next of the items that have arrived; nil if there is none.
     func nextOfBatch() throws -> JSONValue? {
-        let (item, check) = state.withLock { state in
-            guard state.index < state.batch.count else { return (nil as JSONValue?, state.check) }
-            defer { state.index += 1 }
-            return (state.batch[state.index], state.check)
-        }
+        let (item, check) = state.withLock { ($0.batch.popLast(), $0.check) }
         if item != nil { try check() }
         return item
     }
@@ -151,7 +146,10 @@ final class ResultChannel: Sendable {
                 end.resolve(())
                 return
             }
-            state.withLock { ($0.batch, $0.index, $0.hasItems) = (items, 0, $0.hasItems || !items.isEmpty) }
+            state.withLock { state in
+                (state.batch, state.hasItems) = (items, state.hasItems || !items.isEmpty)
+                state.batch.reverse()
+            }
         } catch {
             state.withLock { $0.open = nil }
             end.fail(error)

@@ -12,8 +12,12 @@ package final class HTTPBodyPipe: Sendable {
         /// Continues the exchange after a pause.
         var resume: (@Sendable () -> Void)?
         var isPaused = false
-        /// Whether the receiver gets what arrives.
-        var isPassedOn = false
+        /// What arrives is passed on to this function.
+        var receive: (@Sendable (UnsafeRawBufferPointer) throws -> Void)?
+        /// Whether it is running.
+        var isReceiving = false
+        /// Resumed when it has returned. Not checked, like `waiters`.
+        var lastReturn: UnsafeContinuation<Void, Never>?
         var end: Result<Void, any Error>?
         /// Resumed when the state changes. Not checked: a waiter leaves this array exactly once, to be resumed. A promise costs six allocations, and
         /// most pieces of a stream that trickles are waited for.
@@ -25,16 +29,9 @@ package final class HTTPBodyPipe: Sendable {
         }
     }
 
-    /// Not the closure alone: a lock passes its value on as a generic one, and each time it wraps a closure once more.
-    private struct Receiver {
-        let receive: @Sendable (UnsafeRawBufferPointer) throws -> Void
-    }
-
     /// The number of buffered bytes from which the exchange pauses. A piece that has arrived is always accepted.
     package let limit: Int
     private let state = Locked(State())
-    /// Held while it receives, so that it receives nothing once ``forEach(_:)`` has returned.
-    private let receiver = Locked<Receiver?>(nil)
     private let opening = Promise<HTTPResponse>()
 
     package init(limit: Int = 64 << 10) { self.limit = max(limit, 1) }
@@ -49,7 +46,7 @@ package final class HTTPBodyPipe: Sendable {
     /// - Throws: The error of the exchange, or `CancellationError`.
     package func next() async throws -> [UInt8]? {
         while true {
-            let (bytes, end) = take(passingOn: false)
+            let (bytes, end) = take()
             if !bytes.isEmpty { return bytes }
             if let end {
                 try end.get()
@@ -61,16 +58,21 @@ package final class HTTPBodyPipe: Sendable {
     }
 
     /// Passes what has arrived to `receive`, and later pieces as they arrive, on the thread of the exchange, which it must not block: to wake the
-    /// reader's thread costs several times as much as to read a short piece. Returns at the end of a complete body.
+    /// reader's thread costs several times as much as to read a short piece. Returns at the end of a complete body; nothing is received after that.
     /// - Throws: The error of the exchange or of `receive`, or `CancellationError`.
     package func forEach(_ receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) async throws {
-        receiver.withLock { $0 = Receiver(receive: receive) }
-        defer {
-            state.withLock { $0.isPassedOn = false }
-            receiver.withLock { $0 = nil }
+        do {
+            try await passOn(to: receive)
+        } catch {
+            await stopPassingOn()
+            throw error
         }
+        await stopPassingOn()
+    }
+
+    private func passOn(to receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) async throws {
         while true {
-            let (bytes, end) = take(passingOn: true)
+            let (bytes, end) = take(passingOnTo: receive)
             if !bytes.isEmpty {
                 try bytes.withUnsafeBytes(receive)
                 continue
@@ -81,12 +83,26 @@ package final class HTTPBodyPipe: Sendable {
         }
     }
 
+    /// Waits for a receiver that is running, even if the task is canceled. It does not block.
+    private func stopPassingOn() async {
+        await withUnsafeContinuation { waiter in
+            let isReceiving = state.withLock { state in
+                state.receive = nil
+                if state.isReceiving { state.lastReturn = waiter }
+                return state.isReceiving
+            }
+            if !isReceiving { waiter.resume() }
+        }
+    }
+
     /// Takes all that has arrived. If nothing has, what arrives from now on may be passed on, because it comes after everything else.
-    private func take(passingOn isPassedOn: Bool) -> ([UInt8], Result<Void, any Error>?) {
+    private func take(
+        passingOnTo receive: (@Sendable (UnsafeRawBufferPointer) throws -> Void)? = nil
+    ) -> ([UInt8], Result<Void, any Error>?) {
         let (bytes, end, resume) = state.withLock { state in
             var taken: [UInt8] = []
             swap(&taken, &state.buffer)
-            state.isPassedOn = isPassedOn && taken.isEmpty
+            state.receive = taken.isEmpty ? receive : nil
             defer { state.isPaused = false }
             return (taken, state.end, state.isPaused ? state.resume : nil)
         }
@@ -129,20 +145,27 @@ package final class HTTPBodyPipe: Sendable {
     /// Adds a piece of the body.
     /// - Returns: Whether the buffer is full, so that the exchange must pause until `resume` is called.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let (isFull, waiters, isPassedOn) = state.withLock { state in
-            guard state.end == nil, !state.isPassedOn else {
-                return (false, [UnsafeContinuation<Void, Never>](), state.end == nil)
+        let (isFull, waiters, receive) = state.withLock { state in
+            guard state.end == nil, state.receive == nil else {
+                let receive = state.end == nil ? state.receive : nil
+                state.isReceiving = receive != nil
+                return (false, [UnsafeContinuation<Void, Never>](), receive)
             }
             state.buffer.append(contentsOf: bytes)
             state.isPaused = state.buffer.count >= limit
-            return (state.isPaused, state.takeWaiters(), false)
+            return (state.isPaused, state.takeWaiters(), nil)
         }
-        if isPassedOn {
+        if let receive {
             do {
-                try receiver.withLock { try $0?.receive(bytes) }
+                try receive(bytes)
             } catch {
                 end(.failure(error))
             }
+            let lastReturn = state.withLock { state in
+                defer { (state.isReceiving, state.lastReturn) = (false, nil) }
+                return state.lastReturn
+            }
+            lastReturn?.resume()
         }
         for waiter in waiters { waiter.resume() }
         return isFull

@@ -29,19 +29,30 @@ extension FeathersApp {
         _ path: String, as event: Event.Type, named name: String? = nil, query: Query = Query(), headers: [String: String] = [:],
         lastEventID: String = "", over transport: RESTTransport? = nil
     ) -> AsyncThrowingStream<Event, any Error> {
-        let reader = EventSourceReader(
-            app: self, path: path, name: name, query: query, headers: headers, lastEventID: lastEventID, transport: transport,
-            timebase: RelativeClock(ContinuousClock()))
         let codec = coding
-        return AsyncThrowingStream {
-            var next = reader.nextOfBatch()
-            if next == nil { next = try await reader.next() }
-            guard let next else { return nil }
-            if Event.self == String.self || Event.self == String?.self, let text = next.text as? Event { return text }
+        let isText = event == String.self || event == String?.self
+        let keepsText = event != JSONValue.self && codec is CodingOptions
+        let reader = EventSourceReader(
+            app: self, path: path, query: query, headers: headers, lastEventID: lastEventID, transport: transport,
+            timebase: RelativeClock(ContinuousClock())
+        ) { data, eventName throws(FeathersError) in
+            guard name == nil || name == (eventName.isEmpty ? "message" : eventName) else { return nil }
+            if isText { return .tree(.string(String(decoding: data, as: UTF8.self))) }
+            if let body = try? JSONBody(parsing: data, keepsText: keepsText) { return body }
             do {
-                return try codec.decode(Event.self, from: JSONValue(parsingLossily: next.data))
+                return .tree(try JSONValue(parsingLossily: data))
             } catch {
-                throw FeathersError.undecodable("An event of \(EndpointAddress.name(of: path))", as: Event.self, error)
+                throw FeathersError.undecodable("An event of \(EndpointAddress.name(of: path))", as: event, error)
+            }
+        }
+        // One cast of a stream, instead of one of each event.
+        if event == JSONValue.self, let stream = reader.stream({ $0.json }) as? AsyncThrowingStream<Event, any Error> { return stream }
+        return reader.stream { body in
+            if isText, let text = body.json.string as? Event { return text }
+            do {
+                return try body.decode(event, codec)
+            } catch {
+                throw FeathersError.undecodable("An event of \(EndpointAddress.name(of: path))", as: event, error)
             }
         }
     }
@@ -53,105 +64,89 @@ final class EventSourceReader: Sendable {
         var connection: OpenedStream?
         /// The user the connection was opened as; nil if it carries no token.
         var sender: RequestSender?
-        var parser: EventStreamParser
+        var items: EventStreamItems<JSONBody>
         var lastEventID: String
         var retry = Duration.seconds(3)
         /// Events that have been read but not returned, in reverse order.
-        var events: [ServerSentEvent] = []
+        var batch: [JSONBody] = []
     }
 
     private let app: FeathersApp
     private let path: String
-    private let name: String?
     private let query: Query
     private let headers: [String: String]
     private let transport: RESTTransport?
     private let timebase: RelativeClock
+    private let decode: @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> JSONBody?
     private let state: Locked<State>
 
+    /// - Parameter decode: Returns the body of an event with this data and name; nil if the event is not to be read.
     init(
-        app: FeathersApp, path: String, name: String?, query: Query, headers: [String: String], lastEventID: String,
-        transport: RESTTransport?, timebase: RelativeClock
+        app: FeathersApp, path: String, query: Query, headers: [String: String], lastEventID: String, transport: RESTTransport?,
+        timebase: RelativeClock, decode: @escaping @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> JSONBody?
     ) {
-        (self.app, self.path, self.name, self.query, self.headers) = (app, path, name, query, headers)
-        (self.transport, self.timebase) = (transport, timebase)
-        state = Locked(State(parser: Self.newParser(), lastEventID: lastEventID))
+        (self.app, self.path, self.query, self.headers) = (app, path, query, headers)
+        (self.transport, self.timebase, self.decode) = (transport, timebase, decode)
+        state = Locked(State(items: EventStreamItems(limit: TextLimit.standard, decode: decode), lastEventID: lastEventID))
     }
 
-    private static func newParser() -> EventStreamParser {
-        EventStreamParser(limits: .init(line: TextLimit.standard, event: TextLimit.standard))
+    /// Returns what `decode` makes of the events.
+    func stream<Event: Sendable>(_ decode: @escaping @Sendable (JSONBody) throws -> Event) -> AsyncThrowingStream<Event, any Error> {
+        AsyncThrowingStream {
+            if let event = self.nextOfBatch() { return try decode(event) }
+            return try await self.next().map(decode)
+        }
     }
 
     /// Returns the next of the events that have arrived; nil if there is none.
-    func nextOfBatch() -> ServerSentEvent? {
+    private func nextOfBatch() -> JSONBody? {
         state.withLock { state in
             // Neither events nor their IDs are for the next user.
             if state.sender?.isCurrent == false {
-                (state.connection, state.sender, state.events, state.lastEventID) = (nil, nil, [], "")
-                state.parser = Self.newParser()
+                (state.connection, state.sender, state.batch, state.lastEventID) = (nil, nil, [], "")
+                state.items = EventStreamItems(limit: TextLimit.standard, decode: decode)
             }
-            return state.events.popLast()
+            return state.batch.popLast()
         }
     }
 
     /// Returns the next event; nil when the server has ended the source.
-    func next() async throws -> ServerSentEvent? {
+    private func next() async throws -> JSONBody? {
         while true {
             if let event = nextOfBatch() { return event }
-            let (connection, sender) = state.withLock { ($0.connection, $0.sender) }
+            let (connection, sender, failure) = state.withLock { ($0.connection, $0.sender, $0.items.failure) }
+            if let failure { throw failure }
             do {
                 guard let connection else {
                     guard try await open() else { return nil }
                     continue
                 }
-                switch try await arrival(on: connection, of: sender) {
-                case .userChanged: continue
-                case .piece(let piece): try read(piece)
-                case .end: try await disconnected()
-                }
+                if let piece = try await connection.pipe.next() { read(piece) } else { try await disconnected() }
             } catch let error as HTTPClientError {
                 if error.kind == .closed { throw FeathersError(error) }
                 try await disconnected()
             } catch let error as FeathersError where error.isTemporary {
                 try await disconnected()
-            } catch let error as EventStreamParser.Overflow {
-                throw FeathersError(.generalError, error.description, execution: .answered)
+            } catch is CancellationError where sender?.isCurrent == false {
+                // The connection of the previous user has been ended.
+                try Task.checkCancellation()
             }
         }
     }
 
-    private enum Arrival: Sendable {
-        case piece([UInt8]), end, userChanged
-    }
-
-    /// Waits for a piece, for the end of the connection, or for a change of the user who opened it.
-    private func arrival(on connection: OpenedStream, of sender: RequestSender?) async throws -> Arrival {
-        guard let sender else { return try await connection.pipe.next().map(Arrival.piece) ?? .end }
-        let updates = app.identityUpdates()
-        return try await racing {
-            try await connection.pipe.next().map(Arrival.piece) ?? .end
-        } against: {
-            for await _ in updates where !sender.isCurrent { return .success(.userChanged) }
-            throw CancellationError()
-        }
-    }
-
-    private func read(_ piece: [UInt8]) throws {
-        try state.withLock { state in
-            var events: [ServerSentEvent] = []
-            try state.parser.read(piece) { event in
-                if name == nil || name == (event.name.isEmpty ? "message" : event.name) { events.append(event) }
-            }
-            state.lastEventID = state.parser.lastEventID
-            state.retry = state.parser.retry ?? state.retry
-            state.events = events.reversed()
+    private func read(_ piece: [UInt8]) {
+        state.withLock { state in
+            state.batch = state.items.read(piece)
+            state.batch.reverse()
+            state.lastEventID = state.items.parser.lastEventID
+            state.retry = state.items.parser.retry ?? state.retry
         }
     }
 
     /// Waits as long as the server wants before the next connection.
     private func disconnected() async throws {
         let retry = state.withLock { state in
-            (state.connection, state.parser) = (nil, Self.newParser())
+            (state.connection, state.items) = (nil, EventStreamItems(limit: TextLimit.standard, decode: decode))
             return state.retry
         }
         try await timebase.sleep(for: retry)
@@ -177,14 +172,21 @@ final class EventSourceReader: Sendable {
         params.carriesCredentials = builder.carriesCredentials
         params[EndpointCallKey.self] = EndpointCall(method: .get, carriesCredentials: builder.carriesCredentials)
         let request = ServiceRequest(path: EndpointAddress.name(of: path), method: .endpointRequest, params: params)
-        let service = EventSourceService(builder: builder, transport: transport, timebase: timebase)
+        let opener = builder.carriesCredentials ? sender : nil
+        let departure = opener.map { [app] opener -> @Sendable () async throws -> Void in
+            let updates = app.identityUpdates()
+            return {
+                for await _ in updates where !opener.isCurrent { return }
+                throw CancellationError()
+            }
+        }
+        let service = EventSourceService(builder: builder, transport: transport, timebase: timebase, departure: departure)
         let response = try await app.using(transport) { try await app.respond(to: request, by: service) }
         guard let opened = response[OpenedStream.self] else { return false }
         state.withLock { state in
-            (state.connection, state.sender) = (opened, builder.carriesCredentials ? sender : nil)
+            (state.connection, state.sender) = (opened, opener)
             // A stream without IDs must not forget the last one.
-            state.parser = EventStreamParser(
-                limits: .init(line: TextLimit.standard, event: TextLimit.standard), lastEventID: state.lastEventID)
+            state.items = EventStreamItems(limit: TextLimit.standard, lastEventID: state.lastEventID, decode: decode)
         }
         return true
     }
@@ -195,11 +197,14 @@ private struct EventSourceService: ServiceProtocol {
     let builder: EndpointRequestBuilder<EmptyResponse>
     let transport: RESTTransport
     let timebase: RelativeClock
+    /// Waits until the user of the connection has left; nil if it is no user's.
+    let departure: (@Sendable () async throws -> Void)?
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         let (httpRequest, _) = try builder.request(data: nil, params: request.params)
         let pipe = HTTPBodyPipe()
-        let exchange = StreamedExchange.begin(HTTPTransfer(httpRequest, pipe: pipe, keepAlive: .seconds(15)), over: transport.httpClient)
+        let exchange = StreamedExchange.begin(
+            HTTPTransfer(httpRequest, pipe: pipe, keepAlive: .seconds(15)), over: transport.httpClient, until: departure)
         do {
             let head = try await timebase.run(
                 atMost: transport.builder.timeout,

@@ -47,52 +47,90 @@ final class StreamedExchange: Sendable {
 
     private init(_ task: Task<Void, Never>) { self.task = task }
 
-    static func begin(_ transfer: HTTPTransfer, over client: any HTTPClient) -> StreamedExchange {
+    /// - Parameter end: Waits for the moment after the head from which the response must no longer be read.
+    static func begin(
+        _ transfer: HTTPTransfer, over client: any HTTPClient, until end: (@Sendable () async throws -> Void)? = nil
+    ) -> StreamedExchange {
         // The reader of the pipe gets the error.
-        StreamedExchange(Task { @concurrent in _ = try? await client.stream(transfer) })
+        StreamedExchange(
+            Task { @concurrent in
+                guard let end else {
+                    _ = try? await client.stream(transfer)
+                    return
+                }
+                try? await racing {
+                    _ = try await client.stream(transfer)
+                } against: {
+                    _ = try await transfer.pipe?.head()
+                    try await end()
+                    transfer.pipe?.end(.failure(CancellationError()))
+                    return .success(())
+                }
+            })
     }
 
     deinit { task.cancel() }
 }
 
-/// Reads the items of a streamed result.
-private final class StreamedItems: Sendable {
-    private struct State {
-        var parser: EventStreamParser
-        var failure: FeathersError?
+/// Reads the items of an event stream where they have arrived.
+struct EventStreamItems<Item: Sendable>: Sendable {
+    private(set) var parser: EventStreamParser
+    /// Why no more items can be read.
+    private(set) var failure: FeathersError?
+    private let decode: @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> Item?
 
-        /// Returns the items before the first one that cannot be read, which is thrown after them.
-        mutating func items(of piece: [UInt8]) -> [JSONValue] {
-            var items: [JSONValue] = []
-            do {
-                // FeathersJS' own client ignores events without data too.
-                try piece.withUnsafeBytes { piece in
-                    try parser.readInPlace(piece) { data, _, _ in if !data.isEmpty { items.append(try JSONValue(parsingLossily: data)) } }
-                }
-            } catch let error as EventStreamParser.Overflow {
-                failure = FeathersError(.generalError, error.description, execution: .answered)
-            } catch {
-                failure = FeathersError(
-                    .generalError, "An item of the streamed result is not valid JSON", execution: .answered, cause: error)
-            }
-            return items
-        }
+    /// - Parameters:
+    ///   - limit: The number of bytes that a line, and an event, may have.
+    ///   - lastEventID: The ID that an earlier stream has set.
+    ///   - decode: Creates the item of an event from its data and name; returns nil if it has none.
+    init(
+        limit: Int, lastEventID: String = "",
+        decode: @escaping @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> Item?
+    ) {
+        parser = EventStreamParser(limits: .init(line: limit, event: limit), lastEventID: lastEventID)
+        self.decode = decode
     }
 
+    /// Returns the items before the first one that cannot be read, which is thrown after them; see ``failure``.
+    mutating func read(_ piece: [UInt8]) -> [Item] {
+        var items: [Item] = []
+        do {
+            try piece.withUnsafeBytes { piece in
+                try parser.readInPlace(piece) { data, name, _ in if let item = try decode(data, name) { items.append(item) } }
+            }
+        } catch {
+            failure = error as? FeathersError ?? FeathersError(.generalError, "\(error)", execution: .answered)
+        }
+        return items
+    }
+}
+
+/// Reads the items of a streamed result.
+private final class StreamedItems: Sendable {
     private let exchange: StreamedExchange
     private let pipe: HTTPBodyPipe
-    private let state: Locked<State>
+    private let items: Locked<EventStreamItems<JSONValue>>
 
     init(_ exchange: StreamedExchange, _ pipe: HTTPBodyPipe, limit: Int) {
         (self.exchange, self.pipe) = (exchange, pipe)
-        state = Locked(State(parser: EventStreamParser(limits: .init(line: limit, event: limit))))
+        items = Locked(
+            EventStreamItems(limit: limit) { data, _ throws(FeathersError) in
+                // FeathersJS' own client ignores events without data too.
+                if data.isEmpty { return nil }
+                do {
+                    return try JSONValue(parsingLossily: data)
+                } catch {
+                    throw FeathersError(
+                        .generalError, "An item of the streamed result is not valid JSON", execution: .answered, cause: error)
+                }
+            })
     }
 
     /// Returns the next items; nil at the end of a complete response.
     /// - Throws: ``FeathersError`` if the connection was lost, or for an item that isn't JSON; `CancellationError`.
     func next() async throws -> [JSONValue]? {
         while true {
-            if let failure = state.withLock({ $0.failure }) { throw failure }
+            if let failure = items.withLock({ $0.failure }) { throw failure }
             let piece: [UInt8]?
             do {
                 piece = try await pipe.next()
@@ -100,8 +138,8 @@ private final class StreamedItems: Sendable {
                 throw FeathersError(error)
             }
             guard let piece else { return nil }
-            let items = state.withLock { $0.items(of: piece) }
-            if !items.isEmpty { return items }
+            let read = items.withLock { $0.read(piece) }
+            if !read.isEmpty { return read }
         }
     }
 }
