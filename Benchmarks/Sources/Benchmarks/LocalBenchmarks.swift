@@ -125,6 +125,11 @@ enum LocalBenchmarks {
         return group
     }
 
+    /// Queues a write and takes it back repeatedly, for a profiler.
+    static func queue(_ data: JSONValue, isShown: Bool = true, times: Int) async throws {
+        try await Desk("profile", writing: data, isShown: isShown).play(times: times)
+    }
+
     // MARK: A screen from disk
 
     /// A server that does not answer.

@@ -15,7 +15,7 @@ enum Profile: String, CaseIterable {
     case typed, jsonapi, idle, idleSockets, callsOverMany, items, streamEvents, sourceEvents, eventsOnThread, inFlightOnThread
     case eventsPaced, eventsPacedOnThread, streamEventsPaced, streamEventsPacedOnThread
     case diskHit, memoryHit, recordsShort, recordsLong, created
-    case opening, listShort, listLong, movedShort, movedLong
+    case opening, queuedHidden, queued, queuedMoved, listShort, listLong, movedShort, movedLong
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -117,6 +117,9 @@ enum Profile: String, CaseIterable {
             var iterator = app.eventSource("sse", as: JSONValue.self, query: ["count": .integer(Int64(times))]).makeAsyncIterator()
             for _ in 0..<times { _ = try await iterator.next() }
         case .opening: try await LocalBenchmarks.open(times: times)
+        case .queuedHidden: try await LocalBenchmarks.queue(["isRead": true], isShown: false, times: times)
+        case .queued: try await LocalBenchmarks.queue(["isRead": true], times: times)
+        case .queuedMoved: try await LocalBenchmarks.queue(["likes": 0], times: times)
         // Short lists have 1,000 records, long ones 100,000.
         case .listShort: try await LiveGrowth.change(["likes": 5], in: 1_000, times: times)
         case .listLong: try await LiveGrowth.change(["likes": 5], in: 100_000, times: times)
