@@ -174,7 +174,7 @@ final class DecodingNode: Decoder {
     func decode<T: Decodable>(_ type: T.Type, from source: DecodingSource, at step: @autoclosure () -> CodingPathStep) throws -> T {
         let special = SpecialType(type)
         guard special == .none else { return try decode(special, as: type, from: source, at: step()) }
-        if type == [String].self, let strings = source.strings as? T { return strings }
+        if type == [String].self, let strings = source.strings { return identity(strings, as: type) }
         let node = DecodingNode(source: source, parent: self, step: step())
         if node.keys != nil, type is any DictionaryOfStrings.Type { node.keys = nil }
         return try T(from: node)

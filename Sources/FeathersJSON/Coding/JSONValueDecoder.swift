@@ -6,12 +6,12 @@ package struct JSONValueDecoder: Sendable {
 
     package func decode<T: Decodable>(_ type: T.Type, from value: JSONValue) throws -> T {
         // A JSONValue is the most common "model" and needs no decoder.
-        if type == JSONValue.self, let value = value as? T { return value }
+        if type == JSONValue.self { return identity(value, as: type) }
         return try DecodingNode(source: .tree(value), options: SharedOptions(options)).decodeWhole(type)
     }
 
     package func decode<T: Decodable>(_ type: T.Type, parsing bytes: [UInt8]) throws -> T {
-        if type == JSONValue.self, let value = try JSONValue(parsing: bytes) as? T { return value }
+        if type == JSONValue.self { return identity(try JSONValue(parsing: bytes), as: type) }
         guard let tape = try JSONTape.marking(bytes) else { return try decode(type, from: JSONValue(parsing: bytes)) }
         return try decode(type, from: tape)
     }
