@@ -38,9 +38,12 @@ extension TypedService {
     ///   - index: its position in the list, starting at 0; nil if there is none.
     ///   - method: the method that was called.
     ///   - params: the params of the call.
-    package func decodeListed(_ json: JSONValue, at index: Int?, of method: ServiceMethod = .find, _ params: Params) throws -> Model? {
+    ///   - codec: the codec of the call, which takes longer to find than a small record to decode.
+    package func decodeListed(
+        _ json: JSONValue, at index: Int?, of method: ServiceMethod = .find, _ params: Params, _ codec: any JSONCodec
+    ) throws -> Model? {
         do {
-            return try codec(for: params).decode(Model.self, from: json)
+            return try codec.decode(Model.self, from: json)
         } catch {
             let record = UndecodableRecord(index: index, json, error)
             let failure = FeathersError.undecodable("The result of '\(method)' on service '\(path)'", as: Model.self, record)
@@ -54,7 +57,8 @@ extension TypedService {
     /// Decodes a list, skipping records that cannot be decoded.
     func decodePageSkipping(_ json: JSONValue, of method: ServiceMethod, _ params: Params) throws -> Paginated<Model> {
         let page = try page(json)
-        let models = try page.data.enumerated().compactMap { try decodeListed($1, at: $0, of: method, params) }
+        let codec = codec(for: params)
+        let models = try page.data.enumerated().compactMap { try decodeListed($1, at: $0, of: method, params, codec) }
         return Paginated(data: models, total: page.total, limit: page.limit, skip: page.skip)
     }
 }

@@ -79,8 +79,8 @@ struct LiveSource<Element: Sendable>: Sendable {
     var read: @Sendable (JSONValue) throws -> Paginated<JSONValue> = { try Paginated(json: $0) }
     /// Whether the elements are the records themselves, so that nothing is decoded.
     var showsRecords = false
-    /// Converts a record to an element; returns nil to leave it out.
-    let decode: @Sendable (JSONValue) throws -> Element?
+    /// Returns a function that converts records to elements, and returns nil for those to leave out.
+    let decoder: @Sendable () -> (JSONValue) throws -> Element?
 }
 
 /// The queued writes that a live query shows.
@@ -107,7 +107,7 @@ extension UntypedService {
         LiveQuery(
             source: LiveSource(
                 service: self, query: query, params: params, id: id ?? idProperty, writes: writes, operators: operators, showsRecords: true
-            ) { $0 })
+            ) { { $0 } })
     }
 }
 
@@ -123,7 +123,10 @@ extension TypedService {
             source: LiveSource(
                 service: untyped, query: query, params: params, id: id ?? untyped.idProperty, writes: writes, operators: operators,
                 read: page
-            ) { try decodeListed($0, at: nil, params) }
+            ) {
+                let codec = codec(for: params)
+                return { try decodeListed($0, at: nil, params, codec) }
+            }
         )
     }
 

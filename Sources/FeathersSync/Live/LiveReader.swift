@@ -247,13 +247,14 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     private mutating func decode(_ content: Content, _ changes: [LiveRows.Change]) throws {
         guard !source.showsRecords || content.plan.hasSelection else { return decoded = content.rows }
         var failed: Set<Int> = []
+        let decode = source.decoder()
         for index in changes.lazy.flatMap(\.new) {
             let row = content.rows[index]
             guard !row.isDecoded else { continue }
             if undecodable.contains(row.version) {
                 failed.insert(row.version)
             } else if let element = row.isWritten
-                ? source.decodeWritten(row, content.plan) : try source.decode(content.plan.select(row.record))
+                ? source.decodeWritten(row, content.plan, decode) : try decode(content.plan.select(row.record))
             {
                 row.decoded(as: element)
             } else if row.isWritten || source.params.skipsUndecodableRecords {
@@ -276,7 +277,7 @@ extension LiveFeed.State {
 extension LiveSource {
     /// Decodes a record with pending writes.
     /// - Returns: Nil if the model needs properties that only the server can set.
-    fileprivate func decodeWritten(_ row: LiveRow, _ plan: LiveQueryPlan) -> Element? {
+    fileprivate func decodeWritten(_ row: LiveRow, _ plan: LiveQueryPlan, _ decode: (JSONValue) throws -> Element?) -> Element? {
         let record = plan.select(row.record)
         if let element = try? decode(record) { return element }
         // A provisional id is text. The model's id may be a number, or missing until the server has responded.
