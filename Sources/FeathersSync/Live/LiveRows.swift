@@ -90,31 +90,41 @@ struct LiveRows: RandomAccessCollection, Sendable {
 
     /// Returns the ranges in which these rows differ from earlier ones. Shared parts are skipped without looking at their rows.
     func changes(since old: LiveRows) -> [Change] {
-        var (start, new, gone) = (0, [root][...], [old.root][...])
-        // Most changes concern a single part on each level.
-        while true {
-            start += Self.dropShared(&new, &gone)
-            guard new.count == 1, gone.count == 1, let part = new.first, let oldPart = gone.first, !part.isLeaf, !oldPart.isLeaf else {
-                break
-            }
-            (new, gone) = (part.parts[...], oldPart.parts[...])
-        }
-        return Self.changes(from: LiveCursor(gone, at: start), to: LiveCursor(new, at: start))
+        var changes: [Change] = []
+        // A row that is replaced or moved leaves the parts where they are. Otherwise, they must be aligned.
+        if Self.compare(root, at: 0, with: old.root, at: 0, &changes) { return changes }
+        return Self.changes(from: LiveCursor([old.root][...], at: 0), to: LiveCursor([root][...], at: 0))
     }
 
-    /// Drops the parts that two lists of parts share at their ends.
-    /// - Returns: The number of rows in those at the beginning.
-    private static func dropShared(_ new: inout ArraySlice<LivePart>, _ old: inout ArraySlice<LivePart>) -> Int {
-        var (first, last, rows) = (0, 0, 0)
-        new.withUnsafeBufferPointer { new in
-            old.withUnsafeBufferPointer { old in
-                let most = Swift.min(new.count, old.count)
-                while first < most, new[first].isShared(with: old[first]) { (first, rows) = (first + 1, rows + new[first].count) }
-                while last < most - first, new[new.count - 1 - last].isShared(with: old[old.count - 1 - last]) { last += 1 }
+    /// Adds the changes between two parts at the same place in their trees.
+    /// - Returns: Whether the parts in them are still at their places.
+    private static func compare(_ new: LivePart, at start: Int, with old: LivePart, at oldStart: Int, _ changes: inout [Change]) -> Bool {
+        guard !new.isShared(with: old) else { return true }
+        guard !new.isLeaf, !old.isLeaf else {
+            guard new.isLeaf, old.isLeaf, abs(new.count - old.count) <= 1 else { return false }
+            guard let change = Change([new.rows], at: start, replacing: [old.rows], at: oldStart) else { return true }
+            if let last = changes.last, last.new.upperBound == change.new.lowerBound, last.old.upperBound == change.old.lowerBound {
+                changes[changes.count - 1] = Change(
+                    old: last.old.lowerBound..<change.old.upperBound, new: last.new.lowerBound..<change.new.upperBound)
+            } else {
+                changes.append(change)
+            }
+            return changes.count <= 4
+        }
+        return new.parts.withUnsafeBufferPointer { new in
+            old.parts.withUnsafeBufferPointer { old in
+                guard new.count == old.count else { return false }
+                var (start, oldStart) = (start, oldStart)
+                for index in new.indices {
+                    // Asked here too, because a call costs twice as much as most parts do.
+                    if !new[index].isShared(with: old[index]) {
+                        guard compare(new[index], at: start, with: old[index], at: oldStart, &changes) else { return false }
+                    }
+                    (start, oldStart) = (start + new[index].count, oldStart + old[index].count)
+                }
+                return true
             }
         }
-        (new, old) = (new.dropFirst(first).dropLast(last), old.dropFirst(first).dropLast(last))
-        return rows
     }
 
     private static func changes(from old: LiveCursor, to new: LiveCursor) -> [Change] {
