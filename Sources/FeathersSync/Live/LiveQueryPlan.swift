@@ -110,7 +110,8 @@ enum LiveOrder: Sendable {
     func keepsIndex(_ old: JSONValue, _ new: JSONValue) -> Bool {
         switch self {
         case .arrival: true
-        case .sorted(let sorter), .foreign(let sorter): !sorter.areInIncreasingOrder(old, new) && !sorter.areInIncreasingOrder(new, old)
+        case .sorted(let sorter), .foreign(let sorter):
+            sorter.order(of: sorter.values(of: old), and: sorter.firstValue(of: new)) { new[$0] } == 0
         }
     }
 
@@ -118,18 +119,22 @@ enum LiveOrder: Sendable {
     /// - Parameter place: The place of its row, for a result that is not sorted.
     func insertionIndex(for record: JSONValue, at place: Int = .max, in rows: LiveRows) -> Int {
         switch self {
-        case .arrival: rows.partitionIndex { $0.place <= place }
-        case .sorted(let sorter), .foreign(let sorter): rows.partitionIndex { !sorter.areInIncreasingOrder(record, $0.record) }
+        case .arrival: return rows.partitionIndex { $0.place <= place }
+        case .sorted(let sorter), .foreign(let sorter):
+            let values = sorter.values(of: record)
+            return rows.partitionIndex { row in sorter.order(of: values, and: row.sortValue) { row[$0] } >= 0 }
         }
     }
 
     /// Returns the index of a row, by a search in the order if possible.
     func index(of row: LiveRow, in rows: LiveRows) -> Int? {
-        let index =
-            switch self {
-            case .sorted(let sorter): rows.partitionIndex { sorter.areInIncreasingOrder($0.record, row.record) }
-            case .arrival, .foreign: rows.partitionIndex { $0.place < row.place }
-            }
+        let index: Int
+        switch self {
+        case .sorted(let sorter):
+            let values = sorter.values(of: row.record)
+            index = rows.partitionIndex { other in sorter.order(of: values, and: other.sortValue) { other[$0] } > 0 }
+        case .arrival, .foreign: index = rows.partitionIndex { $0.place < row.place }
+        }
         if index < rows.count, rows[index].version == row.version { return index }
         return rows.firstIndex { $0.version == row.version }
     }

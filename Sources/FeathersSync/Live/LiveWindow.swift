@@ -51,7 +51,9 @@ struct LiveWindow: Sendable {
         _ key: String, _ record: JSONValue, at place: Int, _ state: RecordState = .confirmed, isWritten: Bool = false
     ) -> LiveRow {
         lastVersion += 1
-        return LiveRow(key: key, record: record, version: lastVersion, place: place, state: state, isWritten: isWritten)
+        return LiveRow(
+            key: key, record: record, version: lastVersion, sortValue: plan.sorter?.firstValue(of: record), place: place, state: state,
+            isWritten: isWritten)
     }
 
     /// Applies the server's response to the plan's request.

@@ -33,11 +33,29 @@ package struct QuerySorter: Sendable {
         return false
     }
 
+    /// Returns the values by which a record is sorted, so that they are looked up once for several comparisons.
+    package func values(of record: JSONValue) -> [JSONValue?] { keys.map { $0.path.value(in: record) } }
+
+    /// The first of these values.
+    package func firstValue(of record: JSONValue) -> JSONValue? { keys.first.flatMap { $0.path.value(in: record) } }
+
+    /// Compares a record's values with those of another record. Returns a negative number, zero or a positive number.
+    /// - Parameters:
+    ///   - first: The other record's first value.
+    ///   - property: Returns the other record's properties.
+    package func order(of values: [JSONValue?], and first: JSONValue?, _ property: (String) -> JSONValue?) -> Int {
+        for index in keys.indices {
+            let order = sortingOrder(values[index], index == 0 ? first : keys[index].path.value(of: property))
+            if order != 0 { return keys[index].isDescending ? -order : order }
+        }
+        return 0
+    }
+
     /// Returns the sorted records. Sorting is stable.
     package func sorted(_ records: [JSONValue]) -> [JSONValue] {
         guard !keys.isEmpty, records.count > 1 else { return records }
         // Values are looked up once per record instead of once per comparison.
-        let rows = records.map { record in keys.map { $0.path.value(in: record) } }
+        let rows = records.map(values)
         let order = records.indices.sorted { left, right in
             for (column, key) in keys.enumerated() {
                 let order = sortingOrder(rows[left][column], rows[right][column])

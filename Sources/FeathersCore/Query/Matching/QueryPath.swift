@@ -9,13 +9,28 @@ struct QueryPath: Sendable {
     }
 
     let steps: [Step]
+    /// The name of the only step; nil if there are several.
+    private let name: String?
 
     init(_ path: String) {
         steps = path.split(separator: ".", omittingEmptySubsequences: false).map { Step(String($0)) }
+        name = steps.count == 1 ? path : nil
     }
 
     /// Returns the value at the path; nil if a step is missing. Arrays are entered only by index.
     func value(in value: JSONValue) -> JSONValue? {
+        guard case .object(let object) = value else { return self.value(at: steps[...], in: value) }
+        return self.value { object[$0] }
+    }
+
+    /// Returns the value at the path in an object, whose properties a function returns.
+    func value(of property: (String) -> JSONValue?) -> JSONValue? {
+        // The usual case, without copying the steps: a third of the time.
+        if let name { return property(name) }
+        return property(steps[0].name).flatMap { value(at: steps.dropFirst(), in: $0) }
+    }
+
+    private func value(at steps: ArraySlice<Step>, in value: JSONValue) -> JSONValue? {
         var current = value
         for step in steps {
             guard let next = current.member(step) else { return nil }
