@@ -17,7 +17,7 @@ final class CallPlan: Sendable {
         /// one (measured: 86 ns instead of 45 ns per hook).
         case hooks([Hook], HookType)
         /// One of several around hooks, which runs the steps up to `end` through `next`. It is called in its original array for the same reason
-        /// (measured: 70 ns instead of 105 ns per hook).
+        /// (measured: 44 ns instead of 76 ns per hook).
         case around([AroundHook], index: Int, end: Int)
         case method
     }
