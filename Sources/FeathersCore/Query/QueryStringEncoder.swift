@@ -27,7 +27,8 @@ struct QueryStringEncoder {
             if name == "$sort", value.object?.isEmpty == true { continue }
             key.removeAll(keepingCapacity: true)
             PercentEncoding.append(name, keeping: .unreserved, to: &key)
-            path = [.key(name)]
+            path.removeAll(keepingCapacity: true)
+            path.append(.key(name))
             try append(value)
         }
     }
