@@ -42,6 +42,8 @@ final class HeldTransport: Transport {
         let number: Int
         let request: ServiceRequest
         let user: String
+        /// The number of changes of user before.
+        let signIn: Int
         let response: Promise<JSONValue>
         /// The number of events that the app had heard when the call was made.
         let heardBefore: Int
@@ -59,7 +61,8 @@ final class HeldTransport: Transport {
         var isReachable: Bool
         /// Whether the process has been killed.
         var isDead = false
-        var user = "nobody"
+        var user = "nobody" { didSet { signIn += 1 } }
+        private(set) var signIn = 0
         var heard = 0
     }
 
@@ -73,7 +76,8 @@ final class HeldTransport: Transport {
             guard state.isReachable, !state.isDead else { return nil }
             state.lastNumber += 1
             let call = Call(
-                number: state.lastNumber, request: request, user: state.user, response: Promise(), heardBefore: state.heard)
+                number: state.lastNumber, request: request, user: state.user, signIn: state.signIn, response: Promise(),
+                heardBefore: state.heard)
             state.calls.append(call)
             return call
         }

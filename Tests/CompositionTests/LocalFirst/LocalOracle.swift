@@ -297,7 +297,9 @@ struct LocalOracle {
                     }
                 }
                 let later = own.filter { $0.position > version.until }
-                for content in [with(later), with(own), with(stale + own)] {
+                // A fetch ends those that were answered before it began.
+                let remaining = own.indices.map { with(Array(own[$0...])) }
+                for content in [with(later)] + remaining + [with(stale + own)] {
                     if !contents.contains(content) { contents.append(content) }
                     // The result of a write is not known either once it is answered, if the record is not in the result.
                     if !included(content).isSome, !contents.contains(.none) { contents.append(.none) }

@@ -1,7 +1,6 @@
 import FeathersSupport
 import FeathersTesting
 import Foundation
-import Synchronization
 
 /// Runs everything that this process does on one thread, in an order that only a random seed decides: each step of a task or of a disk is chosen among
 /// those that could be next. So a history can be repeated exactly, and it is known when nothing is left to do.
@@ -87,4 +86,17 @@ private enum GlobalExecutor {
 
     /// The runtime's name for this executor is the one without an identity.
     static let unowned = unsafeBitCast((0, 0), to: UnownedSerialExecutor.self)
+}
+
+/// The random seed of hash values, which decides the order of sets and dictionaries.
+enum RepeatableHashing {
+    /// Makes the order of new sets and dictionaries the same in every process. Older ones that are not empty can no longer be read.
+    static func begin() {
+        guard let symbol = dlsym(dlopen(nil, RTLD_LAZY), "_swift_stdlib_Hashing_parameters") else {
+            preconditionFailure("The standard library has no parameters of hash values")
+        }
+        // Two seeds, and whether a set's own address counts not.
+        symbol.storeBytes(of: (0, 0), as: (UInt64, UInt64).self)
+        symbol.storeBytes(of: true, toByteOffset: 16, as: Bool.self)
+    }
 }
