@@ -135,15 +135,11 @@ public struct EventSink: Sendable {
 
     /// Delivers an event to the subscribers of its service.
     public func receive(_ event: ServiceEvent) {
-        _ = deliver(event)
+        _ = deliver([event])
     }
 
-    /// Delivers an event to the subscribers of its service.
-    /// - Returns: whether it has readers, all of which decode events into models. If so, similar events should stay text.
-    package func deliver(_ event: ServiceEvent) -> Bool { onEvents([event]) }
-
     /// Delivers events of one service that have arrived together, in order, with one lock and one wake-up of a reader for all of them.
-    /// - Returns: the same as for a single event.
+    /// - Returns: whether they have readers, all of which decode events into models. If so, similar events should stay text.
     package func deliver(_ batch: ArraySlice<ServiceEvent>) -> Bool { onEvents(batch) }
 
     /// Delivers a gap to every subscriber of every service.

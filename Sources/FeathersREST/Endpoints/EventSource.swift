@@ -77,7 +77,6 @@ final class EventSourceReader: Sendable {
     private let headers: [String: String]
     private let transport: RESTTransport?
     private let timebase: RelativeClock
-    private let decode: @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> JSONBody?
     private let state: Locked<State>
 
     /// - Parameter decode: Returns the body of an event with this data and name; nil if the event is not to be read.
@@ -86,7 +85,7 @@ final class EventSourceReader: Sendable {
         timebase: RelativeClock, decode: @escaping @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> JSONBody?
     ) {
         (self.app, self.path, self.query, self.headers) = (app, path, query, headers)
-        (self.transport, self.timebase, self.decode) = (transport, timebase, decode)
+        (self.transport, self.timebase) = (transport, timebase)
         state = Locked(State(items: EventStreamItems(limit: TextLimit.standard, decode: decode), lastEventID: lastEventID))
     }
 
@@ -104,7 +103,7 @@ final class EventSourceReader: Sendable {
             // Neither events nor their IDs are for the next user.
             if state.sender?.isCurrent == false {
                 (state.connection, state.sender, state.batch, state.lastEventID) = (nil, nil, [], "")
-                state.items = EventStreamItems(limit: TextLimit.standard, decode: decode)
+                state.items.restart()
             }
             return state.batch.popLast()
         }
@@ -146,7 +145,8 @@ final class EventSourceReader: Sendable {
     /// Waits as long as the server wants before the next connection.
     private func disconnected() async throws {
         let retry = state.withLock { state in
-            (state.connection, state.items) = (nil, EventStreamItems(limit: TextLimit.standard, decode: decode))
+            state.connection = nil
+            state.items.restart()
             return state.retry
         }
         try await timebase.sleep(for: retry)
@@ -186,7 +186,7 @@ final class EventSourceReader: Sendable {
         state.withLock { state in
             (state.connection, state.sender) = (opened, opener)
             // A stream without IDs must not forget the last one.
-            state.items = EventStreamItems(limit: TextLimit.standard, lastEventID: state.lastEventID, decode: decode)
+            state.items.restart(lastEventID: state.lastEventID)
         }
         return true
     }

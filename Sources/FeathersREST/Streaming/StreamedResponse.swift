@@ -47,7 +47,7 @@ final class StreamedExchange: Sendable {
 
     private init(_ task: Task<Void, Never>) { self.task = task }
 
-    /// - Parameter end: Waits for the moment after the head from which the response must no longer be read.
+    /// - Parameter end: Called after the head. Returns when the response must no longer be read.
     static func begin(
         _ transfer: HTTPTransfer, over client: any HTTPClient, until end: (@Sendable () async throws -> Void)? = nil
     ) -> StreamedExchange {
@@ -77,18 +77,21 @@ struct EventStreamItems<Item: Sendable>: Sendable {
     private(set) var parser: EventStreamParser
     /// Why no more items can be read.
     private(set) var failure: FeathersError?
+    private let limit: Int
     private let decode: @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> Item?
 
     /// - Parameters:
     ///   - limit: The number of bytes that a line, and an event, may have.
-    ///   - lastEventID: The ID that an earlier stream has set.
     ///   - decode: Creates the item of an event from its data and name; returns nil if it has none.
-    init(
-        limit: Int, lastEventID: String = "",
-        decode: @escaping @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> Item?
-    ) {
-        parser = EventStreamParser(limits: .init(line: limit, event: limit), lastEventID: lastEventID)
-        self.decode = decode
+    init(limit: Int, decode: @escaping @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> Item?) {
+        (self.limit, self.decode) = (limit, decode)
+        parser = EventStreamParser(limits: .init(line: limit, event: limit))
+    }
+
+    /// Begins with another stream.
+    /// - Parameter lastEventID: The ID that an earlier stream has set.
+    mutating func restart(lastEventID: String = "") {
+        (parser, failure) = (EventStreamParser(limits: .init(line: limit, event: limit), lastEventID: lastEventID), nil)
     }
 
     /// Returns the items before the first one that cannot be read, which is thrown after them; see ``failure``.
