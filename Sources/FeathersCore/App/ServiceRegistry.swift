@@ -131,7 +131,8 @@ extension ServiceRegistry {
     /// Delivers a transport's events to the services. It holds the registry weakly, because the registry's app retains the transport.
     var eventSink: EventSink {
         EventSink(
-            onEvents: { [weak self] events in self?.receive(events) ?? false },
+            delivering: { [weak self] event in self?.receive(CollectionOfOne(event)) ?? false },
+            batches: { [weak self] batch in self?.receive(batch) ?? false },
             onGap: { [weak self] reason in self?.emitGap(reason) })
     }
 
@@ -143,7 +144,7 @@ extension ServiceRegistry {
 
     /// - Parameter events: at least one, all of one service.
     /// - Returns: whether they have readers, all of which decode them.
-    private func receive(_ events: ArraySlice<ServiceEvent>) -> Bool {
+    private func receive(_ events: some Collection<ServiceEvent> & Sendable) -> Bool {
         guard let first = events.first else { return false }
         observe { events.forEach($0.receive) }
         return handing.withLock { deliveries in

@@ -117,30 +117,44 @@ public enum EventDelivery<Element: Sendable>: Sendable {
 ///
 /// Its methods return without waiting for readers and are thread-safe. Events are delivered in the order of the calls.
 public struct EventSink: Sendable {
-    private let onEvents: @Sendable (ArraySlice<ServiceEvent>) -> Bool
+    private let onEvent: @Sendable (ServiceEvent) -> Bool
+    private let onBatch: @Sendable (ArraySlice<ServiceEvent>) -> Bool
     private let onGap: @Sendable (EventGap.Reason) -> Void
 
     package init(onEvent: @escaping @Sendable (ServiceEvent) -> Void, onGap: @escaping @Sendable (EventGap.Reason) -> Void) {
         self.init(
-            onEvents: { events in
-                events.forEach(onEvent)
+            delivering: { event in
+                onEvent(event)
+                return false
+            },
+            batches: { batch in
+                batch.forEach(onEvent)
                 return false
             }, onGap: onGap)
     }
 
-    /// - Parameter onEvents: delivers events of one service, and returns whether every reader decodes them.
-    init(onEvents: @escaping @Sendable (ArraySlice<ServiceEvent>) -> Bool, onGap: @escaping @Sendable (EventGap.Reason) -> Void) {
-        (self.onEvents, self.onGap) = (onEvents, onGap)
+    /// - Parameters:
+    ///   - onEvent: returns whether every reader decodes the event.
+    ///   - onBatch: returns the same for events of one service.
+    init(
+        delivering onEvent: @escaping @Sendable (ServiceEvent) -> Bool,
+        batches onBatch: @escaping @Sendable (ArraySlice<ServiceEvent>) -> Bool, onGap: @escaping @Sendable (EventGap.Reason) -> Void
+    ) {
+        (self.onEvent, self.onBatch, self.onGap) = (onEvent, onBatch, onGap)
     }
 
     /// Delivers an event to the subscribers of its service.
     public func receive(_ event: ServiceEvent) {
-        _ = deliver([event])
+        _ = onEvent(event)
     }
 
+    /// Delivers an event to the subscribers of its service.
+    /// - Returns: whether it has readers, all of which decode events into models. If so, similar events should stay text.
+    package func deliver(_ event: ServiceEvent) -> Bool { onEvent(event) }
+
     /// Delivers events of one service that have arrived together, in order, with one lock and one wake-up of a reader for all of them.
-    /// - Returns: whether they have readers, all of which decode events into models. If so, similar events should stay text.
-    package func deliver(_ batch: ArraySlice<ServiceEvent>) -> Bool { onEvents(batch) }
+    /// - Returns: the same as for a single event.
+    package func deliver(_ batch: ArraySlice<ServiceEvent>) -> Bool { onBatch(batch) }
 
     /// Delivers a gap to every subscriber of every service.
     public func receiveGap(_ reason: EventGap.Reason) {

@@ -73,7 +73,7 @@ extension SocketIOClient {
                 path: event.path, name: event.name, parsing: UnsafeBufferPointer(rebasing: packet[range]), keepsText: event.isDecoded,
                 weight: packet.count)
         else { return false }
-        let isDecoded = sink.deliver([arrived])
+        let isDecoded = sink.deliver(arrived)
         if isDecoded != event.isDecoded {
             state.withLock { state in
                 if state.isCurrent(connection) { state.current?.events.setDecoded(isDecoded, event) }

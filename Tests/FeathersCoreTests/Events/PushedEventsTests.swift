@@ -40,14 +40,14 @@ struct PushedEventsTests {
         let app = FeathersApp()
         let sink = app.registry.eventSink
         let messages = app.service("messages")
-        #expect(!sink.deliver([Self.event(1)]))
+        #expect(!sink.deliver(Self.event(1)))
         let typed = app.service("messages", of: Int.self).events(.created)
-        #expect(sink.deliver([Self.event(2)]))
+        #expect(sink.deliver(Self.event(2)))
         var untyped: AsyncStream<JSONValue>? = messages.events(.created)
-        #expect(!sink.deliver([Self.event(3)]))
+        #expect(!sink.deliver(Self.event(3)))
         withExtendedLifetime(untyped) {}
         untyped = nil
-        #expect(sink.deliver([Self.event(4)]))
+        #expect(sink.deliver(Self.event(4)))
         withExtendedLifetime(typed) {}
     }
 

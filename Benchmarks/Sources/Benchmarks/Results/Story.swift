@@ -83,7 +83,7 @@ struct Story {
                 [Source("bare WebSocket", in: socketIO, "64 in flight", against: "bare WebSocket, 64 in flight")]
                     + peers("Socket.IO get, 64 in flight", overSocketIO)
             ),
-            ("Socket.IO event received", peers("Socket.IO events received", overSocketIO)),
+            ("Socket.IO event received", peers("Socket.IO events received, one write each", overSocketIO)),
             ("1 MB Socket.IO round trip", peers("Socket.IO, 1 MB round trip", overSocketIO)),
         ]
     }()
