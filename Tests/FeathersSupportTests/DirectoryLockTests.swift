@@ -88,6 +88,30 @@ struct DirectoryLockTests {
         #expect(FileManager.default.fileExists(atPath: folder.path("locked/file")))
     }
 
+    @Test("The directory that is kept open is used only while its path leads to it and nobody else may write to it")
+    func replaced() async throws {
+        let (lock, path) = (lock(), folder.path("locked"))
+        func write() async throws {
+            try await lock.withLock(waitingAtMost: .seconds(2)) { held in
+                try held.directory.replace("file", with: [1], draft: "draft", isDurable: false)
+            }
+        }
+        try await write()
+        #expect(chmod(path, 0o777) == 0)
+        await #expect(throws: FileFailure.self) { try await write() }
+        #expect(chmod(path, 0o700) == 0)
+
+        try FileManager.default.moveItem(atPath: path, toPath: folder.path("moved"))
+        try FileManager.default.removeItem(atPath: folder.path("moved/file"))
+        try await write()
+        #expect(FileManager.default.fileExists(atPath: folder.path("locked/file")))
+
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: folder.path("moved"))
+        await #expect(throws: FileFailure.self) { try await write() }
+        #expect(!FileManager.default.fileExists(atPath: folder.path("moved/file")))
+    }
+
     @Test("What the body throws is thrown, and the lock is free afterwards")
     func failure() async throws {
         struct Refused: Error {}

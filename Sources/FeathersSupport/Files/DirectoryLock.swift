@@ -22,6 +22,8 @@ package final class DirectoryLock: Sendable {
     private let name: String
     private let clock: RelativeClock
     private let line = Locked(Line())
+    /// The directory that was last locked, kept open.
+    private let directory = Locked<SafeDirectory?>(nil)
     private let queue = DispatchQueue(label: "feathers.directory-lock")
 
     /// Does not access the file system. The directory is created when it is first needed.
@@ -78,11 +80,12 @@ package final class DirectoryLock: Sendable {
     /// - Returns: nil if the lock is held elsewhere.
     private func take(waits: Bool) throws -> Held? {
         for _ in 0..<10 {
-            let directory = try SafeDirectory.make(path)
+            let opened = try SafeDirectory.make(path, reusing: directory.withLock(\.self))
+            directory.withLock { if $0 !== opened { $0 = opened } }
             do {
-                guard let file = try directory.lock(name, waits: waits) else { return nil }
+                guard let file = try opened.lock(name, waits: waits) else { return nil }
                 // If the directory was removed in the meantime, the lock protects nothing.
-                if try !file.isRemoved { return Held(directory: directory, file: file) }
+                if try !file.isRemoved { return Held(directory: opened, file: file) }
             } catch let failure as FileFailure where failure.reason == .system(ENOENT) {
                 // The directory was removed between the two steps.
             }

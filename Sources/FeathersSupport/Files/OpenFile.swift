@@ -32,24 +32,19 @@ package final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The size in bytes.
-    package var size: Int { get throws { Int(clamping: try status().st_size) } }
-
     /// Whether all names of the file have been removed.
     package var isRemoved: Bool { get throws { try status().st_nlink == 0 } }
-
-    /// Reads from the beginning, up to a number of bytes.
-    package func read(upTo limit: Int) throws -> [UInt8] { try read(min(size, limit)) }
 
     /// Reads the whole file, as long as it was when it was opened.
     /// - Throws: ``FileFailure`` if the file is larger than the limit.
     package func readAll(atMost limit: Int) throws -> [UInt8] {
         let size = Int(clamping: atOpening.st_size)
         guard size <= limit else { throw FileFailure(path, .refused("it is larger than \(limit) bytes")) }
-        return try read(size)
+        return try read(upTo: size)
     }
 
-    private func read(_ count: Int) throws -> [UInt8] {
+    /// Reads from the beginning, up to a number of bytes, for which memory is allocated first.
+    package func read(upTo count: Int) throws -> [UInt8] {
         // All arrays without capacity share one instance, in which not even a count of 0 may be written.
         guard count > 0 else { return [] }
         var failure: FileFailure?

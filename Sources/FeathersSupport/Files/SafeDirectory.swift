@@ -37,8 +37,9 @@ package final class SafeDirectory: FileReplacing {
     }
 
     /// Opens a directory. If it does not exist, creates it and its missing parents with mode 0700.
-    package static func make(_ path: String) throws -> SafeDirectory {
-        if let directory = try open(path) { return directory }
+    /// - Parameter previous: The directory as it was opened before.
+    package static func make(_ path: String, reusing previous: SafeDirectory? = nil) throws -> SafeDirectory {
+        if let directory = try open(path, reusing: previous) { return directory }
         var missing: [String] = []
         var ancestor = trimmed(path)
         while ancestor != "/", ancestor != ".", access(ancestor, F_OK) != 0, errno == ENOENT {
@@ -107,8 +108,12 @@ package final class SafeDirectory: FileReplacing {
 
     /// Creates a new, empty file that only its owner can read. An existing file loses the name, but is not written to.
     package func create(_ name: String) throws -> OpenFile {
-        try remove(name)
-        let file = openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        var file = openat(descriptor, name, flags, 0o600)
+        if file < 0, errno == EEXIST {
+            try remove(name)
+            file = openat(descriptor, name, flags, 0o600)
+        }
         guard file >= 0 else { throw FileFailure.last(path(name)) }
         return try OpenFile(file, path: path(name), knownOwner: atOpening.st_uid, isChangedInPlace: true)
     }
