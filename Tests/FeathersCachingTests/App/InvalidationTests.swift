@@ -111,6 +111,19 @@ struct InvalidationTests {
         #expect(await cached.kept() != nil)
     }
 
+    @Test("While a removal that failed is still to follow, nothing is stored for it to delete")
+    func pendingRemoval() async throws {
+        let storage = FailingRemovals()
+        let cached = CachedApp(storage, in: TemporaryDirectory())
+        storage.fails.withLock { $0 = true }
+        await cached.cache.invalidate(group: "messages")
+        #expect(try await cached.messages.get(1) == "new")
+        #expect(storage.memory.count == 0)
+        storage.fails.withLock { $0 = false }
+        _ = try await cached.messages.get(1)
+        #expect(await cached.kept() != nil)
+    }
+
     @Test("A storage that fails is a cache without answers, not an app without")
     func broken() async throws {
         let cached = CachedApp(BrokenStorage(), in: TemporaryDirectory(), .cacheFirstNetworkAlways)
