@@ -1,4 +1,5 @@
 /// A value that is set once. Any number of tasks can wait for it.
+@usableFromInline
 package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
@@ -8,22 +9,25 @@ package final class Promise<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    package init() {}
+    @usableFromInline package init() {}
 
     /// The value; nil until the promise is resolved.
-    package var current: Value? { state.withLock { try? $0.result?.get() } }
+    @usableFromInline package var current: Value? { state.withLock { try? $0.result?.get() } }
 
     /// Whether the promise is settled, with a value or an error.
     package var isSettled: Bool { state.withLock { $0.result != nil } }
 
     /// - Returns: whether this call settled the promise; false if it was already settled.
     @discardableResult
+    @usableFromInline
     package func resolve(_ value: Value) -> Bool { settle(.success(value)) }
 
     @discardableResult
+    @usableFromInline
     package func fail(_ error: any Error) -> Bool { settle(.failure(error)) }
 
     /// - Throws: the error that the promise failed with, `CancellationError` if the task is cancelled.
+    @usableFromInline
     package func value() async throws -> Value {
         let id = state.withLock { state in
             state.nextID += 1

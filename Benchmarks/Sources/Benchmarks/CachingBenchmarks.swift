@@ -53,13 +53,18 @@ enum CachingBenchmarks {
             ("miss, stored on disk", 500, ServiceCache(DiskCacheStorage(directory: directory), policy: .networkOnlyUpdateCache)),
         ]
         for (name, operations, cache) in caches {
-            let app = FeathersApp()
-            if let cache { app.use(cache: cache) }
-            let service = try await app.use(TrivialService(), at: "trivial")
+            let service = try await service(with: cache)
             group.add(name, operations: operations, comparedWith: cache == nil ? nil : "no cache") {
                 for number in 0..<operations { _ = try await service.get(number % 100) }
             }
         }
         return group
+    }
+
+    /// A service that returns immediately, behind a cache.
+    static func service(with cache: ServiceCache?) async throws -> UntypedService {
+        let app = FeathersApp()
+        if let cache { app.use(cache: cache) }
+        return try await app.use(TrivialService(), at: "trivial")
     }
 }

@@ -14,7 +14,7 @@ enum Profile: String, CaseIterable {
     case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding
     case typed, jsonapi, idle, idleSockets, callsOverMany, items, streamEvents, sourceEvents, eventsOnThread, inFlightOnThread
     case eventsPaced, eventsPacedOnThread, streamEventsPaced, streamEventsPacedOnThread
-    case diskHit, memoryHit, recordsShort, recordsLong, created
+    case diskHit, memoryHit, miss, missOnDisk, recordsShort, recordsLong, created
     case opening, queuedHidden, queued, queuedMoved, listShort, listLong, movedShort, movedLong
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
@@ -78,6 +78,13 @@ enum Profile: String, CaseIterable {
             for _ in 0..<times { try await service.create(["text": "Hello", "n": 1]) }
         case .diskHit: try await readCached(times, in: DiskCacheStorage(directory: CachingBenchmarks.directory))
         case .memoryHit: try await readCached(times, in: MemoryCacheStorage())
+        case .miss, .missOnDisk:
+            let cache =
+                self == .miss
+                ? ServiceCache(policy: .networkOnlyNoCache)
+                : ServiceCache(DiskCacheStorage(directory: CachingBenchmarks.directory), policy: .networkOnlyUpdateCache)
+            let service = try await CachingBenchmarks.service(with: cache)
+            for number in 0..<times { _ = try await service.get(number % 100) }
         case .readers:
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             let readers = (0..<times).map { _ in service.events(.created) }

@@ -73,9 +73,10 @@ extension Params {
     }
 
     // `contents` is modified only while a single Params holds the storage, which `isKnownUniquelyReferenced` verifies before every change.
-    // Shared storage is never written, so there are no data races.
+    // Shared storage is never written, so there are no data races. Neither can accesses overlap: a change accesses its Params exclusively. Checking that
+    // at run time took 780 of the 36,900 instructions of a cached read.
     fileprivate final class Storage: @unchecked Sendable {
-        var contents: Contents
+        @exclusivity(unchecked) var contents: Contents
 
         init(_ contents: Contents) {
             self.contents = contents
