@@ -11,8 +11,8 @@ extension FeathersApp {
     /// It behaves like a browser's `EventSource`: the connection opens with the first read. If it ends, it is opened again after the delay that the
     /// server has set with `retry:`, or 3 seconds, with the ID of the last event as `Last-Event-ID`. Each opening is a call of the app's custom
     /// method `request`, like that of an ``Endpoint``, and carries the app's token to the servers that may receive it. The stream ends when the
-    /// server responds with 204. Cancelling the reader, or dropping the stream, closes the connection. After a sign-in or a log-out, a connection that
-    /// carried the app's token is replaced at once, and nothing more of the previous user's is returned.
+    /// server responds with 204. Cancelling the reader, or dropping the stream, closes the connection. After a log-out or the sign-in of another user, a connection
+    /// that carried the app's token is replaced at once, and nothing more of the previous user's is returned.
     ///
     /// The data of an event is decoded from JSON, or is the text itself for `String`.
     /// - Parameters:
@@ -24,7 +24,7 @@ extension FeathersApp {
     ///   - lastEventID: the ID to send as `Last-Event-ID` with the first request, from an earlier stream.
     ///   - transport: the transport to use, as for ``request(_:over:params:)``.
     /// - Returns: a stream for one reader. It throws ``FeathersError`` if the server refuses the request or responds with anything but an event
-    ///   stream, and for an event that cannot be decoded.
+    ///   stream, and for an event that cannot be decoded, after which the next one can be read.
     public func eventSource<Event: Decodable & Sendable>(
         _ path: String, as event: Event.Type, named name: String? = nil, query: Query = Query(), headers: [String: String] = [:],
         lastEventID: String = "", over transport: RESTTransport? = nil
@@ -35,14 +35,14 @@ extension FeathersApp {
         let reader = EventSourceReader(
             app: self, path: path, query: query, headers: headers, lastEventID: lastEventID, transport: transport,
             timebase: RelativeClock(ContinuousClock())
-        ) { data, eventName throws(FeathersError) in
+        ) { data, eventName in
             guard name == nil || name == (eventName.isEmpty ? "message" : eventName) else { return nil }
-            if isText { return .tree(.string(String(decoding: data, as: UTF8.self))) }
-            if let body = try? JSONBody(parsing: data, keepsText: keepsText) { return body }
+            if isText { return .success(.tree(.string(String(decoding: data, as: UTF8.self)))) }
+            if let body = try? JSONBody(parsing: data, keepsText: keepsText) { return .success(body) }
             do {
-                return .tree(try JSONValue(parsingLossily: data))
+                return .success(.tree(try JSONValue(parsingLossily: data)))
             } catch {
-                throw FeathersError.undecodable("An event of \(EndpointAddress.name(of: path))", as: event, error)
+                return .failure(FeathersError.undecodable("An event of \(EndpointAddress.name(of: path))", as: event, error))
             }
         }
         // One cast of a stream, instead of one of each event.
@@ -64,12 +64,17 @@ final class EventSourceReader: Sendable {
         var connection: OpenedStream?
         /// The user the connection was opened as; nil if it carries no token.
         var sender: RequestSender?
-        var items: EventStreamItems<JSONBody>
+        var items: EventStreamItems<Arrived>
         var lastEventID: String
         var retry = Duration.seconds(3)
         /// Events that have been read but not returned, in reverse order.
-        var batch: [JSONBody] = []
+        var batch: [Arrived] = []
+        /// Whether the reader has got an error after which nothing can be read.
+        var hasFailed = false
     }
+
+    /// The body of an event, or why it has none, which ends nothing.
+    typealias Arrived = Result<JSONBody, any Error>
 
     private let app: FeathersApp
     private let path: String
@@ -82,7 +87,7 @@ final class EventSourceReader: Sendable {
     /// - Parameter decode: Returns the body of an event with this data and name; nil if the event is not to be read.
     init(
         app: FeathersApp, path: String, query: Query, headers: [String: String], lastEventID: String, transport: RESTTransport?,
-        timebase: RelativeClock, decode: @escaping @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> JSONBody?
+        timebase: RelativeClock, decode: @escaping @Sendable (UnsafeBufferPointer<UInt8>, String) -> Arrived?
     ) {
         (self.app, self.path, self.query, self.headers) = (app, path, query, headers)
         (self.transport, self.timebase) = (transport, timebase)
@@ -92,13 +97,13 @@ final class EventSourceReader: Sendable {
     /// Returns what `decode` makes of the events.
     func stream<Event: Sendable>(_ decode: @escaping @Sendable (JSONBody) throws -> Event) -> AsyncThrowingStream<Event, any Error> {
         AsyncThrowingStream {
-            if let event = self.nextOfBatch() { return try decode(event) }
-            return try await self.next().map(decode)
+            if let event = self.nextOfBatch() { return try decode(event.get()) }
+            return try await self.next().map { try decode($0.get()) }
         }
     }
 
     /// Returns the next of the events that have arrived; nil if there is none.
-    private func nextOfBatch() -> JSONBody? {
+    private func nextOfBatch() -> Arrived? {
         state.withLock { state in
             // Neither events nor their IDs are for the next user.
             if state.sender?.isCurrent == false {
@@ -110,10 +115,14 @@ final class EventSourceReader: Sendable {
     }
 
     /// Returns the next event; nil when the server has ended the source.
-    private func next() async throws -> JSONBody? {
+    private func next() async throws -> Arrived? {
         while true {
             if let event = nextOfBatch() { return event }
-            let (connection, sender, failure) = state.withLock { ($0.connection, $0.sender, $0.items.failure) }
+            let (connection, sender, failure, hasFailed) = state.withLock { state in
+                defer { if state.items.failure != nil { (state.connection, state.hasFailed) = (nil, true) } }
+                return (state.connection, state.sender, state.items.failure, state.hasFailed)
+            }
+            if hasFailed { return nil }
             if let failure { throw failure }
             do {
                 guard let connection else {

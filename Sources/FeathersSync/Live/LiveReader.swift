@@ -266,7 +266,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         if !undecodable.isEmpty { for index in changes.flatMap(\.old) { undecodable.remove(decoded[index].version) } }
         undecodable.formUnion(failed)
         decoded = content.rows
-        // In a shorter result, it would save less than 10 MB.
+        // For fewer rows, it would save less than 10 MB.
         if changes.contains(where: { $0.new.count > 20_000 }) { for row in content.rows { row.pack() } }
     }
 }

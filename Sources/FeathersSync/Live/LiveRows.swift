@@ -109,7 +109,8 @@ struct LiveRows: RandomAccessCollection, Sendable {
             } else {
                 changes.append(change)
             }
-            return changes.count <= 4
+            // Rows that are shifted, as after a fetch, differ in every leaf: the cursor finds what has moved.
+            return changes.count <= 4 && changes[changes.count - 1].new.count <= 4 * LivePart.maximumSize
         }
         return new.parts.withUnsafeBufferPointer { new in
             old.parts.withUnsafeBufferPointer { old in

@@ -26,7 +26,7 @@ struct ProvisionalRecords: Sendable {
         // An earlier process queued the write when the record's id was provisional. Later writes to the record must not overtake it.
         guard let id = write.recordID, !write.lane.hasSuffix("#\(id)") else { return }
         let key = TaggedRecords.key(id, write.path, write.route)
-        guard records[key] == nil else { return }
+        if let known = records[key], known.identity == write.identity { return }
         records[key] = Known(id: id, lane: write.lane, identity: write.identity, isAssigned: true)
     }
 

@@ -92,5 +92,28 @@
             #expect(calls.withLock { $0 } == 1)
             #expect(try await pipe.next() == Array("b".utf8))
         }
+
+        @Test("A cancelled reader waits for a receiver that is running")
+        func lastReturn() async throws {
+            let pipe = HTTPBodyPipe()
+            let (first, entered, gate, isOver) = (Promise<Void>(), Promise<Void>(), DispatchSemaphore(value: 0), Locked(false))
+            let reader = Task {
+                try await pipe.forEach { bytes in
+                    if bytes.first == UInt8(ascii: "a") { return _ = first.resolve(()) }
+                    entered.resolve(())
+                    gate.wait()
+                    isOver.withLock { $0 = true }
+                }
+            }
+            // The first piece may be read by the reader itself, the second is passed on.
+            _ = write("a", into: pipe)
+            try await first.value()
+            try #require(NetworkThread.start("feathers-test") { _ = write("b", into: pipe) })
+            try await entered.value()
+            reader.cancel()
+            gate.signal()
+            await #expect(throws: CancellationError.self) { try await reader.value }
+            #expect(isOver.withLock { $0 })
+        }
     }
 #endif

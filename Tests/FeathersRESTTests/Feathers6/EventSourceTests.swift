@@ -96,6 +96,22 @@ struct EventSourceTests {
             }.contains("An event of notifications cannot be decoded as Note"))
     }
 
+    @Test("throw for an event that is not JSON, and go on with the next one")
+    func undecodable() async throws {
+        let reader = Task { [app = app()] () -> (failure: String, next: Note?) in
+            var events = app.eventSource("notifications", as: Note.self).makeAsyncIterator()
+            var failure = ""
+            do { _ = try await events.next() } catch { failure = "\(error)" }
+            return (failure, try await events.next())
+        }
+        let opening = try await streams.opening(1)
+        opening.accept()
+        opening.send("data: nope\n\ndata: {\"text\":\"b\"}\n\n")
+        let (failure, next) = try await reader.value
+        #expect(failure.contains("An event of notifications cannot be decoded as Note"))
+        #expect(next == Note(text: "b"))
+    }
+
     @Test("run the app's hooks for each connection")
     func hooks() async throws {
         let app = app()

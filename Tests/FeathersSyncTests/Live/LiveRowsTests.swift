@@ -114,6 +114,12 @@ struct LiveRowsTests {
         #expect(rows.changes(since: old) == [.init(old: 10..<10, new: 10..<11), .init(old: 70_000..<70_001, new: 70_001..<70_001)])
     }
 
+    @Test("A row at the front of a list that was fetched anew is the only change")
+    func shifted() {
+        let all = (0..<1_000).map(Self.row)
+        #expect(LiveRows([Self.row(5_000)] + all).changes(since: LiveRows(all)) == [.init(old: 0..<0, new: 0..<1)])
+    }
+
     @Test("Changes are found where parts have been split and joined, without those in between")
     func splits() {
         let old = LiveRows((0..<100_000).map(Self.row))
