@@ -202,8 +202,9 @@ struct LocalOracle {
         for (key, row) in rows where !seen.contains(key) && !loose.contains(key) {
             guard row.contents.allSatisfy(\.isSome), let record = row.contents[0] else { continue }
             if isLimited {
+                // Of records with the same rank at the end, any may be shown.
                 let isBehind =
-                    shown.records.count == limit && shown.records.last.map { sorter?.areInIncreasingOrder($0, record) ?? true } ?? true
+                    shown.records.count == limit && shown.records.last.map { !(sorter?.areInIncreasingOrder(record, $0) ?? false) } ?? true
                 if isBehind || !first.contains(key) { continue }
             }
             differences.append("\(key) is not shown: \(record)")

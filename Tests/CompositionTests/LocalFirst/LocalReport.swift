@@ -52,7 +52,7 @@ final class LocalReport: Sendable {
     func violate(_ law: String) {
         state.withLock { state in
             state.violations.append(
-                "\(title), step \(state.trace.count - 1): \(law)\n    \(state.trace[0])\n    \(state.trace.suffix(60).joined(separator: "\n    "))"
+                "\(title), step \(state.trace.count - 1): \(law)\n    \(state.trace.joined(separator: "\n    "))"
             )
         }
     }
