@@ -13,39 +13,52 @@
             "Some histories still find a difference that is not explained: set FEATHERS_LOCAL_STEPS to run them"))
     struct LocalHistoryTests {
         @Test("show at every step what the server last told, with the pending writes applied one by one, and never go back")
-        func connected() async throws {
-            let result = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
-                LocalHistories.run(hasConnection: true)
-            }
-            print(String(decoding: result.standardOutputContent, as: UTF8.self))
-        }
+        func connected() async throws { try await run(LocalHistories.all(hasConnection: true)) }
 
         @Test("do so over REST, where nothing tells the app of other changes than its own")
-        func rest() async throws {
-            let result = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
-                LocalHistories.run(hasConnection: false)
+        func rest() async throws { try await run(LocalHistories.all(hasConnection: false)) }
+
+        private func run(_ shares: [LocalHistories]) async throws {
+            for share in shares {
+                let result = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                    [share = share as LocalHistories] in
+                    share.run()
+                }
+                print(String(decoding: result.standardOutputContent, as: UTF8.self))
             }
-            print(String(decoding: result.standardOutputContent, as: UTF8.self))
         }
     }
 
-    /// The histories of a process.
-    enum LocalHistories {
+    /// The histories of one process. A long run takes several in turn, so that each tells how its share has ended.
+    struct LocalHistories: Codable, Sendable {
         private static let stepsOfOne = 100
 
-        static func run(hasConnection: Bool) {
-            RepeatableHashing.begin()
+        let hasConnection: Bool
+        let seeds: Range<UInt64>
+
+        /// Returns the histories that the environment asks for, in shares of at most 20,000 steps.
+        static func all(hasConnection: Bool) -> [LocalHistories] {
             let environment = ProcessInfo.processInfo.environment
             let total = environment["FEATHERS_LOCAL_STEPS"].flatMap(Int.init) ?? 20_000
-            let firstSeed = environment["FEATHERS_LOCAL_SEED"].flatMap(UInt64.init) ?? 1
+            let first = environment["FEATHERS_LOCAL_SEED"].flatMap(UInt64.init) ?? 1
             // Over REST, less can happen.
-            let share = hasConnection ? total * 3 / 4 : total / 4
+            let steps = hasConnection ? total * 3 / 4 : total / 4
+            let end = first + UInt64(max(steps / stepsOfOne, 1))
+            return stride(from: first, to: end, by: 20_000 / stepsOfOne).map { seed in
+                LocalHistories(hasConnection: hasConnection, seeds: seed..<min(seed + UInt64(20_000 / stepsOfOne), end))
+            }
+        }
+
+        func run() {
+            RepeatableHashing.begin()
             var (counts, traces) = (LocalReport.Counts(), "")
-            for seed in firstSeed..<firstSeed + UInt64(max(share / stepsOfOne, 1)) {
-                let report = LocalReport("history with seed \(seed) \(hasConnection ? "over a connection" : "over REST")")
+            let name = hasConnection ? "over a connection" : "over REST"
+            for seed in seeds {
+                let report = LocalReport("history with seed \(seed) \(name)")
+                let hasConnection = hasConnection
                 Simulation.run(seed: seed) {
                     do {
-                        try await LocalHistory(seed: seed, hasConnection: hasConnection, report).run(steps: stepsOfOne)
+                        try await LocalHistory(seed: seed, hasConnection: hasConnection, report).run(steps: Self.stepsOfOne)
                     } catch {
                         report.violate("failed with \(error)")
                     }
@@ -55,7 +68,7 @@
                 if let violation = report.violations.first { Issue.record("\(violation)") }
             }
             let text = LocalStep.allCases.map { "\($0) \(counts.steps[$0, default: 0])" }.joined(separator: ", ")
-            print("\(counts.steps.values.reduce(0, +)) local-first steps \(hasConnection ? "over a connection" : "over REST"): \(text)")
+            print("Seeds \(seeds), \(counts.steps.values.reduce(0, +)) local-first steps \(name): \(text)")
             print(
                 "\(counts.checks) comparisons, \(counts.skipped) left out during fetches; rows: \(counts.exactRows) exact, \(counts.looseRows) with a choice"
             )
