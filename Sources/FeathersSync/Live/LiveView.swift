@@ -108,11 +108,15 @@ extension LiveView {
     mutating func fetched(_ page: Paginated<JSONValue>, asked: Int, at begin: Int) throws(FeathersError) {
         let old = base
         try base.fetched(page, asked: asked)
-        for event in log ?? [] { _ = base.received(event, isRepeated: true) }
+        for event in log ?? [] {
+            _ = base.received(event, isRepeated: true)
+            if let key = base.plan.key(of: event.data), base.took(event, key) { saw(event, key) }
+        }
+        // The base could not take the events of these before.
+        for write in writes where write.isSeen && !write.isRepeated { _ = settle(before: write.number + 1, write.keys) }
         let logged = Set((log ?? []).compactMap { base.plan.key(of: $0.data) })
         if missedDuringFetch { base.missedEvents() }
-        (log, missedDuringFetch) = (nil, false)
-        (isKnown, source, includedEvents) = (true, .server, fetchBeganAfter)
+        (log, missedDuringFetch, isKnown, source, includedEvents) = (nil, false, true, .server, fetchBeganAfter)
         // The response includes every write whose result arrived before the request was sent. Older events may still follow.
         let ended = writesEnded(by: begin, logged)
         for write in ended { echoes.expect(write) }
@@ -342,7 +346,7 @@ extension LiveView {
         var keys = old.map(\.key) + write.keys
         let shown = shownRows(of: keys)
         if write.targets.contains(where: { write.overtaken[$0.key] != nil }) { write.isTouched = true }
-        var isAdopted = false
+        var (isAdopted, settled) = (false, [LiveWrite]())
         for (before, now) in zip(old, write.targets) where before.key != now.key {
             rename(before.firstKey, to: now.key)
             // Another write may have made the record that this one was taken for.
@@ -354,15 +358,11 @@ extension LiveView {
                 _ = base.received(ServiceEvent(path: write.write.path, name: name, data: record))
             }
         }
-        var settled: [LiveWrite] = []
         if records == nil || write.isRepeated {
             // Only a fetch can show what the write did, and what has become of it since.
             restore(write)
-        } else if write.targets.allSatisfy({ write.overtaken[$0.key] == true }) {
-            // What it has created is gone already.
-            settled = settle(before: write.number, write.keys)
-        } else if write.targets.allSatisfy({ target in write.results?[target.key].map(write.seen.contains) ?? false }) {
-            // The base has taken its event, so it shows the same or something newer.
+        } else if write.isSeen || write.targets.allSatisfy({ write.overtaken[$0.key] == true }) {
+            // The base has taken its event, so it shows the same or something newer, or what it has created is gone already.
             settled = settle(before: write.number, write.keys)
         } else if write.isShown(in: base) {
             // A fetch may have shown the place too.

@@ -112,6 +112,9 @@ struct LiveWrite: Sendable {
         }
     }
 
+    /// Whether the base has taken the events of this executed write.
+    var isSeen: Bool { targets.allSatisfy { target in results?[target.key].map(seen.contains) ?? false } }
+
     /// Returns whether a result shows the write.
     func isShown(in base: LiveWindow) -> Bool {
         base.plan.limit == 0

@@ -157,4 +157,23 @@ extension LiveViewTests {
         try view.fetched(Paginated(data: Array(records.prefix(began.asked))), asked: began.asked, at: began.tick)
         #expect(Self.ids(view) == ["3", "4"] && !view.needsFetch)
     }
+
+    @Test("ends showing a write whose event came during the fetch that knows its record first")
+    func heardBeforeKnown() throws {
+        func patched(_ text: JSONValue) -> ServiceEvent { ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": text]) }
+        var view = LiveView(try LiveQueryPlan(Query(), id: "id"))
+        let write = Self.write(.patch, 1, ["text": "mine"])
+        view.apply(.queued(write, number: 1))
+        let began = view.fetchBegan()
+        view.apply(.sending(write.id, isRepeated: false))
+        view.received(patched("mine"))
+        view.received(patched("theirs"))
+        view.apply(.executed(write.id, Self.result(["id": 1, "text": "mine"])))
+        try view.fetched(Paginated(data: [["id": 1, "text": "mine"]]), asked: began.asked, at: began.tick)
+        #expect(view.visible.map(\.record["text"]) == ["theirs"])
+        // Nothing more is expected of the write, so a later event does not bring it back.
+        view.received(patched("later"))
+        #expect(view.visible.map(\.record["text"]) == ["later"])
+        #expect(!view.needsFetch)
+    }
 }
