@@ -12,7 +12,8 @@
         .serialized,
         .enabled(
             if: ProcessInfo.processInfo.environment["FEATHERS_LOCAL_STEPS"] != nil,
-            "While their processes run, no thread is left to other tests: set FEATHERS_LOCAL_STEPS to run them"))
+            "Some still find a difference that is not explained, and they leave no thread to other tests: set FEATHERS_LOCAL_STEPS to run them"
+        ))
     struct LocalHistoryTests {
         @Test("show at every step what the server last told, with the pending writes applied one by one, and never go back")
         func connected() async throws { try await run(LocalHistories.all(hasConnection: true)) }
