@@ -59,11 +59,16 @@ final class LocalHistory {
 
     func run(steps: Int) async throws {
         await look()
+        var seconds = 0.0
         for _ in 0..<steps where report.violations.isEmpty {
             let step = LocalStep.random(using: &random)
             report.begin(step)
             // Less than half a minute in all, so that no executed write counts as older than what is on the disk.
-            Simulation.pass(pick([0, 0, 0.01, 0.01, 0.01, 0.1, 0.1, 1.2]) ?? 0)
+            let pause: Double = pick([0, 0, 0.01, 0.01, 0.01, 0.1, 0.1, 1.2]) ?? 0
+            if seconds + pause < 29 {
+                Simulation.pass(pause)
+                seconds += pause
+            }
             try await take(step)
             await look()
         }
