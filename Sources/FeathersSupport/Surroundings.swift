@@ -15,7 +15,7 @@ package struct Surroundings: Sendable {
 
     private static let replaced = Locked<Surroundings?>(nil)
 
-    /// Those of a simulation; nil in every other process.
+    /// Those of a simulation; nil in every other process. Set them only while no disk is in use, because jobs on two threads would overlap.
     package static var simulated: Surroundings? {
         get { replaced.withLock { $0 } }
         set { replaced.withLock { $0 = newValue } }
@@ -28,6 +28,6 @@ extension UUID {
 }
 
 extension Date {
-    /// The date now, as the system tells it.
+    /// The date now, or that of a simulation.
     package static var current: Date { Surroundings.simulated?.date() ?? Date() }
 }

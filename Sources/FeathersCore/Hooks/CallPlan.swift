@@ -10,7 +10,7 @@ import Synchronization
 /// Error hooks cover a range of steps. Those of a method cover the before hooks of that method and everything inside. Those of all methods
 /// also cover the before hooks of all methods. The whole call is reported, see ``Hooks/logging(levels:redaction:verbosity:to:)``.
 ///
-/// Immutable and shared by all calls.
+/// Shared by all calls. Immutable, except for the number of results that hooks are expected to read.
 final class CallPlan: Sendable {
     enum Action: Sendable {
         /// Consecutive hooks of one type. They stay in their original array, because taking a closure out of it wraps the closure in another
@@ -93,7 +93,7 @@ final class CallPlan: Sendable {
     func keepsText() -> Bool {
         let expected = expectedReads.load(ordering: .relaxed)
         guard expected > 0 else { return true }
-        // Concurrent calls may count as one, which only delays the next try.
+        // Concurrent changes may be lost, which only moves the next try.
         expectedReads.store(expected - 1, ordering: .relaxed)
         return false
     }

@@ -103,9 +103,9 @@ struct CallTable<Waiter> {
     /// Takes the call that a server has acknowledged. Returns nil if the id is unknown or the call was never sent.
     mutating func acknowledged(_ id: Int) -> Waiter? {
         guard let index = calls.index(forKey: id), calls.values[index].unsent == nil else { return nil }
-        // Answered in order, as most calls are, they leave no stale entries, which would take 2 KB of a connection that has made 64 calls.
-        if deadlines.firstEntry?.id == id { deadlines.removeFirst() }
-        return calls.remove(at: index).value.waiter
+        let waiter = calls.remove(at: index).value.waiter
+        removeStaleDeadlines()
+        return waiter
     }
 
     mutating func cancelled(_ id: Int) -> Call? {
@@ -146,8 +146,13 @@ struct CallTable<Waiter> {
             guard let call = calls[id], call.deadline == deadline else { continue }
             if let call = cancelled(id) { expired.append(call) }
         }
-        while let (_, id) = deadlines.firstEntry, calls[id] == nil { deadlines.removeFirst() }
+        removeStaleDeadlines()
         return expired
+    }
+
+    /// Removes the first deadlines whose calls have ended. Those of 64 calls would take 2 KB of a connection.
+    private mutating func removeStaleDeadlines() {
+        while let (_, id) = deadlines.firstEntry, calls[id] == nil { deadlines.removeFirst() }
     }
 
     private mutating func removedFromQueue(_ call: Call) {

@@ -80,8 +80,9 @@ package final class DirectoryLock: Sendable {
     /// - Returns: nil if the lock is held elsewhere.
     private func take(waits: Bool) throws -> Held? {
         for _ in 0..<10 {
-            let opened = try SafeDirectory.make(path, reusing: directory.withLock(\.self))
-            directory.withLock { if $0 !== opened { $0 = opened } }
+            let previous = directory.withLock(\.self)
+            let opened = try SafeDirectory.make(path, reusing: previous)
+            if opened !== previous { directory.withLock { $0 = opened } }
             do {
                 guard let file = try opened.lock(name, waits: waits) else { return nil }
                 // If the directory was removed in the meantime, the lock protects nothing.

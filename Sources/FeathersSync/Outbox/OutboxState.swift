@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 public import Foundation
 
 /// The state of an outbox: its pending writes, and what it waits for.
@@ -26,7 +27,7 @@ public struct OutboxState: Sendable {
     ///   - identity: The user who may see the entries.
     ///   - now: The current time on the queue's clock.
     init(_ queue: OutboxQueue, of identity: Identity?, at now: Duration) {
-        let date = Date()
+        let date = Date.current
         let gate = queue.gate
         activity =
             if !gate.isStarted { .stopped } else if !gate.isConnected { .offline } else if gate.needsSignIn { .waitingForSignIn } else {

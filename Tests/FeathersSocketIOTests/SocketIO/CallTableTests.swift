@@ -18,6 +18,16 @@ struct CallTableTests {
         #expect(table.count == 0)
     }
 
+    @Test("keeps no deadlines of acknowledged calls, whatever their order")
+    func acknowledgedDeadlines() {
+        var table = CallTable<String>()
+        for id in 0..<3 { table.addSent(id, waiter: "w\(id)", frame: frame(id), deadline: .seconds(id)) }
+        for id in [1, 0] { _ = table.acknowledged(id) }
+        #expect(table.deadlines.count == 1 && table.nextDeadline == .seconds(2))
+        _ = table.acknowledged(2)
+        #expect(table.deadlines.count == 0)
+    }
+
     @Test("queues in order up to its limit, and acknowledges nothing that was not sent")
     func queue() {
         var table = CallTable<String>(queueLimit: 2)
