@@ -83,7 +83,7 @@ package final class HTTPBodyPipe: Sendable {
         }
     }
 
-    /// Waits for a receiver that is running, even if the task is canceled. It does not block.
+    /// Stops passing on what arrives. Waits for a receiver that is running, also in a cancelled task, without blocking a thread.
     private func stopPassingOn() async {
         await withUnsafeContinuation { waiter in
             let isReceiving = state.withLock { state in

@@ -95,7 +95,7 @@ enum RepeatableHashing {
         guard let symbol = dlsym(dlopen(nil, RTLD_LAZY), "_swift_stdlib_Hashing_parameters") else {
             preconditionFailure("The standard library has no parameters of hash values")
         }
-        // Two seeds, and whether a set's own address counts not.
+        // Two seeds, and whether hashing is deterministic, so that the address of a set's storage is not mixed in.
         symbol.storeBytes(of: (0, 0), as: (UInt64, UInt64).self)
         symbol.storeBytes(of: true, toByteOffset: 16, as: Bool.self)
     }
