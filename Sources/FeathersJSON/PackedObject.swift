@@ -1,7 +1,7 @@
-/// A JSON object in half the memory of its tree, for many objects that are seldom read.
+/// A JSON object in less memory than its tree takes, for many objects that are seldom read.
 ///
 /// Keys, numbers, and strings up to the length of a date are bytes of one array. Longer strings stay as they are, because models that were decoded from the
-/// object share them. In 100,000 records of 1 KB, a record takes 400 bytes instead of 800 besides these strings.
+/// object share them. A live result of 100,000 records of 1 KB takes 1.96 instead of 2.36 times the memory of its JSON text (measured).
 package struct PackedObject: Sendable {
     private enum Kind: UInt8 {
         case null, no, yes, integer, number, shortString, string, array, object

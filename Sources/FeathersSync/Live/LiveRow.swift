@@ -16,7 +16,7 @@ final class LiveRow: Sendable {
     private let content: Mutex<Content>
     /// Distinguishes two states of a record without comparing their contents.
     let version: Int
-    /// The first value by which the rows are sorted. Looking it up takes three times as long as comparing it, in each step of a search.
+    /// The first value by which the rows are sorted, so that it is not looked up in each step of a search.
     let sortValue: JSONValue?
     /// Orders the rows of a result that is not sorted locally. Never decreases from row to row.
     let place: Int
