@@ -68,7 +68,7 @@
             try #require(lines.count == 2, "\(lines)")
             #expect(lines[0].contains(probe.outcome), "\(lines[0])")
             let peak = try #require(Int(lines[1]))
-            #expect(peak > 0 && peak >> 10 < probe.limit, "\(peak >> 10) MiB")
+            #expect(peak > 0 && peak >> 10 < probe.limit, "\(peak >> 10) MiB, \(lines[0])")
         }
 
         /// The two lines of a probe that runs to its end.
