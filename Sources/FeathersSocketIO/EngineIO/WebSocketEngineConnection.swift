@@ -14,6 +14,8 @@ final class WebSocketEngineConnection: EngineConnection {
 
     private struct State {
         var phase = Phase.opening(received: [], waiting: nil)
+        /// The memory that the packets received while opening take.
+        var earlyBytes = 0
         var handshake: EngineHandshake?
         var isClosedByUs = false
         var closure: EngineClosure?
@@ -21,7 +23,8 @@ final class WebSocketEngineConnection: EngineConnection {
         var onEnd: (@Sendable (EngineClosure) -> Void)?
     }
 
-    private static let maximumEarlyPackets = 64
+    /// The memory that a packet takes beside its content, with room to spare.
+    private static let packetOverhead = 256
 
     private let socket: any WebSocketConnection
     /// The same, if it can write messages together.
@@ -81,6 +84,7 @@ final class WebSocketEngineConnection: EngineConnection {
         let (early, closure): (EnginePacket?, EngineClosure?) = state.withLock { state in
             guard case .opening(var received, _) = state.phase else { return (nil, state.closure) }
             let first = received.isEmpty ? nil : received.removeFirst()
+            if let first { state.earlyBytes -= first.size + Self.packetOverhead }
             state.phase = .opening(received: received, waiting: first == nil ? promise : nil)
             return (first, state.closure)
         }
@@ -99,6 +103,7 @@ final class WebSocketEngineConnection: EngineConnection {
             let (received, closure): ([EnginePacket], EngineClosure?) = state.withLock { state in
                 if case .opening(let received, _) = state.phase, !received.isEmpty {
                     state.phase = .opening(received: [], waiting: nil)
+                    state.earlyBytes = 0
                     return (received, nil)
                 }
                 guard state.closure == nil else {
@@ -169,9 +174,13 @@ final class WebSocketEngineConnection: EngineConnection {
                 state.phase = .opening(received: [], waiting: nil)
                 return .promise(promise)
             case .opening(var received, nil):
-                let bytes = received.reduce(packet.size) { $0 + $1.size }
-                guard received.isEmpty || received.count < Self.maximumEarlyPackets && bytes <= TextLimit.standard else { return .overflow }
+                // Limited by memory only: while the session's task waits for a thread, a server may send any number of other clients' events.
+                let bytes = state.earlyBytes + packet.size + Self.packetOverhead
+                guard received.isEmpty || bytes <= TextLimit.standard else { return .overflow }
+                // So that the array is not copied.
+                state.phase = .ended
                 received.append(packet)
+                state.earlyBytes = bytes
                 state.phase = .opening(received: received, waiting: nil)
                 return .none
             case .running: return .handler

@@ -6,6 +6,25 @@ import Testing
 
 @Suite("Engine.IO over a WebSocket")
 struct WebSocketEngineConnectionTests {
+    @Test("loses none of the many small packets that come before it runs")
+    func many() async throws {
+        let socket = FakeWebSocket(WebSocketRequest(url: try #require(URL(string: "ws://127.0.0.1/"))))
+        let connection = WebSocketEngineConnection.start(socket)
+        socket.open()
+        for number in 0..<10_000 { socket.deliver("4\(number)") }
+        let delivered = Mailbox<EnginePacket>()
+        let closures = Mailbox<EngineClosure>()
+        await connection.run {
+            delivered.put($0)
+        } onEnd: {
+            closures.put($0)
+        }
+        // The first one is the handshake. Compared outside of the expectation, which would print all of them.
+        let areInOrder = delivered.waiting.dropFirst().elementsEqual((0..<10_000).map { EnginePacket.message("\($0)") })
+        #expect(areInOrder)
+        #expect(closures.waiting.isEmpty)
+    }
+
     @Test("keeps 16 MiB of packets at the most that come before it runs, and ends where there are more")
     func early() async throws {
         let socket = FakeWebSocket(WebSocketRequest(url: try #require(URL(string: "ws://127.0.0.1/"))))
