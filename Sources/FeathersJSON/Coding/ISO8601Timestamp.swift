@@ -159,6 +159,8 @@ private struct TimestampReader {
         return isEast ? offset : -offset
     }
 
+    // Inlined, so that the loop is unrolled for each width.
+    @inline(__always)
     private mutating func readNumber(width: Int, in range: ClosedRange<Int64>) -> Int64? {
         guard position + width <= bytes.count else { return nil }
         var number: Int64 = 0

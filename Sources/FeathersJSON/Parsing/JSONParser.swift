@@ -129,7 +129,7 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
                     try checkNothingFollows()
                     return value
                 }
-                builder.add(value)
+                builder.add(consume value)
                 let byte = try nextSignificantByte()
                 cursor += 1
                 if byte == UInt8(ascii: ",") {
