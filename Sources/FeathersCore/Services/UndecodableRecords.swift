@@ -38,12 +38,12 @@ extension TypedService {
     ///   - index: its position in the list, starting at 0; nil if there is none.
     ///   - method: the method that was called.
     ///   - params: the params of the call.
-    ///   - codec: the codec of the call, which takes longer to find than a small record to decode.
+    ///   - decode: decodes a record: see ``listDecoder(for:)``.
     package func decodeListed(
-        _ json: JSONValue, at index: Int?, of method: ServiceMethod = .find, _ params: Params, _ codec: any JSONCodec
+        _ json: JSONValue, at index: Int?, of method: ServiceMethod = .find, _ params: Params, _ decode: (JSONValue) throws -> Model
     ) throws -> Model? {
         do {
-            return try codec.decode(Model.self, from: json)
+            return try decode(json)
         } catch {
             let record = UndecodableRecord(index: index, json, error)
             let failure = FeathersError.undecodable("The result of '\(method)' on service '\(path)'", as: Model.self, record)
@@ -54,11 +54,19 @@ extension TypedService {
         }
     }
 
+    /// Returns a function that decodes the records of a list: one decoder for all of them, because it remembers the layout of similar records.
+    package func listDecoder(for params: Params) -> (JSONValue) throws -> Model {
+        let codec = codec(for: params)
+        guard let options = codec as? CodingOptions else { return { try codec.decode(Model.self, from: $0) } }
+        let decoder = JSONListDecoder(options)
+        return { try decoder.decode(Model.self, from: $0) }
+    }
+
     /// Decodes a list, skipping records that cannot be decoded.
     func decodePageSkipping(_ json: JSONValue, of method: ServiceMethod, _ params: Params) throws -> Paginated<Model> {
         let page = try page(json)
-        let codec = codec(for: params)
-        let models = try page.data.enumerated().compactMap { try decodeListed($1, at: $0, of: method, params, codec) }
+        let decode = listDecoder(for: params)
+        let models = try page.data.enumerated().compactMap { try decodeListed($1, at: $0, of: method, params, decode) }
         return Paginated(data: models, total: page.total, limit: page.limit, skip: page.skip)
     }
 }

@@ -124,8 +124,8 @@ extension TypedService {
                 service: untyped, query: query, params: params, id: id ?? untyped.idProperty, writes: writes, operators: operators,
                 read: page
             ) {
-                let codec = codec(for: params)
-                return { try decodeListed($0, at: nil, params, codec) }
+                let decode = listDecoder(for: params)
+                return { try decodeListed($0, at: nil, params, decode) }
             }
         )
     }
