@@ -5,9 +5,15 @@ import Synchronization
 ///
 /// It is an object, so that copying a part of a long result costs one reference count for each row, whatever the record contains.
 final class LiveRow: Sendable {
-    private enum Content: Sendable {
+    private enum Record: Sendable {
         case tree(JSONValue)
         case packed(PackedObject)
+    }
+
+    private struct Content: Sendable {
+        var record: Record
+        /// The element that is shown, decoded once; nil until then, and if the record itself is shown.
+        var element: (any AnyObject & Sendable)?
     }
 
     let key: String
@@ -21,14 +27,12 @@ final class LiveRow: Sendable {
     /// Orders the rows of a result that is not sorted locally. Never decreases from row to row.
     let place: Int
     let state: RecordState
-    /// The element that is shown, decoded once; nil until then, and if the record itself is shown.
-    private let element = AtomicLazyReference<LiveElement>()
 
     convenience init(
         key: String, record: JSONValue, version: Int, sortValue: JSONValue? = nil, place: Int = 0, state: RecordState = .confirmed,
         isWritten: Bool = false
     ) {
-        self.init(key, .tree(record), version, sortValue, place, state, isWritten)
+        self.init(key, Content(record: .tree(record)), version, sortValue, place, state, isWritten)
     }
 
     private init(
@@ -41,7 +45,7 @@ final class LiveRow: Sendable {
 
     /// The record. Reading it takes longer once it is packed.
     var record: JSONValue {
-        switch content.withLock({ $0 }) {
+        switch content.withLock({ $0.record }) {
         case .tree(let record): record
         case .packed(let object): .object(object.object)
         }
@@ -49,7 +53,7 @@ final class LiveRow: Sendable {
 
     /// A property of the record.
     subscript(property: String) -> JSONValue? {
-        switch content.withLock({ $0 }) {
+        switch content.withLock({ $0.record }) {
         case .tree(let record): record[property]
         case .packed(let object): object[property]
         }
@@ -57,32 +61,28 @@ final class LiveRow: Sendable {
 
     /// Reduces the memory that the record takes.
     func pack() {
-        guard case .tree(.object(let object)) = content.withLock({ $0 }), let packed = PackedObject(object) else { return }
-        content.withLock { $0 = .packed(packed) }
+        guard case .tree(.object(let object)) = content.withLock({ $0.record }), let packed = PackedObject(object) else { return }
+        content.withLock { $0.record = .packed(packed) }
     }
 
     /// Returns the same version in another place.
-    func moved(to place: Int) -> LiveRow {
-        let moved = LiveRow(key, content.withLock { $0 }, version, sortValue, place, state, isWritten)
-        if let element = element.load() { _ = moved.element.storeIfNil(element) }
-        return moved
+    func moved(to place: Int) -> LiveRow { LiveRow(key, content.withLock { $0 }, version, sortValue, place, state, isWritten) }
+
+    var isDecoded: Bool { content.withLock { $0.element != nil } }
+
+    func decoded<Element: Sendable>(as value: Element) {
+        let element = DecodedElement(value)
+        content.withLock { $0.element = $0.element ?? element }
     }
-
-    var isDecoded: Bool { element.load() != nil }
-
-    func decoded<Element: Sendable>(as value: Element) { _ = element.storeIfNil(DecodedElement(value)) }
 
     /// Returns the element; the record if nothing was decoded, which is the case only for queries whose elements are records.
     func element<Element: Sendable>(as type: Element.Type) -> Element? {
-        guard let element = element.load() else { return record as? Element }
+        guard let element = content.withLock({ $0.element }) else { return record as? Element }
         return (element as? DecodedElement<Element>)?.value
     }
 }
 
-// Unchecked only because a class with a subclass cannot be checked: it has no properties, and its only subclass holds a constant that is `Sendable`.
-private class LiveElement: @unchecked Sendable {}
-
-private final class DecodedElement<Value: Sendable>: LiveElement, @unchecked Sendable {
+private final class DecodedElement<Value: Sendable>: Sendable {
     let value: Value
 
     init(_ value: Value) { self.value = value }
