@@ -99,7 +99,9 @@ enum LiveOrder: Sendable {
             self = .arrival
             return
         }
-        let isSorted = zip(rows, rows.dropFirst()).allSatisfy { !sorter.areInIncreasingOrder($1.record, $0.record) }
+        let isSorted = zip(rows, rows.dropFirst()).allSatisfy { left, right in
+            sorter.order(of: left.sortValue, { left[$0] }, and: right.sortValue) { right[$0] } <= 0
+        }
         self = isSorted ? .sorted(sorter) : .foreign(sorter)
     }
 
