@@ -28,7 +28,9 @@ extension LiveView {
         var record = base[key]?.record
         var state: RecordState?
         var isChanged = false
-        for write in writes where write.concerns(key) {
+        // By index, because a loop over the writes copies each of them.
+        for index in writes.indices where writes[index].concerns(key) {
+            let write = writes[index]
             if write.isEffective(confirmedOnly: confirmedOnly) {
                 isChanged = true
                 record = write.apply(to: record, key: key, id: id)
