@@ -82,9 +82,11 @@ enum LocalBenchmarks {
         private let data: JSONValue
 
         init(_ name: String, writing data: JSONValue, isShown: Bool = true) async throws {
-            self.data = data
+            let records = records(10_000)
+            // The journal also takes the record that a live query has shown. Without one, the write itself is as long, so that writing it costs as much.
+            self.data = isShown ? data : records[5_001]
             try app.use(outbox: await Outbox(file: try folder(name).appending(path: "writes.outbox")))
-            articles = try await app.use(Shelf(records: records(10_000)), at: "articles")
+            articles = try await app.use(Shelf(records: records), at: "articles")
             for number in 0..<100 { try await articles.outbox.patch(number * 97, with: ["isRead": true]) }
             if isShown { reader = app.service("articles", of: Article.self).live(byLikes).snapshots.makeAsyncIterator() }
             try await show()
