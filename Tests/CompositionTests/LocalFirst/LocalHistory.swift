@@ -35,7 +35,7 @@ final class LocalHistory {
     /// The changes of which the connection will tell.
     private var outgoing: [LocalServer.Change] = []
     /// Executed writes by user, since the journal began.
-    private var executed: [String: [(id: Int64, position: Int)]] = [:]
+    private var executed: [String: [LocalOracle.Stored]] = [:]
     /// The writes that were accepted and have neither been executed nor discarded.
     private var accepted: Set<UUID> = []
     private var lastMark: Int64 = 0
@@ -94,7 +94,7 @@ final class LocalHistory {
         case .retry: process.wakeAll()
         case .keep:
             await process.keep()
-            for index in oracles.indices { oracles[index].keep(as: user) }
+            for index in oracles.indices { oracles[index].keep(as: user, entries.map(\.id), at: .current) }
         case .kill: try await kill(isOnline: true)
         case .killOffline: try await kill(isOnline: false)
         case .changeUser: changeUser()
@@ -172,7 +172,7 @@ final class LocalHistory {
             accepted.remove(entry.id)
             for index in laws.indices { laws[index].dropped(entry.write) }
         case .replace: for index in laws.indices { laws[index].dropped(entry.write) }
-        case .retry, .merge: break
+        case .retry, .merge: for index in laws.indices { laws[index].retried(entry.write) }
         }
     }
 
@@ -215,7 +215,8 @@ final class LocalHistory {
         switch outcome.result {
         case .success:
             if let write, let id = outcome.id {
-                executed[call.user, default: []].append((id, outcome.position))
+                executed[call.user, default: []].append(
+                    LocalOracle.Stored(write: write.id, id: id, position: outcome.position, date: .current))
                 accepted.remove(write.id)
                 guard call.user == user else { return }
                 // The result of a write that was sent again is its first, which may be old: what it did is for a fetch to tell.
@@ -225,7 +226,7 @@ final class LocalHistory {
                 for index in oracles.indices {
                     oracles[index].executed(
                         write, id: id, at: outcome.position, try? outcome.result.get(), isToldOf: isToldOf,
-                        repeatedBefore: isRepeated ? process.held.state.current.lastNumber : nil)
+                        isRepeated: isRepeated, call: process.held.state.current.lastNumber)
                 }
                 countHeard()
             } else if call.request.method == .find, call.user == user {
@@ -233,6 +234,7 @@ final class LocalHistory {
                 oracles[index].fetched(
                     at: outcome.position, server.allIDs(of: user), (try? outcome.result.get()) ?? [], heardBefore: call.heardBefore,
                     call: call.number)
+                laws[index].fetched((try? outcome.result.get()) ?? [])
             }
         case .failure:
             if let write { for index in laws.indices { laws[index].dropped(write) } }
@@ -253,7 +255,7 @@ final class LocalHistory {
                 guard EventName(endOf: write.method) == change.event.name else { return false }
                 return write.method == .create ? server.made[write.key.text] == change.id : write.recordID?.description == "\(change.id)"
             }
-            for index in oracles.indices { oracles[index].heard(change, isLeft: isLeft) }
+            for index in oracles.indices { oracles[index].heard(change, server, isLeft: isLeft) }
             countHeard()
             process.connection?.push(change.event)
         }
@@ -283,7 +285,10 @@ final class LocalHistory {
         }
         let isRecovered = canRecover && Int.random(in: 0..<4, using: &random) == 0
         report.note(isRecovered ? "recovered" : "")
-        if !isRecovered { outgoing = [] }
+        if !isRecovered {
+            outgoing = []
+            for index in oracles.indices { oracles[index].missed() }
+        }
         connection.restore(recovered: isRecovered)
     }
 

@@ -1,5 +1,6 @@
 import Feathers
 import FeathersCore
+import Foundation
 
 @testable import FeathersSync
 
@@ -15,6 +16,28 @@ struct LocalOracle {
         let position: Int
         /// The record that the server has created.
         let record: JSONValue?
+        /// The number of calls made before the answer.
+        let call: Int
+        /// Whether a fetch that began later has been answered, so that the write is in its result.
+        var isFetched = false
+        /// Whether events were missed since, so that the one of this write never arrives.
+        var isMissed = false
+    }
+
+    /// A write that the server has executed, as it is stored.
+    struct Stored {
+        let write: OutboxWrite.ID
+        let id: Int64
+        let position: Int
+        let date: Date
+    }
+
+    /// What is on the disk of a result.
+    private struct Kept {
+        var told: Told
+        let date: Date
+        /// The writes that were pending then, or not known to be in the result.
+        let unsettled: Set<OutboxWrite.ID>
     }
 
     /// A row that may be shown: its possible contents. Nil stands for no row.
@@ -64,7 +87,7 @@ struct LocalOracle {
     /// The writes that were sent again and executed, until a fetch that began later tells what they did. Events like theirs are left to it.
     private var repeated: [(id: Int64, name: EventName, call: Int)] = []
     /// What is on the disk, by user.
-    var kept: [String: Told] = [:]
+    private var kept: [String: Kept] = [:]
     /// The keys with which each record's creation was sent, by its provisional id. A decision to replace the data gives it another key.
     var keys: [String: Set<String>] = [:]
     /// Whether a snapshot has been shown that is not on the disk.
@@ -87,7 +110,7 @@ struct LocalOracle {
 
     /// - Parameter isLeft: Whether the event may be what a write that is being sent again has caused, with its first result, which may be old. What has
     ///   become of the record is for a fetch to tell, unless it was not known.
-    mutating func heard(_ change: LocalServer.Change, isLeft: Bool) {
+    mutating func heard(_ change: LocalServer.Change, _ server: LocalServer, isLeft: Bool) {
         unheard.removeAll { $0.position == change.position }
         let range = told[change.id]
         let isOfRepeated = repeated.contains { $0.id == change.id && $0.name == change.event.name }
@@ -101,12 +124,14 @@ struct LocalOracle {
         }
         if change.event.name == .created { told.new.insert(change.id) }
         // Without an order, the place of an older record is for a fetch to say.
-        let isPlaced = sorter != nil || change.event.name == .created || range.lowerBound > 0
+        let isPlaced = sorter != nil || change.event.name == .created || exists(change.id, server) { included($0).isSome }
         told.positions[change.id] = (isPlaced ? change.position : 0)...max(range.upperBound, change.position)
     }
 
     mutating func fetched(at position: Int, _ ids: [Int64], _ result: JSONValue, heardBefore: Int, call: Int) {
         repeated.removeAll { $0.call < call }
+        for index in answered.indices where answered[index].call < call { answered[index].isFetched = true }
+        unheard.removeAll { $0.isMissed && $0.call < call }
         told.new.formUnion((result.array ?? []).compactMap { $0["id"]?.integer })
         var last: [Int64: (position: Int, isLeft: Bool)] = [:]
         for event in heard[heardBefore...] { last[event.id] = (event.position, event.isLeft) }
@@ -117,44 +142,53 @@ struct LocalOracle {
         (isFromServer, isKnown) = (true, true)
     }
 
-    /// - Parameter isToldOf: Whether the app makes an event of the result itself, as over REST.
-    /// - Parameter repeatedBefore: The number of calls made so far, if the write was sent again.
+    /// Records that the events since the connection was lost never arrive.
+    mutating func missed() { for index in unheard.indices { unheard[index].isMissed = true } }
+
+    /// - Parameters:
+    ///   - isToldOf: Whether the app makes an event of the result itself, as over REST.
+    ///   - isRepeated: Whether the write was sent again.
+    ///   - call: The number of calls made so far.
     mutating func executed(
-        _ write: OutboxWrite, id: Int64, at position: Int, _ record: JSONValue?, isToldOf: Bool, repeatedBefore: Int?
+        _ write: OutboxWrite, id: Int64, at position: Int, _ record: JSONValue?, isToldOf: Bool, isRepeated: Bool, call: Int
     ) {
         let range = told[id]
-        if let call = repeatedBefore, let name = EventName(endOf: write.method) { repeated.append((id, name, call)) }
+        if isRepeated, let name = EventName(endOf: write.method) { repeated.append((id, name, call)) }
         if isToldOf { heard.append((id, position, false)) }
         told.positions[id] = isToldOf ? position...max(range.upperBound, position) : range.lowerBound...max(range.upperBound, position)
-        answered.append(Answered(write: write, id: id, position: position, record: record))
+        answered.append(Answered(write: write, id: id, position: position, record: record, call: call))
         if !isToldOf, !heard.contains(where: { $0.position == position }) { unheard.append(answered[answered.count - 1]) }
     }
 
     /// Forgets the writes whose results have been told otherwise. A fetch that is in flight may not include them.
     mutating func forgetAnswered() { answered.removeAll { $0.position <= told[$0.id].lowerBound } }
 
-    mutating func keep(as user: String) {
+    /// - Parameter pending: The writes that the outbox holds.
+    mutating func keep(as user: String, _ pending: [OutboxWrite.ID], at date: Date) {
         guard isFromServer else { return }
         if isChanged {
-            kept[user] = told
+            kept[user] = Kept(told: told, date: date, unsettled: Set(pending + answered.map(\.write.id)))
         } else {
             // The same to see, but perhaps not the same underneath.
-            let before = kept[user] ?? Told()
-            for (id, range) in told.positions { kept[user]?.positions[id] = before[id].lowerBound...range.upperBound }
+            let before = kept[user]?.told ?? Told()
+            for (id, range) in told.positions { kept[user]?.told.positions[id] = before[id].lowerBound...range.upperBound }
         }
         isChanged = false
     }
 
     /// Starts again from the disk.
-    mutating func restore(as user: String, _ executed: [(id: Int64, position: Int)], _ server: LocalServer) {
+    mutating func restore(as user: String, _ executed: [Stored], _ server: LocalServer) {
         (answered, unheard, repeated, isFromServer, isChanged) = ([], [], [], false, false)
-        isKnown = kept[user] != nil
-        told = kept[user] ?? Told()
+        let kept = kept[user]
+        isKnown = kept != nil
+        told = kept?.told ?? Told()
         // Of the records that were told of, only those in the result are on the disk.
         told.perhapsNew.formUnion(told.new)
         told.new = told.new.filter { id in !isLimited && exists(id, server, where: { included($0).isSome }) }
-        // Their results are on the disk too, and the kept result may be older or newer. Without one, they are shown alone.
+        // The results of writes are on the disk too. Those that the kept result may lack are applied to it, but it may be newer. Without one, they are
+        // shown alone.
         for write in executed {
+            if let kept, !kept.unsettled.contains(write.write), write.date <= kept.date - 1 { continue }
             let range = told[write.id]
             told.positions[write.id] = min(range.lowerBound, write.position)...max(range.upperBound, write.position)
         }
@@ -297,10 +331,12 @@ struct LocalOracle {
                         return write.write.applied(to: record, key: "\(id)")
                     }
                 }
-                let later = own.filter { $0.position > version.until }
-                // A fetch ends those that were answered before it began.
-                let remaining = own.indices.map { with(Array(own[$0...])) }
-                for content in [with(later)] + remaining + [with(stale + own)] {
+                // Of what this state lacks, a fetch has ended only what was answered before it began.
+                let remaining = own.indices.map { own[$0...] } + [[]]
+                let possible = remaining.filter { rest in
+                    own.dropLast(rest.count).allSatisfy { $0.isFetched || $0.position <= version.until }
+                }
+                for content in possible.map({ with(Array($0)) }) + [with(stale + own)] {
                     if !contents.contains(content) { contents.append(content) }
                     // The result of a write is not known either once it is answered, if the record is not in the result.
                     if !included(content).isSome, !contents.contains(.none) { contents.append(.none) }

@@ -36,8 +36,18 @@ struct MonotonicLaw {
     /// Records that a write was refused, given up, or replaced.
     mutating func dropped(_ write: OutboxWrite) {
         dropped.insert(write.id)
+        removals[write.id] = nil
         if write.method == .create { droppedRows.insert(write.provisionalKey()) }
         if write.method == .update { perhapsUnknown.insert(write.recordID?.description ?? "") }
+    }
+
+    /// Records that a write which was refused is sent again.
+    mutating func retried(_ write: OutboxWrite) { if write.method == .remove { removals[write.id] = write.recordID?.description ?? "" } }
+
+    /// Records that the server has told of a whole result.
+    mutating func fetched(_ result: JSONValue) {
+        let known = Set((result.array ?? []).compactMap { $0["id"].flatMap { ServiceID($0) }?.description })
+        perhapsUnknown = perhapsUnknown.filter { !known.contains(ids[$0] ?? $0) }
     }
 
     /// Records a restart. Of a record that other apps have made, the app knows no more than what was kept, and a pending patch of it cannot be shown
@@ -72,7 +82,7 @@ struct MonotonicLaw {
                 // A pending write comes after everything that the server has taken.
                 if mark != last, server.taken[mark] ?? .max < before { violations.append("\(name) goes back from \(last) to \(mark)") }
             } else if isWhole, !unknown.contains(name), snapshot.source != .kept(since: .distantPast),
-                !isRemoved(name, since: before, server)
+                !isRemoved(name, server)
             {
                 violations.append("\(name), which showed \(last), is gone")
             }
@@ -82,7 +92,7 @@ struct MonotonicLaw {
     }
 
     /// Whether this app or another one has removed a record.
-    private func isRemoved(_ name: String, since position: Int, _ server: LocalServer) -> Bool {
+    private func isRemoved(_ name: String, _ server: LocalServer) -> Bool {
         if removals.contains(where: { name == ids[$0.value] ?? $0.value }) { return true }
         guard let id = Int64(name) else { return false }
         return server.versions[id]?.contains { $0.record == nil } ?? false
