@@ -8,10 +8,10 @@ import Foundation
 extension LocalHistory {
     /// Returns how what the live queries show differs from what their oracles expect.
     func differences() -> [String] {
-        let isFetching = process.isFetching
         let entries = entries
         var all: [String] = []
         for index in process.readers.indices {
+            let isFetching = process.isFetching(oracles[index])
             let read = process.readers[index].takeNew()
             let name = "\(oracles[index].query.json)"
             if let failure = read.failure { all.append("\(name) ended with \(failure)") }
@@ -34,7 +34,7 @@ extension LocalHistory {
                 continue
             }
             // An event that leaves a result incomplete is shown with the result that is being fetched.
-            guard !isFetching || !read.new.isEmpty else {
+            guard !isFetching || !read.new.isEmpty || process.connection != nil && !isOnline else {
                 report.skip()
                 continue
             }

@@ -29,7 +29,7 @@ final class LocalHistory {
     var laws: [MonotonicLaw]
     var looseBefore: [Set<String>] = [[], []]
     var user = "alice"
-    private var isOnline = true
+    private(set) var isOnline = true
     /// Whether the server can replay what is missed, because this connection has been there before.
     private var canRecover = false
     /// The changes of which the connection will tell.
@@ -348,7 +348,7 @@ final class LocalHistory {
             }
             process.wakeAll()
             await look()
-            if process.calls.isEmpty, outgoing.isEmpty, entries.isEmpty, !process.isFetching { break }
+            if process.calls.isEmpty, outgoing.isEmpty, entries.isEmpty, !process.isFetching() { break }
         }
         guard report.violations.isEmpty else { return }
         if !entries.isEmpty { report.violate("at rest \(entries.count) writes are pending") }

@@ -95,10 +95,14 @@ final class LocalProcess {
     }
 
     /// Whether the app is fetching the result of a live query, or waits to do so again.
-    var isFetching: Bool { Self.fetches(outbox).contains { $0.isFetching } }
+    /// - Parameter oracle: The oracle of the query; nil for any query.
+    func isFetching(_ oracle: LocalOracle? = nil) -> Bool {
+        Self.fetches(outbox).contains { $0.isFetching && oracle?.isFetched(by: $0.request) ?? true }
+    }
 
     /// What a live query does about its result.
     private struct FetchState {
+        let request: Query
         let isFetching: Bool
         let isIdle: Bool
     }
@@ -109,8 +113,9 @@ final class LocalProcess {
         var states: [FetchState] = []
         feeds.publish(at: LocalServer.path) { state in
             states.append(
-                FetchState(isFetching: state.fetch != nil, isIdle: state.isWaitingForUser || !state.view.needsFetch || state.failure != nil)
-            )
+                FetchState(
+                    request: state.view.base.plan.request(hiding: 0), isFetching: state.fetch != nil,
+                    isIdle: state.isWaitingForUser || !state.view.needsFetch || state.failure != nil))
         }
         return states
     }
