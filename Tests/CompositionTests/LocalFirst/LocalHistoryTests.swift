@@ -18,7 +18,8 @@
             for share in shares {
                 // Blocks threads until the process ends, so it gets its own.
                 let result = try await withTaskExecutorPreference(OwnThreads()) {
-                    try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) { [share = share as LocalHistories] in
+                    try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                        [share = share as LocalHistories] in
                         share.run()
                     }
                 }
