@@ -4,7 +4,7 @@ import FeathersCore
 ///
 /// Use it like an array. Creating and copying it take the same time for any number of records; `Array(records)` makes an array if you need one.
 public struct LiveList<Element: Sendable>: RandomAccessCollection, Sendable {
-    private let rows: LiveRows
+    let rows: LiveRows
     private let read: @Sendable (LiveRow) -> Element
 
     init(_ rows: LiveRows, _ read: @escaping @Sendable (LiveRow) -> Element) { (self.rows, self.read) = (rows, read) }

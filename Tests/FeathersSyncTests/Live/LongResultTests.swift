@@ -1,0 +1,42 @@
+import FeathersCore
+import FeathersTesting
+import Testing
+
+@testable import FeathersSync
+
+@Suite("A long live result", .timeLimit(.minutes(10)))
+struct LongResultTests {
+    private struct Message: Codable, Sendable, Equatable {
+        var id: Int
+        var text: String
+    }
+
+    @Test("packs its records from 20,001 rows on, and follows events like a short one", arguments: zip([20_000, 20_001], [false, true]))
+    func packing(count: Int, isPacked: Bool) async throws {
+        let app = FeathersApp()
+        let records = (0..<count).map { ["id": .integer(Int64($0)), "text": .string("the text of record \($0)")] as JSONObject }
+        try await app.use(MemoryService(multi: .all, records: records), at: "messages")
+        let messages = app.service("messages", of: Message.self)
+        var live = messages.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+
+        let fetched = try #require(try await live.next()).records
+        for index in [0, count / 2, count - 1] {
+            #expect(Self.isPacked(fetched.rows[index]) == isPacked)
+            #expect(fetched[index] == Message(id: index, text: "the text of record \(index)"))
+        }
+        try await messages.patch(7, with: ["text": "changed"])
+        let changed = try #require(try await live.next()).records
+        #expect(changed.count == count && changed[7].text == "changed" && changed[8] == fetched[8])
+        try await messages.remove(0)
+        let shorter = try #require(try await live.next()).records
+        #expect(shorter.count == count - 1 && shorter[6].text == "changed" && shorter.last == fetched.last)
+    }
+
+    /// Whether a row makes a text anew whenever it is read, as it must from a packed record.
+    private static func isPacked(_ row: LiveRow) -> Bool {
+        guard case .string(let first) = row["text"], case .string(let second) = row["text"] else { return false }
+        return first.utf8.withContiguousStorageIfAvailable { first in
+            second.utf8.withContiguousStorageIfAvailable { first.baseAddress != $0.baseAddress }
+        } == true
+    }
+}
