@@ -1,6 +1,7 @@
 #if os(Linux)
     import FeathersSupport
     import Foundation
+    import TestBackend
     import Testing
 
     @testable import FeathersNetworking
@@ -97,7 +98,9 @@
         func lastReturn() async throws {
             let pipe = HTTPBodyPipe()
             let (first, entered, gate, isOver) = (Promise<Void>(), Promise<Void>(), DispatchSemaphore(value: 0), Locked(false))
-            let reader = Task {
+            let (executor, wasOver) = (SettlingExecutor(), Locked(false))
+            let reader = await executor.start {
+                defer { wasOver.withLock { $0 = isOver.withLock { $0 } } }
                 try await pipe.forEach { bytes in
                     if bytes.first == UInt8(ascii: "a") { return _ = first.resolve(()) }
                     entered.resolve(())
@@ -111,9 +114,11 @@
             try #require(NetworkThread.start("feathers-test") { _ = write("b", into: pipe) })
             try await entered.value()
             reader.cancel()
+            // Without the wait, the reader would return in these steps.
+            await executor.settle()
             gate.signal()
             await #expect(throws: CancellationError.self) { try await reader.value }
-            #expect(isOver.withLock { $0 })
+            #expect(wasOver.withLock { $0 })
         }
     }
 #endif
