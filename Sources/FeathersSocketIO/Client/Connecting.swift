@@ -85,7 +85,7 @@ extension SocketIOClient {
 
     @inline(never)
     private func live(_ session: OpenedSession) async -> Disconnection {
-        let connection = join(session)
+        let (connection, connect) = join(session)
         return await withDiscardingTaskGroup { group in
             group.addTask {
                 // Weak, because the engine keeps the closures. An open connection is retained by the client and by this method.
@@ -93,6 +93,9 @@ extension SocketIOClient {
                     if let connection { self.received(packet, over: connection) }
                 } taking: { [weak connection] text in
                     connection.map { self.take(text, over: $0) } ?? false
+                } onStart: {
+                    // Only now, so that no packet after the response waits for this task to run.
+                    if let connect { self.send([connect], over: connection) }
                 } onEnd: { [weak connection] closure in
                     if let connection { self.gone(connection, closure) }
                 }
@@ -114,9 +117,10 @@ extension SocketIOClient {
         wakeTimer()
     }
 
-    /// Makes a session's connection the current one, and joins the namespace.
+    /// Makes a session's connection the current one.
+    /// - Returns: the connection and the frame that joins the namespace, or nil if it has already ended.
     @inline(never)
-    private func join(_ session: OpenedSession) -> SocketIOConnection {
+    private func join(_ session: OpenedSession) -> (SocketIOConnection, EngineFrame?) {
         let limits = SocketPacketDecoder.Limits(attachments: options.maximumAttachments, bytes: options.maximumMessageSize)
         let connection = SocketIOConnection(session.engine, setups: session.setups, limits: limits)
         let now = timebase.now
@@ -128,12 +132,13 @@ extension SocketIOClient {
         }
         signal.resolve(())
         do throws(JSONSerializationError) {
-            if isStopped { sayGoodbye(to: connection) } else { send([try packet.frame()], over: connection) }
+            if !isStopped { return (connection, try packet.frame()) }
+            sayGoodbye(to: connection)
         } catch {
             let message = "The payload of the connection cannot be written as JSON"
             lose(connection, Disconnection(.transportError(message), saysGoodbye: true, error: .refused(message)))
         }
-        return connection
+        return (connection, nil)
     }
 
     /// Runs the plugins' preparation as soon as the connection is joined, then opens it for all calls, and runs the plugins' tasks until it ends.

@@ -9,10 +9,12 @@ protocol EngineConnection: Sendable {
     ///
     /// Returns as soon as the session needs no task. A WebSocket needs none while it is open, so that thousands of them are affordable. If the task is
     /// canceled first, the session ends.
-    /// - Parameter take: Handles the content of a message in place, if the transport can offer it so. Returns `false` to have the packet delivered.
+    /// - Parameters:
+    ///   - take: Handles the content of a message in place, if the transport can offer it so. Returns `false` to have the packet delivered.
+    ///   - onStart: Called once, when later packets are delivered without waiting. Sends what the server responds to.
     func run(
         _ handler: @escaping @Sendable (EnginePacket) -> Void, taking take: @escaping WebSocketHandler.TextTaker,
-        onEnd: @escaping @Sendable (EngineClosure) -> Void
+        onStart: () -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void
     ) async
 
     /// Queues frames and returns immediately. Frames are sent in the order of the calls.

@@ -52,16 +52,17 @@ final class PollingConnection: EngineConnection {
 
     func run(
         _ handler: @escaping @Sendable (EnginePacket) -> Void, taking _: @escaping WebSocketHandler.TextTaker,
-        onEnd: @escaping @Sendable (EngineClosure) -> Void
+        onStart: () -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void
     ) async {
-        switch await runUntilPaused(handler) {
+        switch await runUntilPaused(handler, onStart: onStart) {
         case .closed(let closure): onEnd(closure)
         case .paused: onEnd(EngineClosure(reason: .closed))
         }
     }
 
-    func runUntilPaused(_ handler: @escaping @Sendable (EnginePacket) -> Void) async -> End {
+    func runUntilPaused(_ handler: @escaping @Sendable (EnginePacket) -> Void, onStart: () -> Void) async -> End {
         early.forEach(handler)
+        onStart()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.poll(handler) }
             group.addTask { await self.post() }

@@ -31,11 +31,11 @@ final class UpgradingConnection: EngineConnection {
 
     func run(
         _ handler: @escaping @Sendable (EnginePacket) -> Void, taking take: @escaping WebSocketHandler.TextTaker,
-        onEnd: @escaping @Sendable (EngineClosure) -> Void
+        onStart: () -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void
     ) async {
         let end = await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.probe() }
-            let end = await polling.runUntilPaused(handler)
+            let end = await polling.runUntilPaused(handler, onStart: onStart)
             if case .closed = end { group.cancelAll() }
             return end
         }
@@ -44,8 +44,7 @@ final class UpgradingConnection: EngineConnection {
             if case .closed(let closure) = end { return onEnd(closure) }
             return onEnd(EngineClosure(reason: .closed))
         }
-        if switchOver(to: webSocket, unsent: unsent) == .closeWebSocket { webSocket.close() }
-        await webSocket.run(handler, taking: take, onEnd: onEnd)
+        await webSocket.run(handler, taking: take, onStart: { switchOver(to: webSocket, unsent: unsent) }, onEnd: onEnd)
     }
 
     func sendNow(_ frames: [EngineFrame]) throws(EngineSendError) {
@@ -85,7 +84,7 @@ final class UpgradingConnection: EngineConnection {
     }
 
     /// Sends `5`, the frames that polling did not post, and then the held frames. After that, frames go directly to the WebSocket.
-    private func switchOver(to webSocket: WebSocketEngineConnection, unsent: [EngineFrame]) -> EngineUpgrade.Action {
+    private func switchOver(to webSocket: WebSocketEngineConnection, unsent: [EngineFrame]) {
         var frames = [EnginePacket.upgrade.frame] + unsent
         while true {
             // A failure here means that the WebSocket has ended, which `run` reports.
@@ -95,7 +94,9 @@ final class UpgradingConnection: EngineConnection {
                 state.held = []
                 return frames.isEmpty ? state.machine.pollingPaused() : nil
             }
-            if let action { return action }
+            guard let action else { continue }
+            if action == .closeWebSocket { webSocket.close() }
+            return
         }
     }
 

@@ -96,7 +96,7 @@ final class WebSocketEngineConnection: EngineConnection {
 
     func run(
         _ handler: @escaping @Sendable (EnginePacket) -> Void, taking take: @escaping WebSocketHandler.TextTaker = { _ in false },
-        onEnd: @escaping @Sendable (EngineClosure) -> Void
+        onStart: () -> Void = {}, onEnd: @escaping @Sendable (EngineClosure) -> Void
     ) async {
         // Earlier packets are delivered first. Packets that arrive in the meantime queue behind them.
         while true {
@@ -117,6 +117,7 @@ final class WebSocketEngineConnection: EngineConnection {
                 return ([], nil)
             }
             if received.isEmpty {
+                onStart()
                 if let closure { onEnd(closure) }
                 return
             }

@@ -25,6 +25,22 @@ struct WebSocketEngineConnectionTests {
         #expect(closures.waiting.isEmpty)
     }
 
+    @Test("starts when packets are delivered, so that none that follows what it sends first waits for it", arguments: [false, true])
+    func start(hasEarlyPackets: Bool) async throws {
+        let socket = FakeWebSocket(WebSocketRequest(url: try #require(URL(string: "ws://127.0.0.1/"))))
+        let connection = WebSocketEngineConnection.start(socket)
+        if hasEarlyPackets { socket.open() }
+        let delivered = Mailbox<EnginePacket>()
+        await connection.run {
+            delivered.put($0)
+        } onStart: {
+            #expect(delivered.waiting.count == (hasEarlyPackets ? 1 : 0))
+            socket.deliver("40")
+            #expect(delivered.waiting.last == .message("0"))
+        } onEnd: { _ in
+        }
+    }
+
     @Test("keeps 16 MiB of packets at the most that come before it runs, and ends where there are more")
     func early() async throws {
         let socket = FakeWebSocket(WebSocketRequest(url: try #require(URL(string: "ws://127.0.0.1/"))))
