@@ -324,3 +324,10 @@ extension ModelServer {
         return .object(record)
     }
 }
+
+extension QuerySorter {
+    /// Returns whether `left` sorts before `right`.
+    func areInIncreasingOrder(_ left: JSONValue, _ right: JSONValue) -> Bool {
+        order(of: values(of: left), and: firstValue(of: right)) { right[$0] } < 0
+    }
+}

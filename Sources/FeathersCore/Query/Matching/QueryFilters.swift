@@ -24,15 +24,6 @@ package struct QuerySorter: Sendable {
         self.keys = keys
     }
 
-    /// Returns whether `left` sorts before `right`.
-    package func areInIncreasingOrder(_ left: JSONValue, _ right: JSONValue) -> Bool {
-        for (path, isDescending) in keys {
-            let order = sortingOrder(path.value(in: left), path.value(in: right))
-            if order != 0 { return (order < 0) != isDescending }
-        }
-        return false
-    }
-
     /// Returns the values by which a record is sorted, so that they are looked up once for several comparisons.
     package func values(of record: JSONValue) -> [JSONValue?] { keys.map { $0.path.value(in: record) } }
 
