@@ -14,6 +14,27 @@ struct LiveView: Sendable {
         let added: Int
     }
 
+    /// A fetch in flight, and what has happened since it began.
+    private struct Fetch: Sendable {
+        /// When it began, in the order of the fetches and results.
+        let begin: Int
+        /// The position of the last event that had been delivered before. The response includes these events, because a server reads its own writes.
+        let position: Int
+        /// Events since. They are applied to the result too.
+        private(set) var log: [ServiceEvent] = []
+        var hasMissedEvents = false
+
+        /// Returns whether the response may not include an event, which a write caused that was executed meanwhile, if any.
+        func mayMiss(_ position: Int, _ write: LiveWrite?) -> Bool {
+            position > self.position && write.map { $0.executedAt > begin } ?? true
+        }
+
+        mutating func add(_ event: ServiceEvent) {
+            // A fetch that is outrun by so many events is repeated.
+            if log.count < 1000 { log.append(event) } else { (log, hasMissedEvents) = ([], true) }
+        }
+    }
+
     var base: LiveWindow
     /// Where the base comes from.
     private(set) var source = ResultSource.kept(since: .distantPast)
@@ -22,33 +43,29 @@ struct LiveView: Sendable {
     /// Whether pending writes are shown although there is no base, because the server cannot be reached.
     var showsWithoutBase = false
     /// Whether the base holds records of executed writes although it was never fetched.
-    private(set) var hasExecuted = false
+    var hasExecuted = false
     /// The keys under which rows were shown before the server assigned an id.
-    private(set) var aliases: [String: String] = [:]
+    var aliases: [String: String] = [:]
     /// The same, by the key before.
-    private var assigned: [String: String] = [:]
+    var assigned: [String: String] = [:]
 
     let confirmedOnly: Bool
     let route: [String: String]
-    private(set) var writes: [LiveWrite] = []
-    private var echoes = LiveEchoes()
+    var writes: [LiveWrite] = []
+    var echoes = LiveEchoes()
     var shadows: [String: Shadow] = [:]
     /// The rows with the pending writes; nil if there are no shadows, so that the base is shown as it is.
     var rows: LiveRows?
     /// When events were last missed.
     private var missedAt = 0
     /// Counts fetches and results, to tell which came first.
-    private var tick = 0
-    /// Events since the current fetch began; nil if none is in flight. They are applied to its result too.
-    private var log: [ServiceEvent]?
-    private var missedDuringFetch = false
-    private var fetchBeganAt = 0
-    /// The positions of the last events that had been delivered when the current fetch and the base's began. Their responses include these events, because
-    /// a server reads its own writes.
-    private var fetchBeganAfter = 0
+    var tick = 0
+    /// The fetch in flight.
+    private var fetch: Fetch?
+    /// The position of the last event that the base's response includes.
     private var includedEvents = 0
     /// Whether the last fetch tried to make up for hidden records.
-    private var hasRefilled = false
+    var hasRefilled = false
 
     init(_ plan: LiveQueryPlan, confirmedOnly: Bool = false, route: [String: String] = [:]) {
         (base, self.confirmedOnly, self.route) = (LiveWindow(plan), confirmedOnly, route)
@@ -98,7 +115,7 @@ extension LiveView {
     /// - Returns: The request, the number of records it asks for, and the time of the fetch for ``fetched(_:asked:at:)``.
     mutating func fetchBegan(after position: Int = 0) -> (request: Query, asked: Int, tick: Int) {
         tick += 1
-        (log, missedDuringFetch, fetchBeganAt, fetchBeganAfter) = ([], false, tick, position)
+        fetch = Fetch(begin: tick, position: position)
         let hidden = hiddenCount
         let asked = base.plan.limit.map { $0 + base.plan.headroom + hidden } ?? .max
         return (base.plan.request(hiding: hidden), asked, tick)
@@ -106,17 +123,21 @@ extension LiveView {
 
     /// Applies the server's response. Events that arrived meanwhile are applied again, because the response may not include them.
     mutating func fetched(_ page: Paginated<JSONValue>, asked: Int, at begin: Int) throws(FeathersError) {
-        let old = base
+        let (old, log) = (base, fetch?.log ?? [])
         try base.fetched(page, asked: asked)
-        for event in log ?? [] {
+        for event in log {
             _ = base.received(event, isRepeated: true)
             if let key = base.plan.key(of: event.data), base.took(event, key) { saw(event, key) }
         }
         // The base could not take the events of these before.
         for write in writes where write.isSeen && !write.isRepeated { _ = settle(before: write.number + 1, write.keys) }
-        let logged = Set((log ?? []).compactMap { base.plan.key(of: $0.data) })
-        if missedDuringFetch { base.missedEvents() }
-        (log, missedDuringFetch, isKnown, source, includedEvents) = (nil, false, true, .server, fetchBeganAfter)
+        let logged = Set(log.compactMap { base.plan.key(of: $0.data) })
+        if let fetch {
+            if fetch.hasMissedEvents { base.missedEvents() }
+            includedEvents = fetch.position
+        }
+        fetch = nil
+        (isKnown, source) = (true, .server)
         // The response includes every write whose result arrived before the request was sent. Older events may still follow.
         let ended = writesEnded(by: begin, logged)
         for write in ended { echoes.expect(write) }
@@ -164,13 +185,13 @@ extension LiveView {
     }
 
     /// Records that a fetch failed or was given up.
-    mutating func fetchEnded() { (log, missedDuringFetch) = (nil, false) }
+    mutating func fetchEnded() { fetch = nil }
 
     /// Records that events were missed.
     mutating func missedEvents() {
         base.missedEvents()
         missedAt = tick
-        if log != nil { missedDuringFetch = true }
+        fetch?.hasMissedEvents = true
     }
 
     /// Stops showing executed writes, because no fetch will follow that could show what they did.
@@ -183,7 +204,8 @@ extension LiveView {
 
     /// Clears everything that belongs to a user.
     mutating func clear() {
-        (aliases, assigned, log, isKnown, showsWithoutBase) = ([:], [:], nil, false, false)
+        (aliases, assigned, fetch) = ([:], [:], nil)
+        (isKnown, showsWithoutBase) = (false, false)
         source = .kept(since: .distantPast)
         // Pending writes are replaced by the outbox; what the server has answered to the others belongs to the user.
         giveUpExecuted()
@@ -204,10 +226,7 @@ extension LiveView {
         // Without an order, records are in the order of their events, which may not be the order of the responses.
         if let echo, event.name == .created, !echo.isPlaced { moveToEnd(key) }
         // The fetch includes what was executed before it began, and maybe what has happened to the record since.
-        if log != nil, position > fetchBeganAfter, echo.map({ $0.executedAt > fetchBeganAt }) ?? true {
-            // A fetch that is outrun by so many events is repeated.
-            if log?.count ?? 0 < 1000 { log?.append(event) } else { (log, missedDuringFetch) = ([], true) }
-        }
+        if fetch?.mayMiss(position, echo) == true { fetch?.add(event) }
         guard echo == nil else { return }
         for index in writes.indices where writes[index].isSending {
             if writes[index].concerns(key) {
@@ -250,151 +269,18 @@ extension LiveView {
     }
 
     /// Ends executed writes to some records, because a later result or event includes them.
-    private mutating func settle(before number: Int, _ keys: [String]) -> [LiveWrite] {
+    mutating func settle(before number: Int, _ keys: [String]) -> [LiveWrite] {
         let settled = writes.filter { write in write.results != nil && write.number < number && keys.contains(where: write.concerns) }
         writes.removeAll { write in settled.contains { $0.write.id == write.write.id } }
         return settled
     }
 
     /// Applies a write again whose result the base has lost.
-    private mutating func restore(_ write: LiveWrite) {
+    mutating func restore(_ write: LiveWrite) {
         echoes.removeAll { $0.write.id == write.write.id }
         guard !writes.contains(where: { $0.write.id == write.write.id }) else { return }
         var write = write
         write.restorations += 1
         writes.insert(write, at: writes.firstIndex { $0.number > write.number } ?? writes.count)
-    }
-}
-
-// MARK: - Writes
-
-extension LiveView {
-    /// Replaces the pending writes, for another user or at the beginning.
-    mutating func replaceWrites(_ items: [OutboxQueue.Item]) {
-        writes = items.filter { $0.write.route == route }.map { item in
-            var write = LiveWrite(item.write, number: item.number, id: id)
-            write.failure = item.failure
-            if case .sending = item.stage { (write.isSending, write.isRepeated) = (true, item.mayHaveExecuted) }
-            if item.mayHaveExecuted { write.isSending = true }
-            write.isTouched = write.isSending
-            return write
-        }
-        echoes = LiveEchoes()
-        rebuild()
-    }
-
-    /// Applies a change of the outbox.
-    mutating func apply(_ change: OutboxChange) {
-        switch change {
-        case .queued(let write, let number):
-            guard write.route == route else { return }
-            let added = made(write, number)
-            writes.append(added)
-            hasRefilled = false
-            refresh(added.keys)
-        case .changed(let write, let failure):
-            guard let index = index(of: write.id) else { return }
-            let old = writes[index]
-            if old.write != write { writes[index] = made(write, old.number) }
-            // Whatever is decided, the server may have executed it already.
-            if old.failure?.reason == .unknown, failure == nil { base.missedEvents() }
-            writes[index].failure = failure
-            // No result follows that could be old.
-            if failure != nil { writes[index].isRepeated = false }
-            guard old.write != write || (old.failure == nil) != (failure == nil) else { return }
-            refresh(old.keys + writes[index].keys)
-        case .sending(let id, let isRepeated):
-            guard let index = index(of: id) else { return }
-            // Whatever came of an attempt, events may still show it.
-            if !writes[index].isSending { writes[index].sent() }
-            writes[index].isRepeated = isRepeated
-        case .discarded(let id):
-            guard let index = index(of: id) else { return }
-            let write = writes.remove(at: index)
-            // The server may have executed it, and no event may report that.
-            if write.failure?.reason == .unknown { base.missedEvents() }
-            refresh(write.keys)
-        case .executed(let id, let result): executed(id, result.value)
-        }
-    }
-
-    /// Returns a write with the keys that the server has already assigned.
-    private func made(_ write: OutboxWrite, _ number: Int) -> LiveWrite {
-        var made = LiveWrite(write, number: number, id: id)
-        for target in made.targets { if let key = assigned[target.firstKey] { made.rename(target.firstKey, to: key) } }
-        return made
-    }
-
-    private func index(of id: UUID) -> Int? { writes.firstIndex { $0.write.id == id } }
-
-    /// Records that a write was executed whose result this user may not see.
-    mutating func executedElsewhere(_ id: UUID) {
-        // Its events may not reach this user either.
-        missedEvents()
-        guard let index = index(of: id) else { return }
-        writes[index].isRepeated = true
-        executed(id, .null)
-    }
-
-    private mutating func executed(_ writeID: UUID, _ result: JSONValue) {
-        guard let index = index(of: writeID) else { return }
-        var write = writes.remove(at: index)
-        let old = write.targets
-        (tick, write.executedAt) = (tick + 1, tick + 1)
-        let records = write.records(in: result, id: id)
-        write.results = records ?? [:]
-        var keys = old.map(\.key) + write.keys
-        let shown = shownRows(of: keys)
-        if write.targets.contains(where: { write.overtaken[$0.key] != nil }) { write.isTouched = true }
-        var (isAdopted, settled) = (false, [LiveWrite]())
-        for (before, now) in zip(old, write.targets) where before.key != now.key {
-            rename(before.firstKey, to: now.key)
-            // Another write may have made the record that this one was taken for.
-            if let taken = base[before.key], adopt(before.key, taken.record) { isAdopted = true }
-        }
-        if !write.isTouched, !write.isRepeated, let name = EventName(endOf: write.write.method) {
-            if !isKnown { hasExecuted = true }
-            for (key, record) in write.keys.compactMap({ key in records?[key].map { (key, $0) } }) where base[key]?.record != record {
-                _ = base.received(ServiceEvent(path: write.write.path, name: name, data: record))
-            }
-        }
-        if records == nil || write.isRepeated {
-            // Only a fetch can show what the write did, and what has become of it since.
-            restore(write)
-        } else if write.isSeen || write.targets.allSatisfy({ write.overtaken[$0.key] == true }) {
-            // The base has taken its event, so it shows the same or something newer, or what it has created is gone already.
-            settled = settle(before: write.number, write.keys)
-        } else if write.isShown(in: base) {
-            // A fetch may have shown the place too.
-            write.isPlaced = write.isTouched && write.keys.allSatisfy { base[$0] != nil }
-            settled = settle(before: write.number, write.keys)
-            for each in settled + [write] { echoes.expect(each) }
-        } else {
-            // Without an order, only a fetch can place a record that was not known.
-            restore(write)
-        }
-        hasRefilled = false
-        keys += settled.flatMap(\.keys)
-        if isAdopted { rebuild() } else { refresh(keys, replacing: shown) }
-    }
-
-    /// Takes a new record of the server's for the one that a pending write is creating.
-    /// - Returns: Whether there is such a write. Then the rows must be rebuilt.
-    @discardableResult
-    private mutating func adopt(_ key: String, _ record: JSONValue) -> Bool {
-        guard !writes.contains(where: { $0.concerns(key) }) else { return false }
-        for write in writes {
-            guard let target = write.match(for: record, id: id) else { continue }
-            rename(target.firstKey, to: key)
-            return true
-        }
-        return false
-    }
-
-    /// Records the key that the server has assigned to a created record. The row keeps its identity.
-    private mutating func rename(_ first: String, to key: String) {
-        if let old = assigned.updateValue(key, forKey: first) { aliases[old] = nil }
-        if let other = aliases.updateValue(first, forKey: key), other != first { assigned[other] = nil }
-        for index in writes.indices { writes[index].rename(first, to: key) }
     }
 }

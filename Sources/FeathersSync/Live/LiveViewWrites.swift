@@ -1,0 +1,134 @@
+import FeathersCore
+import Foundation
+
+/// The writes of a live query: each is shown while it is pending, and leaves once the base shows what it did.
+extension LiveView {
+    /// Replaces the pending writes, for another user or at the beginning.
+    mutating func replaceWrites(_ items: [OutboxQueue.Item]) {
+        writes = items.filter { $0.write.route == route }.map { item in
+            var write = LiveWrite(item.write, number: item.number, id: id)
+            write.failure = item.failure
+            if case .sending = item.stage { (write.isSending, write.isRepeated) = (true, item.mayHaveExecuted) }
+            if item.mayHaveExecuted { write.isSending = true }
+            write.isTouched = write.isSending
+            return write
+        }
+        echoes = LiveEchoes()
+        rebuild()
+    }
+
+    /// Applies a change of the outbox.
+    mutating func apply(_ change: OutboxChange) {
+        switch change {
+        case .queued(let write, let number):
+            guard write.route == route else { return }
+            let added = made(write, number)
+            writes.append(added)
+            hasRefilled = false
+            refresh(added.keys)
+        case .changed(let write, let failure):
+            guard let index = index(of: write.id) else { return }
+            let old = writes[index]
+            if old.write != write { writes[index] = made(write, old.number) }
+            // Whatever is decided, the server may have executed it already.
+            if old.failure?.reason == .unknown, failure == nil { base.missedEvents() }
+            writes[index].failure = failure
+            // No result follows that could be old.
+            if failure != nil { writes[index].isRepeated = false }
+            guard old.write != write || (old.failure == nil) != (failure == nil) else { return }
+            refresh(old.keys + writes[index].keys)
+        case .sending(let id, let isRepeated):
+            guard let index = index(of: id) else { return }
+            // Whatever came of an attempt, events may still show it.
+            if !writes[index].isSending { writes[index].sent() }
+            writes[index].isRepeated = isRepeated
+        case .discarded(let id):
+            guard let index = index(of: id) else { return }
+            let write = writes.remove(at: index)
+            // The server may have executed it, and no event may report that.
+            if write.failure?.reason == .unknown { base.missedEvents() }
+            refresh(write.keys)
+        case .executed(let id, let result): executed(id, result.value)
+        }
+    }
+
+    /// Returns a write with the keys that the server has already assigned.
+    private func made(_ write: OutboxWrite, _ number: Int) -> LiveWrite {
+        var made = LiveWrite(write, number: number, id: id)
+        for target in made.targets { if let key = assigned[target.firstKey] { made.rename(target.firstKey, to: key) } }
+        return made
+    }
+
+    private func index(of id: UUID) -> Int? { writes.firstIndex { $0.write.id == id } }
+
+    /// Records that a write was executed whose result this user may not see.
+    mutating func executedElsewhere(_ id: UUID) {
+        // Its events may not reach this user either.
+        missedEvents()
+        guard let index = index(of: id) else { return }
+        writes[index].isRepeated = true
+        executed(id, .null)
+    }
+
+    private mutating func executed(_ writeID: UUID, _ result: JSONValue) {
+        guard let index = index(of: writeID) else { return }
+        var write = writes.remove(at: index)
+        let old = write.targets
+        (tick, write.executedAt) = (tick + 1, tick + 1)
+        let records = write.records(in: result, id: id)
+        write.results = records ?? [:]
+        var keys = old.map(\.key) + write.keys
+        let shown = shownRows(of: keys)
+        if write.targets.contains(where: { write.overtaken[$0.key] != nil }) { write.isTouched = true }
+        var (isAdopted, settled) = (false, [LiveWrite]())
+        for (before, now) in zip(old, write.targets) where before.key != now.key {
+            rename(before.firstKey, to: now.key)
+            // Another write may have made the record that this one was taken for.
+            if let taken = base[before.key], adopt(before.key, taken.record) { isAdopted = true }
+        }
+        if !write.isTouched, !write.isRepeated, let name = EventName(endOf: write.write.method) {
+            if !isKnown { hasExecuted = true }
+            for (key, record) in write.keys.compactMap({ key in records?[key].map { (key, $0) } }) where base[key]?.record != record {
+                _ = base.received(ServiceEvent(path: write.write.path, name: name, data: record))
+            }
+        }
+        if records == nil || write.isRepeated {
+            // Only a fetch can show what the write did, and what has become of it since.
+            restore(write)
+        } else if write.isSeen || write.targets.allSatisfy({ write.overtaken[$0.key] == true }) {
+            // The base has taken its event, so it shows the same or something newer, or what it has created is gone already.
+            settled = settle(before: write.number, write.keys)
+        } else if write.isShown(in: base) {
+            // A fetch may have shown the place too.
+            write.isPlaced = write.isTouched && write.keys.allSatisfy { base[$0] != nil }
+            settled = settle(before: write.number, write.keys)
+            for each in settled + [write] { echoes.expect(each) }
+        } else {
+            // Without an order, only a fetch can place a record that was not known.
+            restore(write)
+        }
+        hasRefilled = false
+        keys += settled.flatMap(\.keys)
+        if isAdopted { rebuild() } else { refresh(keys, replacing: shown) }
+    }
+
+    /// Takes a new record of the server's for the one that a pending write is creating.
+    /// - Returns: Whether there is such a write. Then the rows must be rebuilt.
+    @discardableResult
+    mutating func adopt(_ key: String, _ record: JSONValue) -> Bool {
+        guard !writes.contains(where: { $0.concerns(key) }) else { return false }
+        for write in writes {
+            guard let target = write.match(for: record, id: id) else { continue }
+            rename(target.firstKey, to: key)
+            return true
+        }
+        return false
+    }
+
+    /// Records the key that the server has assigned to a created record. The row keeps its identity.
+    private mutating func rename(_ first: String, to key: String) {
+        if let old = assigned.updateValue(key, forKey: first) { aliases[old] = nil }
+        if let other = aliases.updateValue(first, forKey: key), other != first { assigned[other] = nil }
+        for index in writes.indices { writes[index].rename(first, to: key) }
+    }
+}
