@@ -38,7 +38,7 @@ extension TypedService {
     ///   - index: its position in the list, starting at 0; nil if there is none.
     ///   - method: the method that was called.
     ///   - params: the params of the call.
-    ///   - decode: decodes a record: see ``listDecoder(for:)``.
+    ///   - decode: decodes a record; ``listDecoder(for:)`` does so for several.
     package func decodeListed(
         _ json: JSONValue, at index: Int?, of method: ServiceMethod = .find, _ params: Params, _ decode: (JSONValue) throws -> Model
     ) throws -> Model? {

@@ -11,7 +11,7 @@ protocol EngineConnection: Sendable {
     /// canceled first, the session ends.
     /// - Parameters:
     ///   - take: Handles the content of a message in place, if the transport can offer it so. Returns `false` to have the packet delivered.
-    ///   - onStart: Called once, when later packets are delivered without waiting. Sends what the server responds to.
+    ///   - onStart: Called once, as soon as packets are delivered when they arrive. Sends what the server responds to.
     func run(
         _ handler: @escaping @Sendable (EnginePacket) -> Void, taking take: @escaping WebSocketHandler.TextTaker,
         onStart: () -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void

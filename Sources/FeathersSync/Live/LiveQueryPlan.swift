@@ -100,7 +100,7 @@ enum LiveOrder: Sendable {
             return
         }
         let isSorted = zip(rows, rows.dropFirst()).allSatisfy { left, right in
-            sorter.order(of: left.sortValue, { left[$0] }, and: right.sortValue) { right[$0] } <= 0
+            sorter.order(of: sorter.values(of: left.record), and: right.sortValue) { right[$0] } <= 0
         }
         self = isSorted ? .sorted(sorter) : .foreign(sorter)
     }

@@ -24,7 +24,7 @@ struct LiveView: Sendable {
         private(set) var log: [ServiceEvent] = []
         var hasMissedEvents = false
 
-        /// Returns whether the response may not include an event, which a write caused that was executed meanwhile, if any.
+        /// Returns whether the response may lack an event. If a write of this app caused it, `write` is that write.
         func mayMiss(_ position: Int, _ write: LiveWrite?) -> Bool {
             position > self.position && write.map { $0.executedAt > begin } ?? true
         }

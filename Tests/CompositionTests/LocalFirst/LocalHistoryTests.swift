@@ -12,7 +12,7 @@
         .serialized,
         .enabled(
             if: ProcessInfo.processInfo.environment["FEATHERS_LOCAL_STEPS"] != nil,
-            "They take most of a processor for a minute, so that other tests miss their time limits: set FEATHERS_LOCAL_STEPS to run them"
+            "They take a processor for most of a minute and block threads that all tests share: set FEATHERS_LOCAL_STEPS to run them"
         ))
     struct LocalHistoryTests {
         @Test("show at every step what the server last told, with the pending writes applied one by one, and never go back")

@@ -42,18 +42,6 @@ package struct QuerySorter: Sendable {
         return 0
     }
 
-    /// Compares two records whose first values are known. Returns a negative number, zero or a positive number.
-    package func order(
-        of first: JSONValue?, _ property: (String) -> JSONValue?, and second: JSONValue?, _ secondProperty: (String) -> JSONValue?
-    ) -> Int {
-        for index in keys.indices {
-            let path = keys[index].path
-            let order = index == 0 ? sortingOrder(first, second) : sortingOrder(path.value(of: property), path.value(of: secondProperty))
-            if order != 0 { return keys[index].isDescending ? -order : order }
-        }
-        return 0
-    }
-
     /// Returns the sorted records. Sorting is stable.
     package func sorted(_ records: [JSONValue]) -> [JSONValue] {
         guard !keys.isEmpty, records.count > 1 else { return records }

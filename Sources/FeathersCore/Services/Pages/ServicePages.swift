@@ -30,7 +30,7 @@ extension TypedService {
             service: untyped, query: params.query.joined(with: query), params: params.withoutQuery, size: size, key: key,
             prefetch: max(prefetch, 0), read: page
         ) {
-            try decodeListed($0, at: $1, params, listDecoder(for: params))
+            try decodeListed($0, at: $1, params) { try codec(for: params).decode(Model.self, from: $0) }
         }
     }
 }
