@@ -4,6 +4,13 @@ import FeathersSupport
 
 /// What happened while chaos reigned, kept by everybody who saw it.
 final class ChaosJournal: Sendable {
+    /// A call that has not ended.
+    fileprivate struct Call: Sendable {
+        let deadline: ContinuousClock.Instant
+        /// How often it was seen after its deadline.
+        var sightings = 0
+    }
+
     struct Entries: Sendable {
         var outcomes: [String: Int] = [:]
         var weather: [String: Int] = [:]
@@ -13,7 +20,7 @@ final class ChaosJournal: Sendable {
         var longestOverrun = Duration.zero
         var violations: [String] = []
         var memory: [Int] = []
-        fileprivate var deadlines: [Int64: ContinuousClock.Instant] = [:]
+        fileprivate var calls: [Int64: Call] = [:]
     }
 
     /// So many are told; more tell no more.
@@ -33,24 +40,25 @@ final class ChaosJournal: Sendable {
     }
 
     func began(_ number: Int64, deadline: ContinuousClock.Instant) {
-        note { $0.deadlines[number] = deadline }
+        note { $0.calls[number] = Call(deadline: deadline) }
     }
 
     func ended(_ number: Int64, _ outcome: String) {
         let now = ContinuousClock.now
         note { entries in
             entries.outcomes[outcome, default: 0] += 1
-            guard let deadline = entries.deadlines.removeValue(forKey: number) else { return }
-            entries.longestOverrun = max(entries.longestOverrun, now - deadline)
+            guard let call = entries.calls.removeValue(forKey: number) else { return }
+            entries.longestOverrun = max(entries.longestOverrun, now - call.deadline)
         }
     }
 
-    /// Notes the calls whose time is over and that have not ended, each once.
+    /// Looks for calls whose time is over, and notes those that were seen too often, each once.
     func findOverdue() {
-        let limit = ContinuousClock.now - ChaosSettings.allowance
+        let now = ContinuousClock.now
         let overdue = entries.withLock { entries in
-            let overdue = entries.deadlines.filter { $0.value < limit }.keys
-            for number in overdue { entries.deadlines[number] = nil }
+            for (number, call) in entries.calls where call.deadline < now { entries.calls[number]?.sightings += 1 }
+            let overdue = entries.calls.filter { $0.value.sightings > ChaosSettings.sightings }.keys
+            for number in overdue { entries.calls[number] = nil }
             return Array(overdue)
         }
         for number in overdue { violated("call \(number) has not ended by its deadline") }

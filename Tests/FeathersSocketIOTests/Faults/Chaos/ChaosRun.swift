@@ -119,7 +119,7 @@ struct ChaosRun {
     private func watch() async throws {
         while true {
             do {
-                try await Task.sleep(for: .milliseconds(250))
+                try await Task.sleep(for: ChaosSettings.watchInterval)
             } catch {
                 return
             }

@@ -21,7 +21,8 @@ struct ChaosTests {
         let journal = run.journal.current
         print(Self.report(line, journal, counters))
         for violation in journal.violations { Issue.record("\(violation)") }
-        #expect(journal.longestOverrun < ChaosSettings.allowance)
+        // Alone, the tasks of a run are late only by what it does itself.
+        if ChaosSettings.isAlone { #expect(journal.longestOverrun < ChaosSettings.watchInterval * ChaosSettings.sightings) }
         #expect(journal.outcomes["answered", default: 0] > 0)
         #expect(journal.connections > 1)
         #expect(journal.events > 0)
