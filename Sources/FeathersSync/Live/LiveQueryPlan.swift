@@ -117,6 +117,9 @@ enum LiveOrder: Sendable {
         }
     }
 
+    /// Returns whether a row that replaces another one keeps its index.
+    func keepsIndex(_ old: LiveRow, _ new: LiveRow) -> Bool { isSorted ? keepsIndex(old.record, new.record) : old.place == new.place }
+
     /// Returns the index at which to insert a record in this order. In a foreign order, it is approximate.
     /// - Parameter place: The place of its row, for a result that is not sorted.
     func insertionIndex(for record: JSONValue, at place: Int = .max, in rows: LiveRows) -> Int {

@@ -94,7 +94,15 @@ extension LiveView {
             let present: LiveRow? = isBase ? base[key] : shown?[key] ?? old.map(\.row) ?? base[key]
             shadows[key] = shadow(key, old)
             guard old != nil || shadows[key] != nil || !isBase else { continue }
-            if let present, let index = base.order.index(of: present, in: rows) { rows.remove(at: index) }
+            if let present, let index = base.order.index(of: present, in: rows) {
+                let next = shadows[key].map(\.row) ?? base[key]
+                // Most writes leave a record where it is, so that its place need not be searched.
+                if let next, let known = base[key], base.order.keepsIndex(present, next), base.order.keepsIndex(known, next) {
+                    rows.replace(index, with: next)
+                    continue
+                }
+                rows.remove(at: index)
+            }
             if let shadow = shadows[key] {
                 place(key, shadow, in: &rows)
             } else if let row = base[key] {
