@@ -11,7 +11,8 @@ import Foundation
 /// ends. Start it separately, because valgrind cannot. To exclude fixed costs, subtract a run of N operations from a run of 2 N.
 enum Profile: String, CaseIterable {
     case reading, parsing, serializing, querying
-    case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, hooks, live, memory, readers, atOnce, decoding
+    case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, live, memory, readers, atOnce, decoding
+    case noHooks, threeHooks, hooks
     case typed, jsonapi, idle, idleSockets, callsOverMany, items, streamEvents, sourceEvents, eventsOnThread, inFlightOnThread
     case eventsPaced, eventsPacedOnThread, streamEventsPaced, streamEventsPacedOnThread
     case diskHit, memoryHit, miss, missOnDisk, recordsShort, recordsLong, created
@@ -51,6 +52,11 @@ enum Profile: String, CaseIterable {
             await read
         case .events, .eventsPaced: try await readEvents(times, from: server, on: .threadPool)
         case .eventsOnThread, .eventsPacedOnThread: try await readEvents(times, from: server, on: .networkThread)
+        case .noHooks, .threeHooks:
+            let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
+            let hook: Hook = { _ in }
+            if self == .threeHooks { await service.use(hooks: Hooks(before: [hook], after: [hook], error: [hook])) }
+            for _ in 0..<times { _ = try await service.get(1) }
         case .hooks:
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             let hook: Hook = { _ in }

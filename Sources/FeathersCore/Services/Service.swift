@@ -37,8 +37,7 @@ public actor Service {
 
     /// Returns the plan for a method; nil if hooks have changed since it was compiled.
     nonisolated func compiledPlan(for method: ServiceMethod, in app: FeathersApp) -> CallPlan? {
-        guard let plans = published.withLock({ $0 }), plans.version == app.hookVersion else { return nil }
-        return plans[method]
+        published.withLock { plans in plans?.version == app.hookVersion ? plans?[method] : nil }
     }
 
     /// Compiles on the actor when the next call needs it, so that many registrations cost one compilation.

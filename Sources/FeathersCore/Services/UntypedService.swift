@@ -150,26 +150,18 @@ extension UntypedService {
             }
             // An app without authentication sends requests that name no sender, as the user who is signed in now.
             let sender = request.sender ?? (plan.isSent && plan.event != nil ? app.currentSender : nil)
-            // Only a call that can make other calls has to be distinguished from one that comes too late.
-            let isInside = !plan.mayCallOthers || CallGate.entered === app.gate
             if plan.isBare {
-                let request = request
                 let response =
-                    isInside
-                    ? try await plan.endpoint.respond(to: request)
-                    : try await CallGate.$entered.withValue(app.gate) { try await plan.endpoint.respond(to: request) }
+                    plan.mayCallOthers
+                    ? try await CallGate.$entered.withValue(app.gate) { try await plan.endpoint.respond(to: request) }
+                    : try await plan.endpoint.respond(to: request)
                 if response.isStream { throw FeathersError.streams(method, of: path) }
                 if let event = plan.event { emit(event, of: response, sentAs: sender, response.result) }
                 return response
             }
-            var request = request
-            if request.decodesResult { request.decodesResult = plan.keepsText() }
             var context = HookContext(service: self, request: request, event: plan.event)
-            if isInside {
-                try await plan.run(&context)
-            } else {
-                try await CallGate.$entered.withValue(app.gate) { try await plan.run(&context) }
-            }
+            if context.request.decodesResult { context.request.decodesResult = plan.keepsText() }
+            try await CallGate.$entered.withValue(app.gate) { try await plan.run(&context) }
             let response = context.response ?? ServiceResponse(.null)
             if context.receivedText, !response.isUnreadText { plan.expectReads() }
             if response.isStream { throw FeathersError.streams(method, of: path) }
