@@ -47,12 +47,9 @@ final class HeldTransport: Transport {
         let response: Promise<JSONValue>
         /// The number of events that the app had heard when the call was made.
         let heardBefore: Int
-        var outcome: LocalServer.Outcome?
-
         /// The key of a write.
-        var key: String? {
-            request.params.headers["Idempotency-Key"].map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "\"")) }
-        }
+        let key: String?
+        var outcome: LocalServer.Outcome?
     }
 
     struct State: Sendable {
@@ -77,7 +74,8 @@ final class HeldTransport: Transport {
             state.lastNumber += 1
             let call = Call(
                 number: state.lastNumber, request: request, user: state.user, signIn: state.signIn, response: Promise(),
-                heardBefore: state.heard)
+                heardBefore: state.heard,
+                key: request.params.headers["Idempotency-Key"].map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "\"")) })
             state.calls.append(call)
             return call
         }

@@ -19,15 +19,15 @@ extension LocalHistory {
                 laws[index].writes[entry.write.key.text] = entry.write.provisionalKey()
                 oracles[index].keys[entry.write.provisionalKey(), default: []].insert(entry.write.key.text)
             }
+            let (names, loose) = oracles[index].names(server, entries)
             for snapshot in read.new {
                 shown[index] = snapshot
                 if snapshot.source == .server { oracles[index].isChanged = true }
                 let violations = laws[index].check(
-                    snapshot, server, isWhole: oracles[index].isWhole,
-                    loose: oracles[index].looseKeys(server, entries).union(looseBefore[index]))
+                    snapshot, server, isWhole: oracles[index].isWhole, loose: loose.union(looseBefore[index]))
                 report.violate(violations.map { "\(name): \($0)" })
             }
-            looseBefore[index] = oracles[index].looseKeys(server, entries)
+            looseBefore[index] = loose
             if !isFetching { oracles[index].forgetAnswered() }
             guard let snapshot = shown[index] else {
                 if oracles[index].isFromServer { all.append("\(name) shows nothing") }
@@ -43,7 +43,7 @@ extension LocalHistory {
                 if !snapshot.records.isEmpty { all.append("\(name) shows no one \(snapshot.records)") }
                 continue
             }
-            all += oracles[index].differences(snapshot, server, entries, isFetching: isFetching).map { "\(name): \($0)" }
+            all += oracles[index].differences(snapshot, server, entries, names, loose, isFetching: isFetching).map { "\(name): \($0)" }
             if (snapshot.source == .server) != oracles[index].isFromServer { all.append("\(name) comes from \(snapshot.source)") }
         }
         return all
