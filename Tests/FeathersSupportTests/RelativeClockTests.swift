@@ -21,6 +21,20 @@ struct RelativeClockTests {
         #expect(other.isSettled)
     }
 
+    @Test("settles a promise without a task, if the clock has timers")
+    func scheduled() async throws {
+        let promise = Promise<Void>()
+        #expect(RelativeClock(ManualClock()).schedule(promise, at: .zero) == nil)
+        #expect(!promise.isSettled)
+        let clock = RelativeClock(ContinuousClock())
+        #if os(Linux)
+            #expect(clock.schedule(promise, at: clock.now) != nil)
+            try await promise.value()
+        #else
+            #expect(clock.schedule(promise, at: clock.now) == nil)
+        #endif
+    }
+
     @Test("returns when the promise is settled or the task is canceled, however far away the moment is", arguments: [true, false])
     func early(isCanceled: Bool) async {
         let promise = Promise<Void>()

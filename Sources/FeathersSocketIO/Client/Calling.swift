@@ -129,7 +129,8 @@ extension SocketIOClient {
             }
             return outcome
         }
-        signal?.resolve(())
+        // Usually the call has ended long before, so the client's task, which would set its own timer, is not woken now.
+        if let signal, let deadline = call.deadline, timebase.schedule(signal, at: deadline) == nil { signal.resolve(()) }
         switch outcome {
         case .drain(let connection, let frames): drain(connection, frames)
         case .waits: break
