@@ -18,7 +18,8 @@
             for share in shares {
                 // Waiting for a process blocks threads, so it gets its own.
                 let result = try await withTaskExecutorPreference(OwnThreads()) {
-                    try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) { [share = share as LocalHistories] in
+                    try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                        [share = share as LocalHistories] in
                         share.run()
                     }
                 }
