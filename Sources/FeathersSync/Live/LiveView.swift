@@ -53,6 +53,8 @@ struct LiveView: Sendable {
     let route: [String: String]
     var writes: [LiveWrite] = []
     var echoes = LiveEchoes()
+    /// What the server last reported of records that pending writes concern and that the base lacks; null for those that are gone.
+    var reported: [String: JSONValue] = [:]
     var shadows: [String: Shadow] = [:]
     /// The rows with the pending writes; nil if there are no shadows, so that the base is shown as it is.
     var rows: LiveRows?
@@ -104,7 +106,9 @@ extension LiveView {
             guard let record = records[key], base[key]?.record != record else { continue }
             // Where the record is not known, it counts as new: without an order, nothing else would be shown of it.
             let eventName = base[key] == nil && name != .removed ? .created : name
-            _ = base.received(ServiceEvent(path: executed.write.path, name: eventName, data: record), isRepeated: true)
+            let event = ServiceEvent(path: executed.write.path, name: eventName, data: record)
+            _ = base.received(event, isRepeated: true)
+            report(key, event)
         }
         if !isKnown { hasExecuted = true }
         rebuild()
@@ -127,7 +131,9 @@ extension LiveView {
         try base.fetched(page, asked: asked)
         for event in log {
             _ = base.received(event, isRepeated: true)
-            if let key = base.plan.key(of: event.data), base.took(event, key) { saw(event, key) }
+            guard let key = base.plan.key(of: event.data) else { continue }
+            report(key, event)
+            if base.took(event, key) { saw(event, key) }
         }
         // The base could not take the events of these before.
         for write in writes where write.isSeen && !write.isRepeated { _ = settle(before: write.number + 1, write.keys) }
@@ -140,7 +146,7 @@ extension LiveView {
         (isKnown, source) = (true, .server)
         // The response includes every write whose result arrived before the request was sent. Older events may still follow.
         let ended = writesEnded(by: begin, logged)
-        for write in ended { echoes.expect(write) }
+        for write in ended { left(write) }
         writes.removeAll { write in ended.contains { $0.write.id == write.write.id } }
         echoes.placed(in: base)
         // It may lack those that were executed while it was on its way. The events since may be older than any.
@@ -157,7 +163,7 @@ extension LiveView {
             }
             writes.removeAll { $0.write.id == write.write.id }
             write.isPlaced = true
-            echoes.expect(write)
+            left(write)
         }
         for index in writes.indices where writes[index].isSending { writes[index].isTouched = true }
         if writes.contains(where: \.isSending) {
@@ -166,6 +172,12 @@ extension LiveView {
         rebuild()
         // More records may have been hidden since the request was sent.
         hasRefilled = hiddenCount <= asked - (base.plan.limit ?? 0) - base.plan.headroom
+    }
+
+    /// Records that a result includes an executed write. Of records outside of the result, it tells nothing newer.
+    private mutating func left(_ write: LiveWrite) {
+        echoes.expect(write)
+        if write.write.method != .remove { reported.merge(write.results ?? [:]) { known, _ in known } }
     }
 
     /// Returns the executed writes that the response to a request includes, which was sent at a time.
@@ -204,7 +216,7 @@ extension LiveView {
 
     /// Clears everything that belongs to a user.
     mutating func clear() {
-        (aliases, assigned, fetch) = ([:], [:], nil)
+        (aliases, assigned, reported, fetch) = ([:], [:], [:], nil)
         (isKnown, showsWithoutBase) = (false, false)
         source = .kept(since: .distantPast)
         // Pending writes are replaced by the outbox; what the server has answered to the others belongs to the user.
@@ -215,10 +227,11 @@ extension LiveView {
     /// - Parameter position: Its position among all events that were delivered. A fetch may have begun after it.
     mutating func received(_ event: ServiceEvent, at position: Int = .max) {
         guard let key = base.plan.key(of: event.data) else { return }
-        // A repeated write is answered with its first result, which the app makes an event of, and the record may have changed since.
+        // A repeated write is answered with its first result, which the app makes an event of, and the record may have changed since. What is removed
+        // stays so.
         if writes.contains(where: { $0.isRepeated && $0.mayHaveCaused(event, key: key, id: id) }) {
             missedEvents()
-            guard event.name == .created, base[key] == nil else { return }
+            guard event.name == .removed || event.name == .created && base[key] == nil else { return }
         }
         // The app's own events can overtake each other. A creation after a change of the same record is older than what is known.
         if event.name == .created, writes.contains(where: { $0.isSending && $0.overtaken[key] != nil }) { return missedEvents() }
@@ -245,6 +258,7 @@ extension LiveView {
         let isAdopted = event.name == .created && base[key] == nil && adopt(key, event.data)
         let shown = shownRows(of: [key])
         if base.received(event) { hasRefilled = false }
+        report(key, event)
         // What the base could not take, the writes still have to show.
         let isTaken = base.took(event, key)
         if isTaken { saw(event, key) }
@@ -254,6 +268,12 @@ extension LiveView {
         if !shadows.isEmpty || !writes.isEmpty || !settled.isEmpty {
             refresh([key] + (restored + settled).flatMap(\.keys), replacing: shown)
         }
+    }
+
+    /// Records what the server has reported of a record that pending writes may bring into the result.
+    mutating func report(_ key: String, _ event: ServiceEvent) {
+        guard writes.contains(where: { $0.results == nil && $0.concerns(key) }) else { return }
+        reported[key] = event.name == .removed ? JSONValue.null : event.data
     }
 
     /// Records for the writes in flight that the base includes an event.
@@ -281,6 +301,7 @@ extension LiveView {
         guard !writes.contains(where: { $0.write.id == write.write.id }) else { return }
         var write = write
         write.restorations += 1
-        writes.insert(write, at: writes.firstIndex { $0.number > write.number } ?? writes.count)
+        // What has been executed comes before what is pending, also if that was queued earlier under another id.
+        writes.insert(write, at: writes.firstIndex { $0.results == nil || $0.executedAt > write.executedAt } ?? writes.count)
     }
 }

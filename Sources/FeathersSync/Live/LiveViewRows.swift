@@ -25,7 +25,7 @@ extension LiveView {
 
     /// Returns a record with the pending writes applied, and its state; nil if no pending write concerns it.
     private func overlaid(_ key: String) -> (record: JSONValue?, state: RecordState, isChanged: Bool)? {
-        var record = base[key]?.record
+        var record = base[key]?.record ?? outside(key)
         var state: RecordState?
         var isChanged = false
         // By index, because a loop over the writes copies each of them.
@@ -48,6 +48,13 @@ extension LiveView {
         return state.map { (record, $0, isChanged) }
     }
 
+    /// Returns what the server last reported of a record outside of the result, into which pending writes may bring it.
+    func outside(_ key: String) -> JSONValue? {
+        let record = reported[key] ?? writes.last { $0.results?[key] != nil && $0.write.method != .remove }?.results?[key]
+        guard let record, record.object != nil, base.plan.canMatch, !base.plan.matches(record) else { return nil }
+        return record
+    }
+
     /// Whether a record belongs to the result. A record that the server has included stays, if the query cannot be evaluated locally.
     private func includes(_ record: JSONValue, _ key: String) -> Bool {
         base.plan.canMatch ? base.plan.matches(record) : base[key] != nil
@@ -55,7 +62,10 @@ extension LiveView {
 
     /// Returns the shadow of a record, not yet in its place; nil if the record is shown as in the base.
     private mutating func shadow(_ key: String, _ old: Shadow?) -> Shadow? {
-        guard let (record, state, isChanged) = overlaid(key), isChanged || state != .confirmed else { return nil }
+        guard let (record, state, isChanged) = overlaid(key), isChanged || state != .confirmed else {
+            reported.removeValue(forKey: key)
+            return nil
+        }
         let known = base[key]
         guard let record, includes(record, key) else { return known.map { _ in Shadow(row: nil, added: -1) } }
         let (place, added) = (base.order.isSorted ? 0 : known?.place ?? placeAfterBase(key), known == nil ? 1 : 0)
@@ -118,6 +128,7 @@ extension LiveView {
         (shadows, rows) = ([:], nil)
         var seen: Set<String> = []
         let keys = writes.flatMap(\.keys).filter { seen.insert($0).inserted }
+        reported = reported.filter { seen.contains($0.key) && base[$0.key] == nil }
         for key in keys { shadows[key] = shadow(key, old[key]) }
         guard !shadows.isEmpty else { return }
         var rows = base.entries

@@ -86,10 +86,15 @@ extension LiveView {
             // Another write may have made the record that this one was taken for.
             if let taken = base[before.key], adopt(before.key, taken.record) { isAdopted = true }
         }
-        if !write.isTouched, !write.isRepeated, let name = EventName(endOf: write.write.method) {
-            if !isKnown { hasExecuted = true }
+        if let name = EventName(endOf: write.write.method) {
+            let isNewest = !write.isTouched && !write.isRepeated
+            if isNewest, !isKnown { hasExecuted = true }
             for (key, record) in write.keys.compactMap({ key in records?[key].map { (key, $0) } }) where base[key]?.record != record {
-                _ = base.received(ServiceEvent(path: write.write.path, name: name, data: record))
+                let event = ServiceEvent(path: write.write.path, name: name, data: record)
+                if isNewest { _ = base.received(event) }
+                // Events since it was sent are newer, and everything may be if it was sent again.
+                let mayBeOlder = write.isRepeated || !write.seen.isEmpty || write.overtaken[key] != nil
+                if name == .removed || !mayBeOlder { report(key, event) }
             }
         }
         if records == nil || write.isRepeated {

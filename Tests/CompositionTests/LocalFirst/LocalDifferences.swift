@@ -24,7 +24,7 @@ extension LocalHistory {
                 shown[index] = snapshot
                 if snapshot.source == .server { oracles[index].isChanged = true }
                 let violations = laws[index].check(
-                    snapshot, server, isWhole: oracles[index].isWhole, loose: loose.union(looseBefore[index]))
+                    snapshot, server, oracles[index], entries, loose: loose.union(looseBefore[index]))
                 report.violate(violations.map { "\(name): \($0)" })
             }
             looseBefore[index] = loose

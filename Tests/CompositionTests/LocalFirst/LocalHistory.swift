@@ -232,7 +232,7 @@ final class LocalHistory {
             } else if call.request.method == .find, call.user == user {
                 guard let index = oracles.firstIndex(where: { $0.isFetched(by: call.request.params.query) }) else { return }
                 oracles[index].fetched(
-                    at: outcome.position, server.allIDs(of: user), (try? outcome.result.get()) ?? [], heardBefore: call.heardBefore,
+                    at: outcome.position, server, server.allIDs(of: user), (try? outcome.result.get()) ?? [], heardBefore: call.heardBefore,
                     call: call.number)
                 laws[index].fetched((try? outcome.result.get()) ?? [])
             }
@@ -244,11 +244,7 @@ final class LocalHistory {
     private func hear(_ count: Int) {
         if outgoing.isEmpty { foreignChange() }
         guard isOnline else { return }
-        let queue = process.outbox.withState { $0.queue }
-        let repeated = queue.writes(of: queue.identity).filter { item in
-            guard item.mayHaveExecuted, case .sending = item.stage else { return false }
-            return true
-        }.map(\.write)
+        let repeated = process.repeated
         for change in outgoing.prefix(count) {
             report.note("\(change.event.name) \(change.event.data)")
             let isLeft = repeated.contains { write in
@@ -274,6 +270,8 @@ final class LocalHistory {
         guard isOnline else { return }
         (isOnline, canRecover) = (false, true)
         if let connection = process.connection { connection.lose() } else { process.held.cut(isDead: false) }
+        // What waits for more events before it fetches fails then too, and what is known is shown.
+        process.wakeFetches()
     }
 
     private func restore() {
@@ -318,7 +316,7 @@ final class LocalHistory {
         (canRecover, outgoing) = (false, [])
         let next = user
         process.held.state.update { $0.user = next }
-        process.app.setIdentity(next == "nobody" ? nil : Identity(next))
+        process.changeUser(to: next == "nobody" ? nil : Identity(next))
         for index in oracles.indices { oracles[index].restore(as: user, executed[user] ?? [], server) }
         laws = laws.map { _ in MonotonicLaw() }
     }

@@ -45,6 +45,8 @@ struct LocalOracle {
         var positions: [Int64: ClosedRange<Int>] = [:]
         /// The new records that were told of, which the client takes for those that it creates.
         var new: Set<Int64> = []
+        /// What was told of records outside of the result, of which later fetches tell nothing.
+        var outside: [Int64: [JSONObject]] = [:]
         /// The records of which that is not certain, because the client's result may not contain them.
         var perhapsNew: Set<Int64> = []
 
@@ -105,19 +107,23 @@ struct LocalOracle {
             return
         }
         if change.event.name == .created { told.new.insert(change.id) }
+        told.outside[change.id] = nil
         // Without an order, the place of an older record is for a fetch to say.
         let isPlaced = sorter != nil || change.event.name == .created || exists(change.id, server, where: matcher.matches)
         told.positions[change.id] = (isPlaced ? change.position : 0)...max(range.upperBound, change.position)
     }
 
-    mutating func fetched(at position: Int, _ ids: [Int64], _ result: JSONValue, heardBefore: Int, call: Int) {
+    mutating func fetched(at position: Int, _ server: LocalServer, _ ids: [Int64], _ result: JSONValue, heardBefore: Int, call: Int) {
         repeated.removeAll { $0.call < call }
         for index in answered.indices where answered[index].call < call { answered[index].isFetched = true }
         unheard.removeAll { $0.isMissed && $0.call < call }
-        told.new.formUnion((result.array ?? []).compactMap { $0["id"]?.integer })
+        let known = Set((result.array ?? []).compactMap { $0["id"]?.integer })
+        told.new.formUnion(known)
         var last: [Int64: (position: Int, isLeft: Bool)] = [:]
         for event in heard[heardBefore...] { last[event.id] = (event.position, event.isLeft) }
         for id in ids {
+            let outside = server.versions(of: id, in: told[id]).compactMap(\.record).filter { !matcher.matches(.object($0)) }
+            told.outside[id] = known.contains(id) ? nil : Array(Set(told.outside[id, default: []] + outside))
             let (heard, isLeft) = last[id] ?? (position, false)
             told.positions[id] = (sorter == nil || isLeft ? min(heard, position) : heard)...max(heard, position)
         }
@@ -136,6 +142,8 @@ struct LocalOracle {
     ) {
         let range = told[id]
         if isRepeated, let name = EventName(endOf: write.method) { repeated.append((id, name, call)) }
+        // The first result of a write that was sent again may be old, but nothing else may be told of a record outside of the result.
+        if isRepeated, case .object(let record)? = record, !matcher.matches(.object(record)) { told.outside[id, default: []].append(record) }
         if isToldOf { heard.append((id, position, false)) }
         told.positions[id] = isToldOf ? position...max(range.upperBound, position) : range.lowerBound...max(range.upperBound, position)
         answered.append(Answered(write: write, id: id, position: position, record: record, call: call))

@@ -145,11 +145,14 @@ extension LocalOracle {
         let own = answered.filter { $0.id == id }
         let stale = isFetching ? unheard.filter { write in write.id == id && !own.contains { $0.position == write.position } } : []
         var contents: [JSONValue?] = []
-        for version in server.versions(of: id, in: told[id]) {
+        let outside = told.outside[id, default: []].map { (record: JSONObject?.some($0), until: 0) }
+        for version in server.versions(of: id, in: told[id]) + outside {
             let record = version.record.map { JSONValue.object($0) }
-            // What is not in the result is not known, and patches of it show nothing.
+            // What is not in the result need not be known. Then patches of it show nothing.
             var bases = [included(record)]
             if isLimited, bases[0].isSome { bases.append(.none) }
+            // The law of what goes back decides when it must.
+            if !bases[0].isSome, record.isSome { bases.append(record) }
             for base in bases {
                 func with(_ writes: [Answered]) -> JSONValue? {
                     writes.reduce(base) { record, write in

@@ -54,6 +54,8 @@ final class LocalProcess {
     private let clock = HeldClock()
     private let run: Task<Void, Never>
     private let folder: URL
+    /// The writes that were sent although the server may have executed them before.
+    private var sentAgain: Set<OutboxWrite.ID> = []
 
     init(
         in folder: URL, _ queries: [Query], as user: String?, hasConnection: Bool, isOnline: Bool, isKeyed: Bool
@@ -131,6 +133,8 @@ final class LocalProcess {
         guard queue.gate.isStarted, queue.gate.isConnected == (connection?.status.isConnected ?? true) else { return "\(queue.gate)" }
         var rest = queue
         for item in queue.inOrder {
+            if item.failure != nil { sentAgain.remove(item.write.id) }
+            if item.mayHaveExecuted, case .sending = item.stage { sentAgain.insert(item.write.id) }
             switch item.stage {
             case .sending: guard calls.contains(where: { $0.key == item.write.key.text }) else { return "\(item)" }
             case .deciding: return "\(item)"
@@ -150,11 +154,25 @@ final class LocalProcess {
             ? nil : "\(fetches), of which \(waiting) wait for an answer or a delay"
     }
 
+    /// The user's pending writes that were sent again, until the server answers. Between two attempts they count too.
+    var repeated: [OutboxWrite] {
+        let queue = outbox.withState { $0.queue }
+        return queue.writes(of: queue.identity).map(\.write).filter { sentAgain.contains($0.id) }
+    }
+
+    func changeUser(to user: Identity?) {
+        sentAgain = []
+        app.setIdentity(user)
+    }
+
     /// Ends all delays.
     func wakeAll() {
-        clock.wakeAll()
+        wakeFetches()
         outbox.retryNow()
     }
+
+    /// Ends the delays of live queries.
+    func wakeFetches() { clock.wakeAll() }
 
     /// Writes the results that have changed.
     func keep() async { await app.localStore?.write(app.diagnostics) }

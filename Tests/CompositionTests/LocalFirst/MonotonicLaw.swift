@@ -22,6 +22,8 @@ struct MonotonicLaw {
     private var droppedRows: Set<String> = []
     /// The rows of which an update was refused or given up. If the record is not known otherwise, later patches of it cannot be shown.
     private var perhapsUnknown: Set<String> = []
+    /// The rows that were shown before a restart, and not since. Records outside of a result are not on the disk.
+    private var perhapsForgotten: Set<String> = []
 
     mutating func queued(_ mark: Int64, in write: OutboxWrite, _ method: ServiceMethod) {
         if method == .remove {
@@ -55,15 +57,17 @@ struct MonotonicLaw {
     /// - Parameter isKept: Whether the disk has something of a record.
     mutating func restarted(_ isKept: (Int64) -> Bool) {
         let made = Set(ids.values)
+        perhapsForgotten.formUnion(shown.keys)
         shown = shown.filter { made.contains($0.key) || (Int64($0.key).map(isKept) ?? true) }
     }
 
     /// Returns how a snapshot breaks the law.
     /// - Parameters:
-    ///   - isWhole: Whether the query shows every record.
+    ///   - oracle: What is known of the query.
+    ///   - entries: The writes that the outbox holds.
     ///   - loose: The keys of records that the client cannot recognize as those it creates.
     mutating func check(
-        _ snapshot: LiveSnapshot<JSONValue>, _ server: LocalServer, isWhole: Bool, loose: Set<String>
+        _ snapshot: LiveSnapshot<JSONValue>, _ server: LocalServer, _ oracle: LocalOracle, _ entries: [OutboxEntry], loose: Set<String>
     ) -> [String] {
         for (key, id) in server.made { ids[writes[key] ?? key] = "\(id)" }
         let gone = Set(droppedRows.map { ids[$0] ?? $0 })
@@ -81,14 +85,29 @@ struct MonotonicLaw {
             if let mark = rows[name] {
                 // A pending write comes after everything that the server has taken.
                 if mark != last, server.taken[mark] ?? .max < before { violations.append("\(name) goes back from \(last) to \(mark)") }
-            } else if isWhole, !unknown.contains(name), snapshot.source != .kept(since: .distantPast),
-                !isRemoved(name, server)
+            } else if snapshot.source != .kept(since: .distantPast), !unknown.contains(name), !isRemoved(name, server),
+                oracle.isWhole || !perhapsForgotten.contains(key) && belongs(name, by: write, oracle, server, entries)
             {
                 violations.append("\(name), which showed \(last), is gone")
             }
         }
+        perhapsForgotten.subtract(rows.keys)
         shown = rows.filter { own[$0.value] != nil && !loose.contains($0.key) }
         return violations
+    }
+
+    /// Whether the last pending write to a record decides alone that it is in the result, which only writes of this app's have left.
+    private func belongs(
+        _ name: String, by write: OutboxWrite.ID, _ oracle: LocalOracle, _ server: LocalServer, _ entries: [OutboxEntry]
+    ) -> Bool {
+        let last = entries.last { entry in
+            let key = entry.write.method == .create ? entry.write.provisionalKey() : entry.write.recordID?.description ?? ""
+            return ids[key] ?? key == name
+        }
+        guard !oracle.isLimited, let last, last.id == write, last.failure == nil else { return false }
+        let pending = last.write
+        let others = (Int64(name).flatMap { server.versions[$0] } ?? []).filter { own[$0.record?["mark"]?.integer ?? 0] == nil }
+        return ([pending.data] + others.map { $0.record.map { .object($0) } }).allSatisfy { $0.map(oracle.matcher.matches) ?? false }
     }
 
     /// Whether this app or another one has removed a record.

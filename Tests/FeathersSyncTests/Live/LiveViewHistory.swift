@@ -273,10 +273,16 @@ struct LiveViewHistory {
     private mutating func checkOracle() {
         guard view.base.isComplete, view.base.plan.skip == 0, let matcher = try? QueryMatcher(query) else { return }
         var expected: [(key: String, record: JSONValue)] = view.base.entries.map { ($0.key, $0.record) }
+        var seen = Set(expected.map(\.key))
+        // Executed writes come before pending ones, but new records are in the order of the queue.
+        var numbers: [String: Int] = [:]
         for write in view.writes {
             for key in write.keys {
+                numbers[key] = numbers[key] ?? (view.base[key] == nil ? write.number : 0)
                 let index = expected.firstIndex { $0.key == key }
-                let record = write.apply(to: index.map { expected[$0].record }, key: key, id: "id")
+                // The first write to a record that the base lacks finds it outside of the result.
+                let before = seen.insert(key).inserted ? view.outside(key) : index.map { expected[$0].record }
+                let record = write.apply(to: before, key: key, id: "id")
                 if let index, let record {
                     expected[index].record = record
                 } else if let index {
@@ -286,6 +292,7 @@ struct LiveViewHistory {
                 }
             }
         }
+        expected.sort { numbers[$0.key, default: 0] < numbers[$1.key, default: 0] }
         var result = expected.map(\.record).filter(matcher.matches)
         if let sorter = view.base.plan.sorter { result = sorter.sorted(result) }
         let shown = view.visible.map(\.record)

@@ -176,4 +176,104 @@ extension LiveViewTests {
         #expect(view.visible.map(\.record["text"]) == ["later"])
         #expect(!view.needsFetch)
     }
+
+    @Test("keeps showing a record with a queued write when an earlier write or an event takes it out of the result")
+    func outside() throws {
+        func event(_ name: EventName, _ record: JSONValue) -> ServiceEvent { ServiceEvent(path: "records", name: name, data: record) }
+        var view = try Self.view(["kind": "a"])
+        let create = Self.write(.create, nil, ["kind": "b"])
+        let patch = Self.write(.patch, ServiceID(create.provisionalKey()), ["kind": "a"])
+        view.apply(.queued(create, number: 1))
+        view.apply(.sending(create.id, isRepeated: false))
+        view.apply(.queued(patch, number: 2))
+        #expect(Self.ids(view) == [create.provisionalKey()])
+        // Neither the response, nor its event, nor a result without the record, nor a gap takes the row away.
+        view.apply(.executed(create.id, Self.result(["id": 2, "kind": "b"])))
+        #expect(Self.ids(view) == ["2"])
+        view.received(event(.created, ["id": 2, "kind": "b"]))
+        #expect(Self.ids(view) == ["2"])
+        view.missedEvents()
+        let began = view.fetchBegan()
+        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        #expect(Self.ids(view) == ["2"])
+        view.received(event(.patched, ["id": 2, "kind": "b", "text": "theirs"]))
+        #expect(view.visible.map(\.record) == [["id": 2, "kind": "a", "text": "theirs"]])
+        // A refusal does, and a decision to try again brings it back.
+        let error = FeathersError(.badRequest, "Refused")
+        let failure = OutboxFailure(write: patch, reason: .rejected, error: error, mayHaveExecuted: false)
+        view.apply(.changed(patch, failure))
+        #expect(Self.ids(view).isEmpty)
+        view.apply(.changed(patch, nil))
+        #expect(Self.ids(view) == ["2"])
+        view.apply(.discarded(patch.id))
+        // What no write concerned meanwhile may be outdated.
+        view.apply(.queued(patch, number: 3))
+        #expect(Self.ids(view).isEmpty)
+        view.received(event(.patched, ["id": 2, "kind": "b"]))
+        #expect(Self.ids(view) == ["2"])
+        view.received(event(.removed, ["id": 2, "kind": "b"]))
+        #expect(Self.ids(view).isEmpty)
+    }
+
+    @Test("keeps showing a record with a queued write when a fetch comes between the earlier write and its response", arguments: [false, true])
+    func outsideFetched(isRepeated: Bool) throws {
+        var view = try Self.view(["kind": "a"], ["id": 1, "kind": "a", "n": 0])
+        let first = Self.write(.patch, 1, ["kind": "b", "n": 1])
+        view.apply(.queued(first, number: 1))
+        view.apply(.sending(first.id, isRepeated: isRepeated))
+        view.apply(.queued(Self.write(.patch, 1, ["kind": "a"]), number: 2))
+        #expect(view.visible.map(\.record) == [["id": 1, "kind": "a", "n": 1]])
+        func fetch() throws {
+            let began = view.fetchBegan()
+            try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        }
+        try fetch()
+        view.apply(.executed(first.id, Self.result(["id": 1, "kind": "b", "n": 1])))
+        #expect(view.visible.map(\.record) == [["id": 1, "kind": "a", "n": 1]])
+        try fetch()
+        #expect(view.visible.map(\.record) == [["id": 1, "kind": "a", "n": 1]])
+        // A removal is believed, whatever else was reported.
+        let removal = Self.write(.remove, 1)
+        view.apply(.queued(removal, number: 3))
+        view.apply(.sending(removal.id, isRepeated: false))
+        view.apply(.queued(Self.write(.patch, 1, ["n": 2]), number: 4))
+        try fetch()
+        view.apply(.executed(removal.id, Self.result(["id": 1, "kind": "b", "n": 1])))
+        #expect(Self.ids(view).isEmpty)
+    }
+
+    @Test("believes a removal although a removal that is being sent again may have caused it")
+    func removedByAnother() throws {
+        var view = try Self.view([:], ["id": 1])
+        let removal = Self.write(.remove, 1)
+        view.apply(.queued(removal, number: 1))
+        view.apply(.sending(removal.id, isRepeated: true))
+        view.received(ServiceEvent(path: "records", name: .removed, data: ["id": 1]))
+        let error = FeathersError(.notFound, "No record")
+        view.apply(.changed(removal, OutboxFailure(write: removal, reason: .rejected, error: error, mayHaveExecuted: false)))
+        #expect(Self.ids(view).isEmpty)
+    }
+
+    @Test("applies a pending write after an executed one that was queued later under the id that the server assigned")
+    func executedFirst() throws {
+        var view = try Self.view([:], ["id": 1, "n": 0])
+        view.apply(.queued(Self.write(.patch, 1, ["n": 1]), number: 1))
+        let update = Self.write(.update, 1, ["n": 2])
+        view.apply(.queued(update, number: 2))
+        view.apply(.sending(update.id, isRepeated: true))
+        view.apply(.executed(update.id, Self.result(["id": 1, "n": 2])))
+        #expect(view.visible.map(\.record) == [["id": 1, "n": 1]])
+    }
+
+    @Test("shows a record with a queued write after a restart too, when an executed write has taken it out of the result")
+    func outsideRestored() throws {
+        var view = LiveView(try LiveQueryPlan(["kind": "a"], id: "id"))
+        view.apply(.queued(Self.write(.patch, 2, ["kind": "a"]), number: 2))
+        try view.restored(Paginated(data: []), isComplete: true, since: Date())
+        view.restored(
+            ExecutedWrite(
+                write: Self.write(.create, nil, ["kind": "b"]),
+                result: ExecutedResult(result: ["id": 2, "kind": "b"], identity: nil, date: Date())))
+        #expect(view.visible.map(\.record) == [["id": 2, "kind": "a"]])
+    }
 }
