@@ -92,8 +92,8 @@ extension LiveView {
             for (key, record) in write.keys.compactMap({ key in records?[key].map { (key, $0) } }) where base[key]?.record != record {
                 let event = ServiceEvent(path: write.write.path, name: name, data: record)
                 if isNewest { _ = base.received(event) }
-                // Events since it was sent are newer, and everything may be if it was sent again.
-                let mayBeOlder = write.isRepeated || !write.seen.isEmpty || write.overtaken[key] != nil
+                // Events after its own are newer, and everything may be if it was sent again.
+                let mayBeOlder = write.isRepeated || write.seen.contains(record) || write.overtaken[key] != nil
                 if name == .removed || !mayBeOlder { report(key, event) }
             }
         }
@@ -107,7 +107,11 @@ extension LiveView {
             // A fetch may have shown the place too.
             write.isPlaced = write.isTouched && write.keys.allSatisfy { base[$0] != nil }
             settled = settle(before: write.number, write.keys)
-            for each in settled + [write] { echoes.expect(each) }
+            for var each in settled + [write] {
+                // A later write has found what one that was sent again has done.
+                each.isRepeated = false
+                echoes.expect(each)
+            }
         } else {
             // Without an order, only a fetch can place a record that was not known.
             restore(write)

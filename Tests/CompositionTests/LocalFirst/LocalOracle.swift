@@ -45,8 +45,8 @@ struct LocalOracle {
         var positions: [Int64: ClosedRange<Int>] = [:]
         /// The new records that were told of, which the client takes for those that it creates.
         var new: Set<Int64> = []
-        /// What was told of records outside of the result, of which later fetches tell nothing.
-        var outside: [Int64: [JSONObject]] = [:]
+        /// What was told of records outside of the result, of which later fetches tell nothing, and until which position it held.
+        var outside: [Int64: [JSONObject: Int]] = [:]
         /// The records of which that is not certain, because the client's result may not contain them.
         var perhapsNew: Set<Int64> = []
 
@@ -122,8 +122,11 @@ struct LocalOracle {
         var last: [Int64: (position: Int, isLeft: Bool)] = [:]
         for event in heard[heardBefore...] { last[event.id] = (event.position, event.isLeft) }
         for id in ids {
-            let outside = server.versions(of: id, in: told[id]).compactMap(\.record).filter { !matcher.matches(.object($0)) }
-            told.outside[id] = known.contains(id) ? nil : Array(Set(told.outside[id, default: []] + outside))
+            var outside = told.outside[id, default: [:]]
+            for case (let record?, let until) in server.versions(of: id, in: told[id]) where !matcher.matches(.object(record)) {
+                outside[record] = until
+            }
+            told.outside[id] = known.contains(id) ? nil : outside
             let (heard, isLeft) = last[id] ?? (position, false)
             told.positions[id] = (sorter == nil || isLeft ? min(heard, position) : heard)...max(heard, position)
         }
@@ -143,7 +146,9 @@ struct LocalOracle {
         let range = told[id]
         if isRepeated, let name = EventName(endOf: write.method) { repeated.append((id, name, call)) }
         // The first result of a write that was sent again may be old, but nothing else may be told of a record outside of the result.
-        if isRepeated, case .object(let record)? = record, !matcher.matches(.object(record)) { told.outside[id, default: []].append(record) }
+        if isRepeated, case .object(let record)? = record, !matcher.matches(.object(record)) {
+            told.outside[id, default: [:]][record] = position
+        }
         if isToldOf { heard.append((id, position, false)) }
         told.positions[id] = isToldOf ? position...max(range.upperBound, position) : range.lowerBound...max(range.upperBound, position)
         answered.append(Answered(write: write, id: id, position: position, record: record, call: call))

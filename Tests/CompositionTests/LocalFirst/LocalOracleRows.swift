@@ -145,7 +145,7 @@ extension LocalOracle {
         let own = answered.filter { $0.id == id }
         let stale = isFetching ? unheard.filter { write in write.id == id && !own.contains { $0.position == write.position } } : []
         var contents: [JSONValue?] = []
-        let outside = told.outside[id, default: []].map { (record: JSONObject?.some($0), until: 0) }
+        let outside = told.outside[id, default: [:]].map { (record: JSONObject?.some($0), until: $1) }
         for version in server.versions(of: id, in: told[id]) + outside {
             let record = version.record.map { JSONValue.object($0) }
             // What is not in the result need not be known. Then patches of it show nothing.
