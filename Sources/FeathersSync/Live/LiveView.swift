@@ -135,6 +135,9 @@ extension LiveView {
             report(key, event)
             if base.took(event, key) { saw(event, key) }
         }
+        for key in writes.flatMap(\.keys) where base[key] == nil && reported[key] == nil {
+            reported[key] = old[key].flatMap { recordTakenOut($0.record, key) }
+        }
         // The base could not take the events of these before.
         for write in writes where write.isSeen && !write.isRepeated { _ = settle(before: write.number + 1, write.keys) }
         let logged = Set(log.compactMap { base.plan.key(of: $0.data) })
@@ -172,6 +175,16 @@ extension LiveView {
         rebuild()
         // More records may have been hidden since the request was sent.
         hasRefilled = hiddenCount <= asked - (base.plan.limit ?? 0) - base.plan.headroom
+    }
+
+    /// Returns a record that a result lacks as the first write made it that may have been executed and takes it out of the result.
+    private func recordTakenOut(_ record: JSONValue, _ key: String) -> JSONValue? {
+        var record: JSONValue? = record
+        for write in writes where write.isSending && write.concerns(key) {
+            record = write.apply(to: record, key: key, id: id)
+            if let record, base.plan.canMatch, !base.plan.matches(record) { return record }
+        }
+        return nil
     }
 
     /// Records that a result includes an executed write. Of records outside of the result, it tells nothing newer.
