@@ -232,8 +232,8 @@ final class LocalHistory {
             } else if call.request.method == .find, call.user == user {
                 guard let index = oracles.firstIndex(where: { $0.isFetched(by: call.request.params.query) }) else { return }
                 oracles[index].fetched(
-                    at: outcome.position, server, server.allIDs(of: user), (try? outcome.result.get()) ?? [], heardBefore: call.heardBefore,
-                    call: call.number)
+                    at: outcome.position, server, server.allIDs(of: user), (try? outcome.result.get()) ?? [], process.unanswered,
+                    heardBefore: call.heardBefore, call: call.number)
                 laws[index].fetched((try? outcome.result.get()) ?? [])
             }
         case .failure:

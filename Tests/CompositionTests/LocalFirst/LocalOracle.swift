@@ -113,7 +113,10 @@ struct LocalOracle {
         told.positions[change.id] = (isPlaced ? change.position : 0)...max(range.upperBound, change.position)
     }
 
-    mutating func fetched(at position: Int, _ server: LocalServer, _ ids: [Int64], _ result: JSONValue, heardBefore: Int, call: Int) {
+    /// - Parameter pending: The writes that the server may have executed without having answered them.
+    mutating func fetched(
+        at position: Int, _ server: LocalServer, _ ids: [Int64], _ result: JSONValue, _ pending: [OutboxWrite], heardBefore: Int, call: Int
+    ) {
         repeated.removeAll { $0.call < call }
         for index in answered.indices where answered[index].call < call { answered[index].isFetched = true }
         unheard.removeAll { $0.isMissed && $0.call < call }
@@ -123,14 +126,28 @@ struct LocalOracle {
         for event in heard[heardBefore...] { last[event.id] = (event.position, event.isLeft) }
         for id in ids {
             var outside = told.outside[id, default: [:]]
-            for case (let record?, let until) in server.versions(of: id, in: told[id]) where !matcher.matches(.object(record)) {
-                outside[record] = until
+            for case (let record?, let until) in server.versions(of: id, in: told[id]) {
+                if matcher.matches(.object(record)) {
+                    if let record = takenOut(record, id, by: pending) { outside[record] = until }
+                } else {
+                    outside[record] = until
+                }
             }
             told.outside[id] = known.contains(id) ? nil : outside
             let (heard, isLeft) = last[id] ?? (position, false)
             told.positions[id] = (sorter == nil || isLeft ? min(heard, position) : heard)...max(heard, position)
         }
         (isFromServer, isKnown) = (true, true)
+    }
+
+    /// Returns a record as the first write made it that takes it out of the result, which is what a client believes if a result lacks it.
+    private func takenOut(_ record: JSONObject, _ id: Int64, by pending: [OutboxWrite]) -> JSONObject? {
+        var record: JSONValue? = .object(record)
+        for write in pending where write.recordID?.description == "\(id)" {
+            record = write.applied(to: record, key: "\(id)")
+            if case .object(let object)? = record, !matcher.matches(.object(object)) { return object }
+        }
+        return nil
     }
 
     /// Records that the events since the connection was lost never arrive.

@@ -209,7 +209,7 @@ extension OutboxEntry {
 
 extension OutboxWrite {
     /// The write applied to a record, as a service would.
-    fileprivate func applied(to record: JSONValue?, key: String) -> JSONValue? {
+    func applied(to record: JSONValue?, key: String) -> JSONValue? {
         switch method {
         case .create:
             guard !record.isSome, case .object(var object)? = data else { return record }

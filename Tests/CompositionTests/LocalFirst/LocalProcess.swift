@@ -160,6 +160,15 @@ final class LocalProcess {
         return queue.writes(of: queue.identity).map(\.write).filter { sentAgain.contains($0.id) }
     }
 
+    /// The user's pending writes that the server may have executed.
+    var unanswered: [OutboxWrite] {
+        let queue = outbox.withState { $0.queue }
+        return queue.writes(of: queue.identity).filter { item in
+            if case .sending = item.stage { return true }
+            return item.mayHaveExecuted || item.failure?.reason == .unknown
+        }.map(\.write)
+    }
+
     func changeUser(to user: Identity?) {
         sentAgain = []
         app.setIdentity(user)
