@@ -96,7 +96,7 @@ struct LiveWrite: Sendable {
         guard let target = targets.first(where: { $0.key == key }) else { return record }
         switch write.method {
         case .create: return record ?? results?[key] ?? target.record(id)
-        case .update: return target.data.map { $0.setting(id, to: record?[id] ?? write.recordID?.json ?? .string(key)) }
+        case .update: return results?[key] ?? target.data.map { $0.setting(id, to: record?[id] ?? write.recordID?.json ?? .string(key)) }
         case .patch: return record?.merging(target.data, keeping: id)
         case .remove: return nil
         default: return record

@@ -14,7 +14,7 @@ struct LocalOracle {
         let write: OutboxWrite
         let id: Int64
         let position: Int
-        /// The record that the server has created.
+        /// The record that the server has responded with.
         let record: JSONValue?
         /// The number of calls made before the answer.
         let call: Int

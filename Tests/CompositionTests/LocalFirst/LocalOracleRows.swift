@@ -156,7 +156,7 @@ extension LocalOracle {
             for base in bases {
                 func with(_ writes: [Answered]) -> JSONValue? {
                     writes.reduce(base) { record, write in
-                        if write.write.method == .create, !record.isSome { return write.record }
+                        if write.write.method == .update || write.write.method == .create && !record.isSome { return write.record }
                         return write.write.applied(to: record, key: "\(id)")
                     }
                 }
