@@ -84,6 +84,7 @@ package final class RequestSender: Sendable, Hashable {
     /// Whether the app has begun with this object, so that no one has signed in or out before.
     package let isFirst: Bool
     private let isEnded = Atomic(false)
+    private let departure = Promise<Void>()
 
     package init(_ identity: Identity?, isFirst: Bool = false) {
         (self.identity, self.isFirst) = (identity, isFirst)
@@ -92,7 +93,13 @@ package final class RequestSender: Sendable, Hashable {
     /// Whether this is still the app's sign-in. A token refresh does not end it; sign-out and the next sign-in do, even if the same user returns.
     package var isCurrent: Bool { !isEnded.load(ordering: .acquiring) }
 
+    /// Returns when the sign-in has ended and the observers know.
+    /// - Throws: `CancellationError` if the task was canceled.
+    package func ended() async throws { try await departure.value() }
+
     func end() { isEnded.store(true, ordering: .releasing) }
+
+    func notify() { departure.resolve(()) }
 
     package static func == (left: RequestSender, right: RequestSender) -> Bool { left === right }
 
@@ -106,6 +113,8 @@ final class IdentityStore: Sendable {
         /// Finds out who was signed in last; nil once that is known.
         var resolver: (@Sendable () async -> Identity?)?
         var hasChanged = false
+        /// The ended sign-ins whose end is still to be told.
+        var ended: [RequestSender] = []
         /// Whether subscribers must still be notified of a sign-in or sign-out. Reading the stored user does not count.
         var needsGap = false
         var observers: [@Sendable (Identity?) -> Void] = []
@@ -168,6 +177,11 @@ final class IdentityStore: Sendable {
             if hasChanged { for observer in observers { observer(sender.identity) } }
         }
         current.deliver()
+        let ended = state.withLock { state in
+            defer { state.ended = [] }
+            return state.ended
+        }
+        for sender in ended { sender.notify() }
     }
 
     /// - Returns: whether to deliver a gap for a change of user; true once for each change.
@@ -181,6 +195,7 @@ final class IdentityStore: Sendable {
     private func set(_ identity: Identity?, in state: inout State) {
         let isOther = state.sender.identity != identity
         state.sender.end()
+        state.ended.append(state.sender)
         state.sender = RequestSender(identity)
         state.hasChanged = true
         if isOther { current.enqueue(identity) }

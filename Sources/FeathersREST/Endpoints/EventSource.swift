@@ -105,9 +105,15 @@ final class EventSourceReader: Sendable {
     /// Returns the next of the events that have arrived; nil if there is none.
     private func nextOfBatch() -> Arrived? {
         state.withLock { state in
-            // Neither events nor their IDs are for the next user.
-            if state.sender?.isCurrent == false {
-                (state.connection, state.sender, state.batch, state.lastEventID) = (nil, nil, [], "")
+            if let sender = state.sender, !sender.isCurrent {
+                let current = app.currentSender
+                state.connection = nil
+                if current.identity == sender.identity {
+                    state.sender = current
+                } else {
+                    // Neither events nor their IDs are for the next user.
+                    (state.sender, state.batch, state.lastEventID) = (nil, [], "")
+                }
                 state.items.restart()
             }
             return state.batch.popLast()
@@ -182,14 +188,7 @@ final class EventSourceReader: Sendable {
         params[EndpointCallKey.self] = EndpointCall(method: .get, carriesCredentials: builder.carriesCredentials)
         let request = ServiceRequest(path: EndpointAddress.name(of: path), method: .endpointRequest, params: params)
         let opener = builder.carriesCredentials ? sender : nil
-        let departure = opener.map { [app] opener -> @Sendable () async throws -> Void in
-            let updates = app.identityUpdates()
-            return {
-                for await _ in updates where !opener.isCurrent { return }
-                throw CancellationError()
-            }
-        }
-        let service = EventSourceService(builder: builder, transport: transport, timebase: timebase, departure: departure)
+        let service = EventSourceService(builder: builder, transport: transport, timebase: timebase, sender: opener)
         let response = try await app.using(transport) { try await app.respond(to: request, by: service) }
         guard let opened = response[OpenedStream.self] else { return false }
         state.withLock { state in
@@ -206,14 +205,14 @@ private struct EventSourceService: ServiceProtocol {
     let builder: EndpointRequestBuilder<EmptyResponse>
     let transport: RESTTransport
     let timebase: RelativeClock
-    /// Waits until the user of the connection has left; nil if it is no user's.
-    let departure: (@Sendable () async throws -> Void)?
+    /// The sign-in that the connection ends with; nil if it is no user's.
+    let sender: RequestSender?
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         let (httpRequest, _) = try builder.request(data: nil, params: request.params)
         let pipe = HTTPBodyPipe()
         let exchange = StreamedExchange.begin(
-            HTTPTransfer(httpRequest, pipe: pipe, keepAlive: .seconds(15)), over: transport.httpClient, until: departure)
+            HTTPTransfer(httpRequest, pipe: pipe, keepAlive: .seconds(15)), over: transport.httpClient, until: sender)
         do {
             let head = try await timebase.run(
                 atMost: transport.builder.timeout,

@@ -47,14 +47,12 @@ final class StreamedExchange: Sendable {
 
     private init(_ task: Task<Void, Never>) { self.task = task }
 
-    /// - Parameter end: Called after the head. Returns when the response must no longer be read.
-    static func begin(
-        _ transfer: HTTPTransfer, over client: any HTTPClient, until end: (@Sendable () async throws -> Void)? = nil
-    ) -> StreamedExchange {
+    /// - Parameter sender: The sign-in whose end ends the response; nil if it is no user's.
+    static func begin(_ transfer: HTTPTransfer, over client: any HTTPClient, until sender: RequestSender? = nil) -> StreamedExchange {
         // The reader of the pipe gets the error.
         StreamedExchange(
             Task { @concurrent in
-                guard let end else {
+                guard let sender else {
                     _ = try? await client.stream(transfer)
                     return
                 }
@@ -62,7 +60,7 @@ final class StreamedExchange: Sendable {
                     _ = try await client.stream(transfer)
                 } against: {
                     _ = try await transfer.pipe?.head()
-                    try await end()
+                    try await sender.ended()
                     transfer.pipe?.end(.failure(CancellationError()))
                     return .success(())
                 }
