@@ -11,8 +11,8 @@ extension FeathersApp {
     /// It behaves like a browser's `EventSource`: the connection opens with the first read. If it ends, it is opened again after the delay that the
     /// server has set with `retry:`, or 3 seconds, with the ID of the last event as `Last-Event-ID`. Each opening is a call of the app's custom
     /// method `request`, like that of an ``Endpoint``, and carries the app's token to the servers that may receive it. The stream ends when the
-    /// server responds with 204. Cancelling the reader, or dropping the stream, closes the connection. After a log-out or the sign-in of another user, a connection
-    /// that carried the app's token is replaced at once, and nothing more of the previous user's is returned.
+    /// server responds with 204. Cancelling the reader, or dropping the stream, closes the connection. After a log-out or a sign-in, a connection that
+    /// carried the app's token is replaced at once, and nothing more of another user's is returned.
     ///
     /// The data of an event is decoded from JSON, or is the text itself for `String`.
     /// - Parameters:
