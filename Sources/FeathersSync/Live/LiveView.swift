@@ -180,7 +180,7 @@ extension LiveView {
     /// Returns a record that a result lacks as the first write made it that may have been executed and takes it out of the result.
     private func recordTakenOut(_ record: JSONValue, _ key: String) -> JSONValue? {
         var record: JSONValue? = record
-        for write in writes where write.isSending && write.concerns(key) {
+        for write in writes where write.isSending && write.concerns(key) && write.isEffective(confirmedOnly: false) {
             record = write.apply(to: record, key: key, id: id)
             if let record, base.plan.canMatch, !base.plan.matches(record) { return record }
         }

@@ -35,6 +35,10 @@ extension LiveView {
             writes[index].failure = failure
             // No result follows that could be old.
             if failure != nil { writes[index].isRepeated = false }
+            // What was believed of it is not so.
+            if !writes[index].isEffective(confirmedOnly: false) {
+                for key in old.keys where old.isShown(by: reported[key], key: key, id: id) { reported[key] = nil }
+            }
             guard old.write != write || (old.failure == nil) != (failure == nil) else { return }
             refresh(old.keys + writes[index].keys)
         case .sending(let id, let isRepeated):
