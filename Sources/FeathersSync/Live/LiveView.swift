@@ -132,7 +132,8 @@ extension LiveView {
         for event in log {
             _ = base.received(event, isRepeated: true)
             guard let key = base.plan.key(of: event.data) else { continue }
-            report(key, event)
+            // Results may have been reported since.
+            if reported[key] == nil { report(key, event) }
             if base.took(event, key) { saw(event, key) }
         }
         for key in writes.flatMap(\.keys) where base[key] == nil && reported[key] == nil {
