@@ -31,13 +31,18 @@ extension LiveView {
             let old = writes[index]
             if old.write != write { writes[index] = made(write, old.number) }
             // Whatever is decided, the server may have executed it already.
-            if old.failure?.reason == .unknown, failure == nil { base.missedEvents() }
+            if old.failure?.reason == .unknown, failure == nil {
+                base.missedEvents()
+                // What it did is not what the next attempt does.
+                writes[index].seen = []
+            }
             writes[index].failure = failure
             // No result follows that could be old.
             if failure != nil { writes[index].isRepeated = false }
-            // What was believed of it is not so.
+            // What was believed of it is not so, or the record is gone.
             if !writes[index].isEffective(confirmedOnly: false) {
-                for key in old.keys where old.isShown(by: reported[key], key: key, id: id) { reported[key] = nil }
+                let isGone = failure?.error.code == .notFound
+                for key in old.keys where isGone || old.isShown(by: reported[key], key: key, id: id) { reported[key] = nil }
             }
             guard old.write != write || (old.failure == nil) != (failure == nil) else { return }
             refresh(old.keys + writes[index].keys)

@@ -59,7 +59,7 @@
                 case .message(let message) where message.byteCount >= WebSocketPump.largeMessage:
                     isInside.resolve(())
                     // On the thread of all connections, nothing would release it.
-                    let isReleased = release.wait(timeout: .now() + .seconds(20)) == .success
+                    let isReleased = release.wait(timeout: .now() + .seconds(120)) == .success
                     events.withLock { $0.append(isReleased ? "large" : "never released") }
                 case .message(let message): events.withLock { $0.append("\(message.byteCount)") }
                 case .closed(let closure):

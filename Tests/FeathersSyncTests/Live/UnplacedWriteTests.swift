@@ -245,6 +245,21 @@ extension LiveViewTests {
         #expect(Self.ids(view).isEmpty)
     }
 
+    @Test("shows nothing of a record that a result lacks once the write that would have taken it out is refused", arguments: [400, 404])
+    func outsideRefused(code: Int) throws {
+        var view = try Self.view(["kind": "a"], ["id": 1, "kind": "a"])
+        let first = Self.write(.patch, 1, ["kind": "b"])
+        view.apply(.queued(first, number: 1))
+        view.apply(.sending(first.id, isRepeated: false))
+        view.apply(.queued(Self.write(.patch, 1, ["kind": "a", "n": 1]), number: 2))
+        let began = view.fetchBegan()
+        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        #expect(view.visible.map(\.record) == [["id": 1, "kind": "a", "n": 1]])
+        let error = FeathersError(FeathersError.Code(rawValue: code), "Refused")
+        view.apply(.changed(first, OutboxFailure(write: first, reason: .rejected, error: error, mayHaveExecuted: false)))
+        #expect(Self.ids(view).isEmpty)
+    }
+
     @Test("believes a removal although a removal that is being sent again may have caused it")
     func removedByAnother() throws {
         var view = try Self.view([:], ["id": 1])
