@@ -105,19 +105,23 @@ final class EventSourceReader: Sendable {
     /// Returns the next of the events that have arrived; nil if there is none.
     private func nextOfBatch() -> Arrived? {
         state.withLock { state in
-            if let sender = state.sender, !sender.isCurrent {
-                let current = app.currentSender
-                state.connection = nil
-                if current.identity == sender.identity {
-                    state.sender = current
-                } else {
-                    // Neither events nor their IDs are for the next user.
-                    (state.sender, state.batch, state.lastEventID) = (nil, [], "")
-                }
-                state.items.restart()
-            }
+            followUser(&state)
             return state.batch.popLast()
         }
+    }
+
+    /// Gives up the connection of a sign-in that has ended.
+    private func followUser(_ state: inout State) {
+        guard let sender = state.sender, !sender.isCurrent else { return }
+        let current = app.currentSender
+        state.connection = nil
+        if current.identity == sender.identity {
+            state.sender = current
+        } else {
+            // Neither events nor their IDs are for the next user.
+            (state.sender, state.batch, state.lastEventID) = (nil, [], "")
+        }
+        state.items.restart()
     }
 
     /// Returns the next event; nil when the server has ended the source.
@@ -178,8 +182,11 @@ final class EventSourceReader: Sendable {
         fields["Cache-Control"] = "no-store"
         // A stored user counts as the current one before the request is sent.
         _ = await app.resolvedIdentity()
-        let sender = app.currentSender
-        let lastEventID = state.withLock { $0.lastEventID }
+        // Together, so that the ID is that of the user who sends it.
+        let (sender, lastEventID) = state.withLock { state in
+            followUser(&state)
+            return (state.sender ?? app.currentSender, state.lastEventID)
+        }
         if !lastEventID.isEmpty { fields["Last-Event-ID"] = lastEventID }
         let endpoint = Endpoint<EmptyResponse>(.get, path, query: query, headers: fields)
         var params = endpoint.params(with: Params())
