@@ -68,6 +68,8 @@ struct LocalOracle {
     private(set) var unheard: [Answered] = []
     /// Events since the process began, to know which were applied again to a fetch's result.
     var heard: [(id: Int64, position: Int, isLeft: Bool)] = []
+    /// How many of them a previous user has heard, of which the client knows nothing more.
+    private var heardByOthers = 0
     /// The writes that were sent again and executed, until a fetch that began later tells what they did. Events like theirs are left to it.
     private var repeated: [(id: Int64, name: EventName, call: Int)] = []
     /// What is on the disk, by user.
@@ -169,7 +171,7 @@ struct LocalOracle {
         if isToldOf { heard.append((id, position, false)) }
         told.positions[id] = isToldOf ? position...max(range.upperBound, position) : range.lowerBound...max(range.upperBound, position)
         answered.append(Answered(write: write, id: id, position: position, record: record, call: call))
-        if !isToldOf, !heard.contains(where: { $0.position == position }) { unheard.append(answered[answered.count - 1]) }
+        if !isToldOf, !heard[heardByOthers...].contains(where: { $0.position == position }) { unheard.append(answered[answered.count - 1]) }
     }
 
     /// Forgets the writes whose results have been told otherwise. A fetch that is in flight may not include them.
@@ -191,6 +193,7 @@ struct LocalOracle {
     /// Starts again from the disk.
     mutating func restore(as user: String, _ executed: [Stored], _ server: LocalServer) {
         (answered, unheard, repeated, isFromServer, isChanged) = ([], [], [], false, false)
+        heardByOthers = heard.count
         let kept = kept[user]
         isKnown = kept != nil
         told = kept?.told ?? Told()
