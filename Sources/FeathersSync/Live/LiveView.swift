@@ -127,13 +127,13 @@ extension LiveView {
 
     /// Applies the server's response. Events that arrived meanwhile are applied again, because the response may not include them.
     mutating func fetched(_ page: Paginated<JSONValue>, asked: Int, at begin: Int) throws(FeathersError) {
-        let (old, log) = (base, fetch?.log ?? [])
+        let (old, known, log) = (base, reported, fetch?.log ?? [])
         try base.fetched(page, asked: asked)
         for event in log {
             _ = base.received(event, isRepeated: true)
             guard let key = base.plan.key(of: event.data) else { continue }
             // Results may have been reported since.
-            if reported[key] == nil { report(key, event) }
+            if known[key] == nil { report(key, event) }
             if base.took(event, key) { saw(event, key) }
         }
         for key in writes.flatMap(\.keys) where base[key] == nil && reported[key] == nil {
