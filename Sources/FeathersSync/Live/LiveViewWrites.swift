@@ -134,7 +134,8 @@ extension LiveView {
     /// - Returns: Whether there is such a write. Then the rows must be rebuilt.
     @discardableResult
     mutating func adopt(_ key: String, _ record: JSONValue) -> Bool {
-        guard !writes.contains(where: { $0.concerns(key) }) else { return false }
+        // A change of the record may come from a view that knows it already.
+        guard !writes.contains(where: { $0.write.method == .create && $0.concerns(key) }) else { return false }
         for write in writes {
             guard let target = write.match(for: record, id: id) else { continue }
             rename(target.firstKey, to: key)
