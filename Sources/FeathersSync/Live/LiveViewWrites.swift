@@ -130,11 +130,10 @@ extension LiveView {
         if isAdopted { rebuild() } else { refresh(keys, replacing: shown) }
     }
 
-    /// Takes a new record of the server's for the one that a pending write is creating.
+    /// Takes a new record of the server's for the one that a pending write is creating. Another view may know it already, with changes of it pending.
     /// - Returns: Whether there is such a write. Then the rows must be rebuilt.
     @discardableResult
     mutating func adopt(_ key: String, _ record: JSONValue) -> Bool {
-        // A change of the record may come from a view that knows it already.
         guard !writes.contains(where: { $0.write.method == .create && $0.concerns(key) }) else { return false }
         for write in writes {
             guard let target = write.match(for: record, id: id) else { continue }

@@ -294,4 +294,34 @@ extension LiveViewTests {
                 result: ExecutedResult(result: ["id": 2, "kind": "b"], identity: nil, date: Date())))
         #expect(view.visible.map(\.record) == [["id": 2, "kind": "a"]])
     }
+
+    @Test("shows nothing of a record that was changed and then removed while a fetch was on its way")
+    func changedAndRemovedDuringFetch() throws {
+        var view = try Self.view(["kind": "a"])
+        let first = Self.write(.patch, 1, ["n": 1])
+        view.apply(.queued(first, number: 1))
+        view.apply(.sending(first.id, isRepeated: false))
+        view.apply(.queued(Self.write(.patch, 1, ["kind": "a"]), number: 2))
+        let began = view.fetchBegan()
+        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "kind": "b"]))
+        #expect(view.visible.map(\.record) == [["id": 1, "kind": "a", "n": 1]])
+        view.received(ServiceEvent(path: "records", name: .removed, data: ["id": 1, "kind": "b"]))
+        #expect(Self.ids(view).isEmpty)
+        let error = FeathersError(.notFound, "No record")
+        view.apply(.changed(first, OutboxFailure(write: first, reason: .rejected, error: error, mayHaveExecuted: false)))
+        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        #expect(Self.ids(view).isEmpty)
+    }
+
+    @Test("recognizes the record that a write has created although another view that knows it has changed it already")
+    func changedByAnotherView() throws {
+        var view = try Self.view(["rank": ["$gt": 2]])
+        let creation = Self.write(.create, nil, ["rank": 0])
+        view.apply(.queued(creation, number: 1))
+        view.apply(.sending(creation.id, isRepeated: false))
+        view.apply(.queued(Self.write(.patch, .string(creation.provisionalKey()), ["rank": 4]), number: 2))
+        view.apply(.queued(Self.write(.patch, 1, ["n": 1]), number: 3))
+        view.received(ServiceEvent(path: "records", name: .created, data: ["id": 1, "rank": 0]))
+        #expect(view.visible.map(\.record) == [["id": 1, "rank": 4, "n": 1]])
+    }
 }
