@@ -73,22 +73,24 @@ enum LocalBenchmarks {
 
     // MARK: A queued write
 
-    /// An outbox with 100 pending writes that are not sent, and a live query of 10,000 records unless it is left out.
+    /// An outbox with 100 pending writes that are not sent, and a live query of 10,000 records, or one of the record alone that shows no pending writes.
     private actor Desk {
         private let app = FeathersApp()
         private let articles: UntypedService
+        private let isShown: Bool
         private var reader: (any AsyncIteratorProtocol<LiveSnapshot<Article>, any Error>)?
         /// What the write changes.
         private let data: JSONValue
 
         init(_ name: String, writing data: JSONValue, isShown: Bool = true) async throws {
             let records = records(10_000)
-            // The journal also takes the record that a live query has shown. Without one, the write itself is as long, so that writing it costs as much.
-            self.data = isShown ? data : records[5_001]
+            (self.data, self.isShown) = (data, isShown)
             try app.use(outbox: await Outbox(file: try folder(name).appending(path: "writes.outbox")))
-            articles = try await app.use(Shelf(records: records), at: "articles")
+            articles = try await app.use(Shelf(records: isShown ? records : [records[5_001]]), at: "articles")
             for number in 0..<100 { try await articles.outbox.patch(number * 97, with: ["isRead": true]) }
-            if isShown { reader = app.service("articles", of: Article.self).live(byLikes).snapshots.makeAsyncIterator() }
+            // The journal takes the record too, as a live query knows it.
+            let live = app.service("articles", of: Article.self).live(byLikes, writes: isShown ? .all : .confirmedOnly)
+            reader = live.snapshots.makeAsyncIterator()
             try await show()
         }
 
@@ -96,9 +98,9 @@ enum LocalBenchmarks {
         func play(times: Int) async throws {
             for _ in 0..<times {
                 let write = try await articles.outbox.patch(5_001, with: data)
-                try await show()
+                if isShown { try await show() }
                 try await app.outbox?.decide(.discard, for: write.id)
-                try await show()
+                if isShown { try await show() }
             }
         }
 
