@@ -136,16 +136,15 @@ extension LiveView {
             if known[key] == nil { report(key, event) }
             if base.took(event, key) { saw(event, key) }
         }
-        for key in writes.flatMap(\.keys) where base[key] == nil && reported[key] == nil {
-            reported[key] = old[key].flatMap { recordTakenOut($0.record, key) }
+        // What events reported as part of the result has left it, if the result lacks it.
+        for key in writes.flatMap(\.keys) where base[key] == nil && reported[key].map({ $0.object != nil && base.plan.matches($0) }) ?? true {
+            reported[key] = (reported[key] ?? old[key]?.record).flatMap { recordTakenOut($0, key) }
         }
         // The base could not take the events of these before.
         for write in writes where write.isSeen && !write.isRepeated { _ = settle(before: write.number + 1, write.keys) }
         let logged = Set(log.compactMap { base.plan.key(of: $0.data) })
-        if let fetch {
-            if fetch.hasMissedEvents { base.missedEvents() }
-            includedEvents = fetch.position
-        }
+        if fetch?.hasMissedEvents == true { base.missedEvents() }
+        includedEvents = fetch?.position ?? includedEvents
         fetch = nil
         (isKnown, source) = (true, .server)
         // The response includes every write whose result arrived before the request was sent. Older events may still follow.
@@ -154,8 +153,7 @@ extension LiveView {
         writes.removeAll { write in ended.contains { $0.write.id == write.write.id } }
         echoes.placed(in: base)
         // Events before a gap never arrive, and those after it are newer.
-        let missedAt = missedAt
-        echoes.removeAll { $0.executedAt <= begin && $0.executedAt <= missedAt }
+        echoes.removeAll { [missedAt] in $0.executedAt <= begin && $0.executedAt <= missedAt }
         // It may lack those that were executed while it was on its way. The events since may be older than any.
         for write in echoes.lost(from: base, where: { $0.executedAt > begin || logged.contains($1) }) { restore(write) }
         // A write that is shown stays applied if an earlier one does, which would hide it. No event may bring back an earlier one alone.

@@ -324,4 +324,24 @@ extension LiveViewTests {
         view.received(ServiceEvent(path: "records", name: .created, data: ["id": 1, "rank": 0]))
         #expect(view.visible.map(\.record) == [["id": 1, "rank": 4, "n": 1]])
     }
+
+    @Test("believes the result of a write when a fetch lacks the record, not what was known before", arguments: [true, false])
+    func resultLacksRecord(isEventHeard: Bool) throws {
+        var view = try Self.view(Query.where("rank", .greaterThan(2)).sorted(by: "n"), ["id": 1, "rank": 3])
+        let first = Self.write(.patch, 1, ["rank": 1])
+        view.apply(.queued(first, number: 1))
+        view.apply(.sending(first.id, isRepeated: true))
+        view.missedEvents()
+        let began = view.fetchBegan()
+        if isEventHeard { view.received(ServiceEvent(path: "records", name: .updated, data: ["id": 1, "rank": 3, "n": 1])) }
+        view.apply(.executed(first.id, Self.result(["id": 1, "rank": 1, "n": 2])))
+        view.apply(.queued(Self.write(.patch, 1, ["rank": 4]), number: 2))
+        #expect(view.visible.map { $0.record["rank"] } == [4])
+        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        #expect(view.visible.map { $0.record["rank"] } == [4])
+        let next = view.fetchBegan()
+        try view.fetched(Paginated(data: []), asked: next.asked, at: next.tick)
+        // The event may be newer than the first result of a write that was sent again.
+        #expect(view.visible.map(\.record) == [["id": 1, "rank": 4, "n": .integer(isEventHeard ? 1 : 2)]])
+    }
 }
