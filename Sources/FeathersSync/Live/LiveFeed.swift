@@ -93,8 +93,7 @@ struct LiveFeeds: Sendable {
     var paths: [String] { Array(places.keys) }
 
     mutating func add(_ feed: LiveFeed, at path: String) {
-        places[path, default: []].removeAll { $0.feed == nil }
-        places[path, default: []].append(Place(feed: feed))
+        places[path] = (places[path] ?? []).filter { $0.feed != nil } + [Place(feed: feed)]
     }
 
     /// Applies a change to the live queries of a service.

@@ -137,7 +137,8 @@ extension LiveView {
             if base.took(event, key) { saw(event, key) }
         }
         // What events reported as part of the result has left it, if the result lacks it.
-        for key in writes.flatMap(\.keys) where base[key] == nil && reported[key].map({ $0.object != nil && base.plan.matches($0) }) ?? true {
+        for key in writes.flatMap(\.keys) where base[key] == nil {
+            if let known = reported[key], known == .null || !base.plan.matches(known) { continue }
             reported[key] = (reported[key] ?? old[key]?.record).flatMap { recordTakenOut($0, key) }
         }
         // The base could not take the events of these before.
