@@ -138,7 +138,7 @@ extension LiveView {
         }
         // What events reported as part of the result has left it, if the result lacks it.
         for key in writes.flatMap(\.keys) where base[key] == nil {
-            if let known = reported[key], known == .null || !base.plan.matches(known) { continue }
+            if let record = reported[key], record == .null || !base.plan.matches(record) { continue }
             reported[key] = (reported[key] ?? old[key]?.record).flatMap { recordTakenOut($0, key) }
         }
         // The base could not take the events of these before.
