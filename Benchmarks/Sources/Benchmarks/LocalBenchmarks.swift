@@ -88,7 +88,7 @@ enum LocalBenchmarks {
             try app.use(outbox: await Outbox(file: try folder(name).appending(path: "writes.outbox")))
             articles = try await app.use(Shelf(records: isShown ? records : [records[5_001]]), at: "articles")
             for number in 0..<100 { try await articles.outbox.patch(number * 97, with: ["isRead": true]) }
-            // The journal takes the record too, as a live query knows it.
+            // The journal stores the record that a live query knows, so both kinds of desk need one to write the same entry.
             let live = app.service("articles", of: Article.self).live(byLikes, writes: isShown ? .all : .confirmedOnly)
             reader = live.snapshots.makeAsyncIterator()
             try await show()

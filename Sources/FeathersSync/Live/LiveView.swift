@@ -182,7 +182,7 @@ extension LiveView {
         var record: JSONValue? = record
         for write in writes where write.isSending && write.concerns(key) && write.isEffective(confirmedOnly: false) {
             record = write.apply(to: record, key: key, id: id)
-            // Unless events have followed, the server's result is newer than what was known.
+            // Unless events have followed, the server's result counts as newer. That of a write that was sent again may not be.
             if write.seen.isEmpty, write.write.method != .remove, let result = write.results?[key] { record = result }
             if let record, base.plan.canMatch, !base.plan.matches(record) { return record }
         }
