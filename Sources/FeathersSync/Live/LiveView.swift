@@ -142,7 +142,7 @@ extension LiveView {
             reported[key] = (reported[key] ?? old[key]?.record).flatMap { recordTakenOut($0, key) }
         }
         // The base could not take the events of these before.
-        for write in writes where write.isSeen && !write.isRepeated { _ = settle(before: write.number + 1, write.keys) }
+        for write in writes where write.isSeen && !write.isRepeated { _ = settle(through: write.executedAt, write.keys) }
         let logged = Set(log.compactMap { base.plan.key(of: $0.data) })
         if fetch?.hasMissedEvents == true { base.missedEvents() }
         includedEvents = fetch?.position ?? includedEvents
@@ -278,7 +278,7 @@ extension LiveView {
         let isTaken = base.took(event, key)
         if isTaken { saw(event, key) }
         let last = isTaken ? writes.last { $0.caused(event, key: key) } : nil
-        let settled = last.map { settle(before: $0.number + 1, [key]) } ?? []
+        let settled = last.map { settle(through: $0.executedAt, [key]) } ?? []
         if isAdopted { return rebuild() }
         if !shadows.isEmpty || !writes.isEmpty || !settled.isEmpty {
             refresh([key] + (restored + settled).flatMap(\.keys), replacing: shown)
@@ -287,7 +287,7 @@ extension LiveView {
 
     /// Records what the server has reported of a record that pending writes may bring into the result.
     mutating func report(_ key: String, _ event: ServiceEvent) {
-        guard writes.contains(where: { $0.results == nil && $0.concerns(key) }) else { return }
+        guard writes.contains(where: { $0.concerns(key) }) else { return }
         reported[key] = event.name == .removed ? JSONValue.null : event.data
     }
 
@@ -304,8 +304,9 @@ extension LiveView {
     }
 
     /// Ends executed writes to some records, because a later result or event includes them.
-    mutating func settle(before number: Int, _ keys: [String]) -> [LiveWrite] {
-        let settled = writes.filter { write in write.results != nil && write.number < number && keys.contains(where: write.concerns) }
+    /// - Parameter time: When the last of them was executed. A write that was refused and sent again follows those that were queued after it.
+    mutating func settle(through time: Int, _ keys: [String]) -> [LiveWrite] {
+        let settled = writes.filter { write in write.results != nil && write.executedAt <= time && keys.contains(where: write.concerns) }
         writes.removeAll { write in settled.contains { $0.write.id == write.write.id } }
         return settled
     }

@@ -103,7 +103,8 @@ extension LiveView {
                 if isNewest { _ = base.received(event) }
                 // Events after its own are newer, and everything may be if it was sent again.
                 let mayBeOlder = write.isRepeated || write.seen.contains(record) || write.overtaken[key] != nil
-                if name == .removed || !mayBeOlder { report(key, event) }
+                // What the base should have taken tells nothing of a record outside of the result.
+                if name == .removed || !mayBeOlder && !base.plan.matches(record) { report(key, event) }
             }
         }
         if records == nil || write.isRepeated {
@@ -111,11 +112,11 @@ extension LiveView {
             restore(write)
         } else if write.isSeen || write.targets.allSatisfy({ write.overtaken[$0.key] == true }) {
             // The base has taken its event, so it shows the same or something newer, or what it has created is gone already.
-            settled = settle(before: write.number, write.keys)
+            settled = settle(through: write.executedAt, write.keys)
         } else if write.isShown(in: base) {
             // A fetch may have shown the place too.
             write.isPlaced = write.isTouched && write.keys.allSatisfy { base[$0] != nil }
-            settled = settle(before: write.number, write.keys)
+            settled = settle(through: write.executedAt, write.keys)
             for var each in settled + [write] {
                 // A later write has found what one that was sent again has done.
                 each.isRepeated = false
