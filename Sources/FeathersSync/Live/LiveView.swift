@@ -287,8 +287,7 @@ extension LiveView {
 
     /// Records what the server has reported of a record that pending writes may bring into the result.
     mutating func report(_ key: String, _ event: ServiceEvent) {
-        guard writes.contains(where: { $0.concerns(key) }) else { return }
-        reported[key] = event.name == .removed ? JSONValue.null : event.data
+        if writes.contains(where: { $0.concerns(key) }) { reported[key] = event.name == .removed ? JSONValue.null : event.data }
     }
 
     /// Records for the writes in flight that the base includes an event.

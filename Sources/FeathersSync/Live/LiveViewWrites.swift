@@ -101,9 +101,8 @@ extension LiveView {
             for (key, record) in write.keys.compactMap({ key in records?[key].map { (key, $0) } }) where base[key]?.record != record {
                 let event = ServiceEvent(path: write.write.path, name: name, data: record)
                 if isNewest { _ = base.received(event) }
-                // Events after its own are newer, and everything may be if it was sent again.
+                // Events after its own are newer, and everything may be if it was sent again. What belongs to the result is not outside of it.
                 let mayBeOlder = write.isRepeated || write.seen.contains(record) || write.overtaken[key] != nil
-                // What the base should have taken tells nothing of a record outside of the result.
                 if name == .removed || !mayBeOlder && !base.plan.matches(record) { report(key, event) }
             }
         }
