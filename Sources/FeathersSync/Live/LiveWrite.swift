@@ -22,6 +22,8 @@ struct LiveWrite: Sendable {
     var isSending = false
     /// Whether the attempt in flight follows one that the server may have executed, so that its result may be old.
     var isRepeated = false
+    /// Whether it was decided to send the write again, although the server may have executed it. Its events look like those of the first time.
+    var isRetried = false
     var failure: OutboxFailure?
     /// The server's records by key, once the write was executed.
     var results: [String: JSONValue]?
@@ -113,7 +115,7 @@ struct LiveWrite: Sendable {
     }
 
     /// Whether the base has taken the events of this executed write.
-    var isSeen: Bool { targets.allSatisfy { target in results?[target.key].map(seen.contains) ?? false } }
+    var isSeen: Bool { !isRetried && targets.allSatisfy { target in results?[target.key].map(seen.contains) ?? false } }
 
     /// Returns whether a result shows the write.
     func isShown(in base: LiveWindow) -> Bool {

@@ -176,4 +176,25 @@ extension LiveViewTests {
         #expect(view.visible.map(\.record["text"]) == ["later"])
         #expect(!view.needsFetch)
     }
+
+    @Test("keeps showing a write that is sent a second time by decision, whatever its events of the first time are followed by")
+    func decidedTwice() throws {
+        func patched(_ number: Int64) -> ServiceEvent {
+            ServiceEvent(path: "records", name: .patched, data: ["id": 1, "n": .integer(number)])
+        }
+        var view = try Self.view([:], ["id": 1, "n": 0])
+        let write = Self.write(.patch, 1, ["n": 1])
+        view.apply(.queued(write, number: 1))
+        view.apply(.sending(write.id, isRepeated: false))
+        let error = FeathersError(.timeout, "No response")
+        view.apply(.changed(write, OutboxFailure(write: write, reason: .unknown, error: error, mayHaveExecuted: true)))
+        view.apply(.changed(write, nil))
+        view.received(patched(1))
+        view.received(patched(2))
+        view.apply(.sending(write.id, isRepeated: false))
+        view.apply(.executed(write.id, Self.result(["id": 1, "n": 1])))
+        #expect(view.visible.map { $0.record["n"] } == [1] && view.needsFetch)
+        view.received(patched(1))
+        #expect(view.visible.map { $0.record["n"] } == [1] && view.writes.isEmpty)
+    }
 }
