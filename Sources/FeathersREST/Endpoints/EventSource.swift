@@ -104,17 +104,15 @@ final class EventSourceReader: Sendable {
 
     /// Returns the next of the events that have arrived; nil if there is none.
     private func nextOfBatch() -> Arrived? {
-        state.withLock { state in
-            followUser(&state)
-            return state.batch.popLast()
-        }
+        state.withLock { (followUser(&$0), $0.batch.popLast()) }.1
     }
 
     /// Gives up the connection of a sign-in that has ended.
-    private func followUser(_ state: inout State) {
-        guard let sender = state.sender, !sender.isCurrent else { return }
+    /// - Returns: The connection, which is to be closed outside of the lock.
+    private func followUser(_ state: inout State) -> OpenedStream? {
+        guard let sender = state.sender, !sender.isCurrent else { return nil }
         let current = app.currentSender
-        state.connection = nil
+        defer { state.connection = nil }
         if current.identity == sender.identity {
             state.sender = current
         } else {
@@ -122,6 +120,7 @@ final class EventSourceReader: Sendable {
             (state.sender, state.batch, state.lastEventID) = (nil, [], "")
         }
         state.items.restart()
+        return state.connection
     }
 
     /// Returns the next event; nil when the server has ended the source.
@@ -183,10 +182,7 @@ final class EventSourceReader: Sendable {
         // A stored user counts as the current one before the request is sent.
         _ = await app.resolvedIdentity()
         // Together, so that the ID is that of the user who sends it.
-        let (sender, lastEventID) = state.withLock { state in
-            followUser(&state)
-            return (state.sender ?? app.currentSender, state.lastEventID)
-        }
+        let (_, sender, lastEventID) = state.withLock { (followUser(&$0), $0.sender ?? app.currentSender, $0.lastEventID) }
         if !lastEventID.isEmpty { fields["Last-Event-ID"] = lastEventID }
         let endpoint = Endpoint<EmptyResponse>(.get, path, query: query, headers: fields)
         var params = endpoint.params(with: Params())

@@ -3,26 +3,9 @@ import FeathersNetworking
 import FeathersSupport
 
 /// Keeps the event stream of a FeathersJS 6 server open, and delivers its events. One connection at a time, each read by one task.
-final class EventStreamClient: Sendable {
-    enum Life: Sendable {
-        case idle
-        /// A task is running ``EventStreamClient/run(stopsAtFirstFailure:)``.
-        case running
-        case closed(DisconnectReason)
-    }
-
-    struct Run: Sendable {
-        /// The result of the current attempt to connect. Settled while the stream is open.
-        var outcome = Promise<Void>()
-        let stop = Promise<Void>()
-        let ended = Promise<Void>()
-        /// Ends the wait for the next attempt.
-        var retry: Promise<Void>?
-    }
-
+final class EventStreamClient: ConnectionClient {
     struct State: Sendable {
-        var life = Life.idle
-        var run = Run()
+        var run = ConnectionRun()
         /// Settled when the current attempt or stream must end.
         var current: Promise<StreamEnd>?
         /// How often ``EventStreamClient/reopen()`` was called.
@@ -66,20 +49,8 @@ final class EventStreamClient: Sendable {
 
     // MARK: - Running
 
-    /// Claims the right to run. The first caller must then call ``run(stopsAtFirstFailure:)``.
-    /// - Returns: Whether the caller is the first, and the outcome of the first or current attempt to connect.
-    func start() -> (isFirst: Bool, outcome: Promise<Void>) {
-        state.withLock { state in
-            if case .running = state.life { return (false, state.run.outcome) }
-            state.life = .running
-            state.run = Run()
-            return (true, state.run.outcome)
-        }
-    }
+    func start() -> (isFirst: Bool, opened: @Sendable () async throws -> Void) { state.withLock { $0.run.start() } }
 
-    /// Connects, and reconnects until stopped or until the policy ends it.
-    /// - Parameter stopsAtFirstFailure: Whether to give up if the first attempt fails.
-    /// - Throws: ``FeathersError`` with the reason why the stream ended permanently.
     @concurrent
     func run(stopsAtFirstFailure: Bool) async throws {
         let end = await withTaskGroup(of: Void.self) { group in
@@ -92,7 +63,7 @@ final class EventStreamClient: Sendable {
         }
         let isOurs = end.reason == .clientDisconnect
         let run = state.withLock { state in
-            state.life = isOurs ? .idle : .closed(end.reason)
+            state.run.life = isOurs ? .idle : .closed(end.reason)
             return state.run
         }
         status.set(isOurs ? .offline : .closed(end.reason))
@@ -161,18 +132,14 @@ final class EventStreamClient: Sendable {
     private func renewOutcome(failingWith error: FeathersError? = nil) {
         let outcome: Promise<Void>? = state.withLock { state in
             guard error != nil || state.run.outcome.isSettled else { return nil }
-            defer { state.run.outcome = Promise() }
-            return state.run.outcome
+            return state.run.renewOutcome()
         }
         if let error { outcome?.fail(error) }
     }
 
-    /// Ends the stream, or the attempt to open one, and returns when it has ended. A no-op if nothing is running.
     func stop() async {
-        let (isRunning, run) = state.withLock { state in
-            if case .running = state.life { (true, state.run) } else { (false, state.run) }
-        }
-        guard isRunning else { return }
+        let run = state.withLock { $0.run }
+        guard run.isRunning else { return }
         // Settled before looking for a stream: a later one sees the signal, and an earlier one is found here.
         run.stop.resolve(())
         let (current, retry) = state.withLock { ($0.current, $0.run.retry) }

@@ -11,8 +11,7 @@ public import Foundation
 public final class Feathers6Transport: RealTimeTransport, CompositeTransport, ReopeningTransport {
     package let rest: RESTTransport
     let events: EventStreamClient
-    /// The task that ``connect()`` started. It retains the client, never the transport or an app.
-    private let task = Locked<Task<Void, Never>?>(nil)
+    private let runner: ConnectionRunner
 
     package init(_ url: URL, options: Options = Options()) {
         rest = RESTTransport(
@@ -23,9 +22,8 @@ public final class Feathers6Transport: RealTimeTransport, CompositeTransport, Re
         events = EventStreamClient(
             rest.builder, options: options, httpClient: options.httpClient ?? PlatformHTTPClient.make(),
             timebase: RelativeClock(options.clock))
+        runner = ConnectionRunner(events)
     }
-
-    deinit { task.withLock { $0 }?.cancel() }
 
     public var components: [any Transport] { [rest] }
 
@@ -43,33 +41,14 @@ public final class Feathers6Transport: RealTimeTransport, CompositeTransport, Re
     /// If the server refuses the stream because no user is signed in, this method waits for the next sign-in.
     /// - Throws: ``FeathersError`` with the reason why the stream is closed permanently, or ``FeathersError/Code/conflict`` if the transport is
     ///   already running.
-    public func run() async throws {
-        guard events.start().isFirst else { throw FeathersError(.conflict, "The transport is already running", execution: .neverSent) }
-        try await events.run(stopsAtFirstFailure: false)
-    }
+    public func run() async throws { try await runner.run() }
 
     /// Opens the event stream as ``run()`` does, and returns when it is open. End it with ``disconnect()``.
     ///
     /// If the transport is already running, this method waits for its stream. Otherwise, a failed first attempt isn't repeated: if this method
     /// throws, nothing is left running.
     /// - Throws: ``FeathersError`` with the reason why there is no stream, or `CancellationError` if the task was canceled.
-    public func connect() async throws {
-        try Task.checkCancellation()
-        let (isFirst, outcome) = events.start()
-        if isFirst {
-            let running = Task<Void, Never> { @concurrent [events] in
-                // Callers get the error from the outcome, all others from the status.
-                try? await events.run(stopsAtFirstFailure: true)
-            }
-            task.withLock { $0 = running }
-        }
-        do {
-            try await outcome.value()
-        } catch {
-            if isFirst { await disconnect() }
-            throw error
-        }
-    }
+    public func connect() async throws { try await runner.connect() }
 
     /// Closes the event stream, and returns when it has ended. A no-op if there is none.
     public func disconnect() async { await events.stop() }

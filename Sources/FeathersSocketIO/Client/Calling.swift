@@ -95,7 +95,7 @@ extension SocketIOClient {
     /// Fails a call that would otherwise wait until its deadline, because no connection has been started.
     private func failUnlessRunning(_ id: Int) {
         let call: CallTable<Waiter>.Call? = state.withLock { state in
-            guard case .idle = state.life else { return nil }
+            guard case .idle = state.run.life else { return nil }
             return state.calls.cancelled(id)
         }
         guard let call else { return }
@@ -161,7 +161,7 @@ extension SocketIOClient {
     }
 
     private func queue(_ call: OutgoingCall, _ waiter: Waiter, _ state: inout State) -> Outcome {
-        switch state.life {
+        switch state.run.life {
         case .closed(let reason): return .fails(.notConnected("The connection is closed: \(reason.explanation)"))
         // The run has just ended, and its timer with it.
         case .idle where call.deadline != nil && !call.keepsTime: return .fails(.notConnected("The connection was ended"))

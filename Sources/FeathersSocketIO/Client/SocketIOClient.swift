@@ -6,7 +6,7 @@ import Synchronization
 /// The state that a transport shares with its running connection: the calls, the session, and the current connection. State machines make decisions
 /// under a single lock. Resuming continuations, sending frames, and delivering events happen after it is released. Only one thread at a time passes
 /// frames to the connection, which preserves their order (see `drain`).
-final class SocketIOClient: Sendable {
+final class SocketIOClient: ConnectionClient {
     struct Waiter: Sendable {
         /// Not checked: ``CallTable`` gives every call away exactly once. The check costs an allocation, and a look-up of metadata for every copy.
         let continuation: UnsafeContinuation<ServiceResponse, any Error>
@@ -14,26 +14,6 @@ final class SocketIOClient: Sendable {
 
         func resume(with result: Result<JSONValue, any Error>) { continuation.resume(with: result.map(ServiceResponse.init)) }
         func resume(throwing error: any Error) { continuation.resume(throwing: error) }
-    }
-
-    enum Life: Sendable {
-        /// No connection was requested, or this side ended it.
-        case idle
-        /// A task is running ``SocketIOClient/run(stopsAtFirstFailure:)``.
-        case running
-        /// The connection ended and will not be restored automatically.
-        case closed(DisconnectReason)
-
-        var isRunning: Bool { if case .running = self { true } else { false } }
-    }
-
-    struct Run: Sendable {
-        /// The result of the current attempt to connect. Settled while a connection is open.
-        var outcome = Promise<Void>()
-        let stop = Promise<Void>()
-        let ended = Promise<Void>()
-        /// Ends the wait for the next attempt.
-        var retry: Promise<Void>?
     }
 
     enum Stage: Sendable, Hashable {
@@ -65,8 +45,7 @@ final class SocketIOClient: Sendable {
     }
 
     struct State: Sendable {
-        var life = Life.idle
-        var run = Run()
+        var run = ConnectionRun()
         var current: Current?
         var session: SocketSession
         var calls: CallTable<Waiter>
@@ -96,7 +75,7 @@ final class SocketIOClient: Sendable {
     let status = CurrentValue(ConnectionStatus.offline)
     let observers = EventHub<SocketIOEvent>()
     let state: Locked<State>
-    /// Whether ``State/life`` is running, so that a call learns it without the lock.
+    /// Whether ``State/run`` is running, so that a call learns it without the lock.
     let isRunning = Atomic(false)
     let nextID = Atomic<Int>(0)
 
@@ -118,21 +97,14 @@ final class SocketIOClient: Sendable {
 
     // MARK: - Running
 
-    /// Claims the right to run. The first caller must then call ``run(stopsAtFirstFailure:)``.
-    /// - Returns: Whether the caller is the first, and the outcome of the first or current attempt to connect.
-    func start() -> (isFirst: Bool, outcome: Promise<Void>) {
+    func start() -> (isFirst: Bool, opened: @Sendable () async throws -> Void) {
         state.withLock { state in
-            if state.life.isRunning { return (false, state.run.outcome) }
-            state.life = .running
             isRunning.store(true, ordering: .releasing)
-            state.run = Run()
-            return (true, state.run.outcome)
+            return state.run.start()
         }
     }
 
-    /// Connects, and reconnects until stopped or until the policy ends it. This task enforces the deadlines meanwhile (``keepTime(until:while:)``).
-    /// - Parameter stopsAtFirstFailure: Whether to give up if the first attempt fails.
-    /// - Throws: ``FeathersError`` with the reason why the connection ended permanently.
+    /// The task that runs this also enforces the deadlines (``keepTime(until:while:)``).
     @concurrent
     func run(stopsAtFirstFailure: Bool) async throws {
         #if canImport(Network)
@@ -224,10 +196,7 @@ final class SocketIOClient: Sendable {
     }
 
     private func failOutcome(_ error: FeathersError) {
-        let outcome = state.withLock { state in
-            defer { state.run.outcome = Promise() }
-            return state.run.outcome
-        }
+        let outcome = state.withLock { $0.run.renewOutcome() }
         outcome.fail(error)
     }
 
@@ -237,7 +206,7 @@ final class SocketIOClient: Sendable {
     private func finish(_ end: Disconnection) {
         let isOurs = end.reason == .clientDisconnect
         let (calls, run) = state.withLock { state in
-            state.life = isOurs ? .idle : .closed(end.reason)
+            state.run.life = isOurs ? .idle : .closed(end.reason)
             isRunning.store(false, ordering: .releasing)
             (state.alarm.moment, state.run.retry, state.lastFailure) = (nil, nil, nil)
             return (state.calls.takeAll(), state.run)
@@ -251,10 +220,9 @@ final class SocketIOClient: Sendable {
         run.ended.resolve(())
     }
 
-    /// Ends the connection, or the attempt to connect, and returns when it has ended. A no-op if nothing is running.
     func stop() async {
-        let (isRunning, run) = state.withLock { ($0.life.isRunning, $0.run) }
-        guard isRunning else { return }
+        let run = state.withLock { $0.run }
+        guard run.isRunning else { return }
         // Settled before looking for a connection: a later connection sees the signal, and an earlier one is found here.
         run.stop.resolve(())
         let (connection, retry) = state.withLock { ($0.current?.connection, $0.run.retry) }

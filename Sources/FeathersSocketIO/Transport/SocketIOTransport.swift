@@ -11,8 +11,7 @@ public import Foundation
 public final class SocketIOTransport: RealTimeTransport, CallQueueing, AddressedTransport {
     package let origin: Origin?
     let client: SocketIOClient
-    /// The task that ``connect()`` started. It retains the client, never the transport or an app.
-    private let task = Locked<Task<Void, Never>?>(nil)
+    private let runner: ConnectionRunner
 
     package init(_ url: URL, options: Options = Options()) {
         origin = Origin(url)
@@ -25,9 +24,8 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
                 limit: options.maximumMessageSize, timebase: timebase)
         }
         client = SocketIOClient(opener: opener, options: options, timebase: timebase)
+        runner = ConnectionRunner(client)
     }
-
-    deinit { task.withLock { $0 }?.cancel() }
 
     /// Sends a request and waits for its acknowledgement.
     ///
@@ -45,33 +43,14 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
     /// Connects, and reconnects as the policy specifies, until ``disconnect()``, cancellation, or a permanent end.
     /// - Throws: ``FeathersError`` with the reason why the connection is closed permanently, or ``FeathersError/Code/conflict`` if the transport is
     ///   already running.
-    public func run() async throws {
-        guard client.start().isFirst else { throw FeathersError(.conflict, "The transport is already running", execution: .neverSent) }
-        try await client.run(stopsAtFirstFailure: false)
-    }
+    public func run() async throws { try await runner.run() }
 
     /// Starts the connection as ``run()`` does, and returns when the first connection is open. End it with ``disconnect()``.
     ///
     /// If the transport is already running, this method waits for its connection. Otherwise, a failed first attempt isn't repeated: if this method
     /// throws, nothing is left running.
     /// - Throws: ``FeathersError`` with the reason why there is no connection, or `CancellationError` if the task was canceled.
-    public func connect() async throws {
-        try Task.checkCancellation()
-        let (isFirst, outcome) = client.start()
-        if isFirst {
-            let running = Task<Void, Never> { @concurrent [client] in
-                // Callers get the error from the outcome, all others from the status.
-                try? await client.run(stopsAtFirstFailure: true)
-            }
-            task.withLock { $0 = running }
-        }
-        do {
-            try await outcome.value()
-        } catch {
-            if isFirst { await disconnect() }
-            throw error
-        }
-    }
+    public func connect() async throws { try await runner.connect() }
 
     /// Disconnects from the server and returns when the connection has ended. A no-op if there is no connection.
     public func disconnect() async { await client.stop() }

@@ -3,7 +3,7 @@ import FeathersSupport
 import Foundation
 
 /// The connection of a stub transport. It is opened, prepared, and ended like a real connection.
-final class StubConnection: Sendable {
+final class StubConnection: ConnectionClient {
     let line = ObservedState(StubLine())
     let book: StubRegistry<ServiceRequest, JSONValue>
     /// Whether the server pushes events for the changes that calls make.
@@ -18,17 +18,15 @@ final class StubConnection: Sendable {
         pushes: @escaping @Sendable (StubRegistry<ServiceRequest, JSONValue>.Taken) -> Bool
     ) { (self.book, self.callTimeout, self.clock, self.pushes) = (book, callTimeout, RelativeClock(clock), pushes) }
 
-    /// Acquires the right to run. If this succeeds, the caller must call ``run(stopsAtFirstFailure:)``.
-    /// - Returns: Whether the caller is the first, and how many connections have been opened and have ended so far.
-    func start() -> (isFirst: Bool, stood: Int, ended: Int) {
-        line.update { line in
+    func start() -> (isFirst: Bool, opened: @Sendable () async throws -> Void) {
+        let (isFirst, stood, ended) = line.update { line in
             let isFirst = !line.isRunning
             if isFirst { line.life = .running(isStopping: false) }
             return (isFirst, line.standingCount, line.endCount)
         }
+        return (isFirst, { try await self.waitForConnection(stood: stood, ended: ended) })
     }
 
-    /// Connects, and reconnects whenever the server is available, until stopped or until the connection is closed permanently.
     @concurrent
     func run(stopsAtFirstFailure: Bool) async throws {
         let end = await connectRepeatedly(stopsAtFirstFailure)
@@ -158,13 +156,12 @@ final class StubConnection: Sendable {
 
 extension StubConnection {
     /// Waits for a connection after ``start()``, whichever caller is opening it.
-    func waitForConnection(stood: Int, ended: Int) async throws {
+    private func waitForConnection(stood: Int, ended: Int) async throws {
         try await line.wait { $0.isStanding || $0.standingCount > stood || $0.endCount > ended || !$0.isRunning }
         let current = line.current
         guard current.isStanding || current.standingCount > stood else { throw current.end.error }
     }
 
-    /// Ends the connection, or the attempt to open one, and returns once it has ended. If nothing is running, this is a no-op.
     func stop() async {
         line.update { if $0.isRunning { $0.life = .running(isStopping: true) } }
         // The connection ends even if the waiting task is cancelled.

@@ -20,8 +20,7 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
     public let book: StubRegistry<ServiceRequest, JSONValue>
     let connection: StubConnection
     private let passedThrough: (any RealTimeTransport)?
-    /// The unstructured task started by ``connect()``. It retains the connection, but never the transport or an app.
-    private let task = Locked<Task<Void, Never>?>(nil)
+    private let runner: ConnectionRunner
 
     private init(
         fallback: ServiceStub, pushesEvents: Bool, callTimeout: Duration?, clock: any Clock<Duration>,
@@ -33,6 +32,7 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
         connection = StubConnection(book: book, callTimeout: callTimeout, clock: clock) {
             pushesEvents && ($0.isStubbed || !isPushedElsewhere)
         }
+        runner = ConnectionRunner(connection)
         self.passedThrough = passedThrough
     }
 
@@ -69,10 +69,6 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
             passedThrough: transport as? any RealTimeTransport)
     }
 
-    deinit {
-        task.withLock { $0 }?.cancel()
-    }
-
     /// Responds to a call with its stub once the connection is open.
     /// - Throws: Any error from the stub; ``FeathersError/Code/timeout`` or ``FeathersError/Code/unavailable`` if no response arrived, with an
     ///   accurate statement of whether the call had arrived; or `CancellationError` if the task is cancelled.
@@ -93,34 +89,9 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
         connection.line.update { $0.setups.append(setup) }
     }
 
-    public func run() async throws {
-        guard connection.start().isFirst else {
-            throw FeathersError(.conflict, "The transport is already running", execution: .neverSent)
-        }
-        try await connection.run(stopsAtFirstFailure: false)
-    }
-
-    public func connect() async throws {
-        try Task.checkCancellation()
-        let (isFirst, stood, ended) = connection.start()
-        if isFirst {
-            let running = Task<Void, Never> { @concurrent [connection] in
-                // Waiting callers receive the error below; everyone else sees the status.
-                try? await connection.run(stopsAtFirstFailure: true)
-            }
-            task.withLock { $0 = running }
-        }
-        do {
-            try await connection.waitForConnection(stood: stood, ended: ended)
-        } catch {
-            if isFirst { await disconnect() }
-            throw error
-        }
-    }
-
-    public func disconnect() async {
-        await connection.stop()
-    }
+    public func run() async throws { try await runner.run() }
+    public func connect() async throws { try await runner.connect() }
+    public func disconnect() async { await connection.stop() }
 
     public var status: ConnectionStatus { connection.line.current.statuses.last ?? .offline }
 
