@@ -150,7 +150,7 @@ extension LiveView {
         (isKnown, source) = (true, .server)
         // The response includes every write whose result arrived before the request was sent. Older events may still follow.
         let ended = writesEnded(by: begin, logged)
-        for write in ended { left(write) }
+        for write in ended { left(write, old) }
         writes.removeAll { write in ended.contains { $0.write.id == write.write.id } }
         echoes.placed(in: base)
         // Events before a gap never arrive, and those after it are newer.
@@ -166,7 +166,7 @@ extension LiveView {
             }
             writes.removeAll { $0.write.id == write.write.id }
             write.isPlaced = true
-            left(write)
+            left(write, old)
         }
         for index in writes.indices where writes[index].isSending { writes[index].isTouched = true }
         if writes.contains(where: \.isSending) {
@@ -189,10 +189,10 @@ extension LiveView {
         return nil
     }
 
-    /// Records that a result includes an executed write. Of records outside of the result, it tells nothing newer.
-    private mutating func left(_ write: LiveWrite) {
+    /// Records that a result includes an executed write. Of records outside of it that the last result lacked too, it tells nothing newer.
+    private mutating func left(_ write: LiveWrite, _ old: LiveWindow) {
         echoes.expect(write)
-        if write.write.method != .remove { reported.merge(write.results ?? [:]) { known, _ in known } }
+        if write.write.method != .remove { reported.merge((write.results ?? [:]).filter { old[$0.key] == nil }) { known, _ in known } }
     }
 
     /// Returns the executed writes that the response to a request includes, which was sent at a time.

@@ -318,7 +318,7 @@ final class LocalHistory {
         process.held.state.update { $0.user = next }
         process.changeUser(to: next == "nobody" ? nil : Identity(next))
         for index in oracles.indices { oracles[index].restore(as: user, executed[user] ?? [], server) }
-        laws = laws.map { _ in MonotonicLaw() }
+        for index in laws.indices { laws[index].userChanged() }
     }
 
     // MARK: Rest

@@ -43,6 +43,13 @@ struct MonotonicLaw {
         if write.method == .update { perhapsUnknown.insert(write.recordID?.description ?? "") }
     }
 
+    /// Forgets what was shown. The removals that are queued stay so until their user returns.
+    mutating func userChanged() {
+        let (removals, writes) = (removals, writes)
+        self = MonotonicLaw()
+        (self.removals, self.writes) = (removals, writes)
+    }
+
     /// Records that a write which was refused is sent again.
     mutating func retried(_ write: OutboxWrite) { if write.method == .remove { removals[write.id] = write.recordID?.description ?? "" } }
 

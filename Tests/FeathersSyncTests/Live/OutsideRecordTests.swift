@@ -234,4 +234,21 @@ extension LiveViewTests {
         view.apply(.executed(first.id, Self.result(["id": 1, "n": 1, "other": true])))
         #expect(view.visible.map { $0.record["n"] } == [1])
     }
+
+    @Test("does not believe the old result of a repeated write when a fetch lacks a record that was known to be newer")
+    func repeatedBeforeRemoval() throws {
+        var view = try Self.view(.where("kind", "a").sorted(by: "n"))
+        let creation = Self.write(.create, nil, ["kind": "b"])
+        view.apply(.queued(creation, number: 1))
+        view.apply(.sending(creation.id, isRepeated: true))
+        view.apply(.executed(creation.id, Self.result(["id": 1, "kind": "b"])))
+        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "kind": "a", "n": 1]))
+        view.apply(.queued(Self.write(.patch, 1, ["kind": "a", "n": 2]), number: 2))
+        #expect(view.visible.map(\.record) == [["id": 1, "kind": "a", "n": 2]])
+        // Somebody has removed the record, of which no event tells.
+        view.missedEvents()
+        let began = view.fetchBegan()
+        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        #expect(Self.ids(view).isEmpty)
+    }
 }
