@@ -153,8 +153,8 @@ extension LiveView {
         for write in ended { left(write, old) }
         writes.removeAll { write in ended.contains { $0.write.id == write.write.id } }
         echoes.placed(in: base)
-        // Events before a gap never arrive, and those after it are newer.
-        echoes.removeAll { [missedAt] in $0.executedAt <= begin && $0.executedAt <= missedAt }
+        // Events before a gap never arrive, and those after it are newer. Of a write that was executed only once, no second event follows.
+        echoes.removeAll { [missedAt] in $0.executedAt <= begin && ($0.isRetried || $0.executedAt <= missedAt) }
         // It may lack those that were executed while it was on its way. The events since may be older than any.
         for write in echoes.lost(from: base, where: { $0.executedAt > begin || logged.contains($1) }) { restore(write) }
         // A write that is shown stays applied if an earlier one does, which would hide it. No event may bring back an earlier one alone.

@@ -38,6 +38,8 @@ final class LocalHistory {
     private var executed: [String: [LocalOracle.Stored]] = [:]
     /// The writes that were accepted and have neither been executed nor discarded.
     private var accepted: Set<UUID> = []
+    /// The writes whose outcome was not known and that were sent again by decision.
+    private var retried: Set<UUID> = []
     private var lastMark: Int64 = 0
 
     init(seed: UInt64, hasConnection: Bool, _ report: LocalReport) async throws {
@@ -166,6 +168,7 @@ final class LocalHistory {
         // Without keys, a repeated creation makes two records, and which of them is shown is not the client's to know.
         if !isKeyed, entry.write.method == .create, entry.failure?.reason == .unknown { decision = .discard }
         report.note("\(entry.write.method) \(entry.write.recordID?.description ?? entry.write.provisionalKey()): \(decision)")
+        if entry.failure?.reason == .unknown, decision == .retry { retried.insert(entry.id) }
         try await process.outbox.decide(decision, for: entry.id)
         switch decision {
         case .discard:
@@ -226,7 +229,7 @@ final class LocalHistory {
                 for index in oracles.indices {
                     oracles[index].executed(
                         write, id: id, at: outcome.position, try? outcome.result.get(), isToldOf: isToldOf,
-                        isRepeated: isRepeated, call: process.held.state.current.lastNumber)
+                        isRepeated: isRepeated, isRetried: retried.contains(write.id), call: process.held.state.current.lastNumber)
                 }
                 countHeard()
             } else if call.request.method == .find, call.user == user {

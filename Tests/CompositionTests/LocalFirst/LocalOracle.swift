@@ -158,9 +158,11 @@ struct LocalOracle {
     /// - Parameters:
     ///   - isToldOf: Whether the app makes an event of the result itself, as over REST.
     ///   - isRepeated: Whether the write was sent again.
+    ///   - isRetried: Whether it was decided to send it again, so that its event may not be the only one of its kind, until a fetch tells.
     ///   - call: The number of calls made so far.
     mutating func executed(
-        _ write: OutboxWrite, id: Int64, at position: Int, _ record: JSONValue?, isToldOf: Bool, isRepeated: Bool, call: Int
+        _ write: OutboxWrite, id: Int64, at position: Int, _ record: JSONValue?, isToldOf: Bool, isRepeated: Bool, isRetried: Bool,
+        call: Int
     ) {
         let range = told[id]
         if isRepeated, let name = EventName(endOf: write.method) { repeated.append((id, name, call)) }
@@ -171,7 +173,10 @@ struct LocalOracle {
         if isToldOf { heard.append((id, position, false)) }
         told.positions[id] = isToldOf ? position...max(range.upperBound, position) : range.lowerBound...max(range.upperBound, position)
         answered.append(Answered(write: write, id: id, position: position, record: record, call: call))
-        if !isToldOf, !heard[heardByOthers...].contains(where: { $0.position == position }) { unheard.append(answered[answered.count - 1]) }
+        if !isToldOf, isRetried || !heard[heardByOthers...].contains(where: { $0.position == position }) {
+            unheard.append(answered[answered.count - 1])
+            if isRetried { unheard[unheard.count - 1].isMissed = true }
+        }
     }
 
     /// Forgets the writes whose results have been told otherwise. A fetch that is in flight may not include them.

@@ -197,4 +197,30 @@ extension LiveViewTests {
         view.received(patched(1))
         #expect(view.visible.map { $0.record["n"] } == [1] && view.writes.isEmpty)
     }
+
+    @Test("shows at once what others change after a write that was sent by decision, with other data or once a fetch shows it")
+    func decidedOnce() throws {
+        func patched(_ number: Int64) -> ServiceEvent {
+            ServiceEvent(path: "records", name: .patched, data: ["id": 1, "n": .integer(number)])
+        }
+        for isReplaced in [true, false] {
+            var view = try Self.view([:], ["id": 1, "n": 0])
+            var write = Self.write(.patch, 1, ["n": 1])
+            view.apply(.queued(write, number: 1))
+            view.apply(.sending(write.id, isRepeated: false))
+            let error = FeathersError(.timeout, "No response")
+            view.apply(.changed(write, OutboxFailure(write: write, reason: .unknown, error: error, mayHaveExecuted: true)))
+            if isReplaced { write.data = ["n": 2] }
+            view.apply(.changed(write, nil))
+            view.apply(.sending(write.id, isRepeated: false))
+            view.received(patched(isReplaced ? 2 : 1))
+            view.apply(.executed(write.id, Self.result(["id": 1, "n": isReplaced ? 2 : 1])))
+            if !isReplaced {
+                let began = view.fetchBegan()
+                try view.fetched(Paginated(data: [["id": 1, "n": 1]]), asked: began.asked, at: began.tick)
+            }
+            view.received(patched(3))
+            #expect(view.visible.map { $0.record["n"] } == [3])
+        }
+    }
 }
