@@ -64,17 +64,17 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
             while let signal = feed.reading.waitingSignal() { apply(signal, feed) }
             if let sender = newSender {
                 // The previous user's records are taken away first.
-                if shown != nil, let snapshot = try snapshot(feed) { return snapshot }
+                if shown != nil, let snapshot = try await snapshot(feed, isolation: actor) { return snapshot }
                 newSender = nil
                 if sender.isCurrent { await restore(feed, for: sender) }
             }
             if let failure = feed.withState({ $0.failure }) { throw failure }
             // What is kept is shown before the fetch begins, because a fast server's response would replace it.
             let isKept = shown == nil && feed.withState { $0.view.source != .server }
-            let kept = isKept ? try keptOrFetchedSnapshot(feed) : nil
+            let kept = isKept ? try await keptOrFetchedSnapshot(feed, isolation: actor) : nil
             startFetchIfNeeded(feed)
             if let kept { return kept }
-            if !awaitsFetch(feed), let snapshot = try keptOrFetchedSnapshot(feed) { return snapshot }
+            if !awaitsFetch(feed), let snapshot = try await keptOrFetchedSnapshot(feed, isolation: actor) { return snapshot }
             guard let signal = await feed.reading.signal() else { return nil }
             apply(signal, feed)
         }
@@ -173,9 +173,11 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     }
 
     /// Returns the next snapshot. A kept result that cannot be decoded counts as absent.
-    private mutating func keptOrFetchedSnapshot(_ feed: LiveFeed) throws -> LiveSnapshot<Record>? {
+    private mutating func keptOrFetchedSnapshot(
+        _ feed: LiveFeed, isolation actor: isolated (any Actor)?
+    ) async throws -> LiveSnapshot<Record>? {
         do {
-            let snapshot = try snapshot(feed)
+            let snapshot = try await snapshot(feed, isolation: actor)
             if let snapshot, snapshot.source == .server, let store = source.service.app.localStore {
                 let identity = feed.withState { $0.sender?.identity }
                 if keptKey?.identity != identity { keptKey = nil }
@@ -190,11 +192,11 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
                 .warning, .localStore, "The kept result of service '\(source.service.path)' cannot be decoded and is ignored",
                 [.path: .string(source.service.path)], error: error)
             feed.withState { $0.view.clear() }
-            return try snapshot(feed)
+            return try await snapshot(feed, isolation: actor)
         }
     }
 
-    private mutating func snapshot(_ feed: LiveFeed) throws -> LiveSnapshot<Record>? {
+    private mutating func snapshot(_ feed: LiveFeed, isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
         let (isOffline, cannotConnect) = (isOffline, cannotConnect)
         // Taken in one step, so that rows, states and total belong together.
         let content: Content? = feed.withState { state in
@@ -208,7 +210,12 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         guard let content else { return nil }
         var (rows, changes) = (content.rows, content.rows.changes(since: decoded))
         let isWhole = undecodable.isEmpty
-        try decode(content, changes)
+        let failed = try await decode(content, changes, isolation: actor)
+        // The user may have left meanwhile.
+        guard feed.withState({ $0.isCurrent }) else { return nil }
+        if !undecodable.isEmpty { for index in changes.flatMap(\.old) { undecodable.remove(decoded[index].version) } }
+        undecodable.formUnion(failed)
+        decoded = content.rows
         // Takes time for the whole result, but only while something is left out.
         if !undecodable.isEmpty { rows.removeAll { undecodable.contains($0.version) } }
         if !isWhole || !undecodable.isEmpty { changes = rows.changes(since: shown ?? LiveRows()) }
@@ -243,31 +250,30 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         }
     }
 
-    /// Decodes the rows that are new, each version once. If one cannot be, nothing changes.
-    private mutating func decode(_ content: Content, _ changes: [LiveRows.Change]) throws {
-        guard !source.showsRecords || content.plan.hasSelection else { return decoded = content.rows }
+    /// Decodes the rows that are new, each version once.
+    /// - Returns: The versions of those to leave out.
+    private func decode(
+        _ content: Content, _ changes: [LiveRows.Change], isolation actor: isolated (any Actor)?
+    ) async throws -> Set<Int> {
+        guard !source.showsRecords || content.plan.hasSelection else { return [] }
+        let rows = changes.flatMap { $0.new.map { content.rows[$0] }.filter { !$0.isDecoded } }
+        // A long result is decoded on all processors, in shares of so many rows.
+        let share = 256
         var failed: Set<Int> = []
-        let decode = source.decoder()
-        for index in changes.lazy.flatMap(\.new) {
-            let row = content.rows[index]
-            guard !row.isDecoded else { continue }
-            if undecodable.contains(row.version) {
-                failed.insert(row.version)
-            } else if let element = row.isWritten
-                ? source.decodeWritten(row, content.plan, decode) : try decode(content.plan.select(row.record))
-            {
-                row.decoded(as: element)
-            } else if row.isWritten || source.params.skipsUndecodableRecords {
-                failed.insert(row.version)
-            } else {
-                throw FeathersError(.generalError, "A record of service '\(source.service.path)' cannot be decoded")
+        if rows.count < 2 * share {
+            failed = try source.decode(rows[...], content.plan, except: undecodable)
+        } else {
+            try await withThrowingTaskGroup(of: Set<Int>.self) { group in
+                for start in stride(from: 0, to: rows.count, by: share) {
+                    let rows = rows[start..<min(start + share, rows.count)]
+                    group.addTask { [source, undecodable] in try source.decode(rows, content.plan, except: undecodable) }
+                }
+                for try await each in group { failed.formUnion(each) }
             }
         }
-        if !undecodable.isEmpty { for index in changes.flatMap(\.old) { undecodable.remove(decoded[index].version) } }
-        undecodable.formUnion(failed)
-        decoded = content.rows
         // For fewer rows, it would save less than 10 MB.
         if changes.contains(where: { $0.new.count > 20_000 }) { for row in content.rows { row.pack() } }
+        return failed
     }
 }
 
@@ -277,6 +283,25 @@ extension LiveFeed.State {
 }
 
 extension LiveSource {
+    /// Decodes rows that have not been decoded.
+    /// - Returns: The versions of those to leave out.
+    fileprivate func decode(_ rows: ArraySlice<LiveRow>, _ plan: LiveQueryPlan, except undecodable: Set<Int>) throws -> Set<Int> {
+        var failed: Set<Int> = []
+        let decode = decoder()
+        for row in rows {
+            if undecodable.contains(row.version) {
+                failed.insert(row.version)
+            } else if let element = row.isWritten ? decodeWritten(row, plan, decode) : try decode(plan.select(row.record)) {
+                row.decoded(as: element)
+            } else if row.isWritten || params.skipsUndecodableRecords {
+                failed.insert(row.version)
+            } else {
+                throw FeathersError(.generalError, "A record of service '\(service.path)' cannot be decoded")
+            }
+        }
+        return failed
+    }
+
     /// Decodes a record with pending writes.
     /// - Returns: Nil if the model needs properties that only the server can set.
     fileprivate func decodeWritten(_ row: LiveRow, _ plan: LiveQueryPlan, _ decode: (JSONValue) throws -> Element?) -> Element? {
