@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import FeathersTesting
 import Testing
 
@@ -30,6 +31,57 @@ struct LongResultTests {
         try await messages.remove(0)
         let shorter = try #require(try await live.next()).records
         #expect(shorter.count == count - 1 && shorter[6].text == "changed" && shorter.last == fetched.last)
+    }
+
+    @Test("leaves out what cannot be decoded anywhere in it where the caller says so, and throws otherwise", arguments: [true, false])
+    func undecodable(isSkipped: Bool) async throws {
+        let app = FeathersApp()
+        let records = (0..<1_000).map { ["id": .integer(Int64($0)), "text": $0 % 100 == 7 ? .null : "a text"] as JSONObject }
+        try await app.use(MemoryService(multi: .all, records: records), at: "messages")
+        let messages = app.service("messages", of: Message.self)
+        var params = Params()
+        params.skipsUndecodableRecords = isSkipped
+        var live = messages.live(.sorted(by: "id"), params: params).snapshots.makeAsyncIterator()
+        guard isSkipped else {
+            await #expect(throws: FeathersError.self) { try await live.next() }
+            return
+        }
+        #expect(try await live.next()?.records.map(\.id) == (0..<1_000).filter { $0 % 100 != 7 })
+        try await messages.untyped.patch(907, with: ["text": "a text"])
+        #expect(try await live.next()?.records.map(\.id) == (0..<1_000).filter { $0 % 100 != 7 || $0 == 907 })
+    }
+
+    /// A record that tells when it is decoded.
+    private struct Observed: Codable, Sendable {
+        @TaskLocal static var decoded: @Sendable (Int) -> Void = { _ in }
+        var id: Int
+
+        init(from decoder: any Decoder) throws {
+            id = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .id)
+            Self.decoded(id)
+        }
+    }
+
+    /// Returns a long result once, then a short one.
+    private actor LongOnce: ServiceProtocol {
+        private var count = 1_000
+
+        func find(_ params: Params) async throws -> JSONValue {
+            defer { count = 3 }
+            return .array((0..<count).map { ["id": .integer(Int64($0))] })
+        }
+    }
+
+    @Test("is not shown to a user who signs in while it is being decoded")
+    func signIn() async throws {
+        let app = FeathersApp()
+        app.setIdentity(Identity("alice"))
+        try await app.use(LongOnce(), at: "records")
+        try await Observed.$decoded.withValue({ if $0 == 700 { app.setIdentity(Identity("bob")) } }) {
+            var live = app.service("records", of: Observed.self).live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+            let first = try await live.next()
+            #expect(first?.records.map(\.id) == [0, 1, 2])
+        }
     }
 
     /// Whether a row makes a text anew whenever it is read, as it must from a packed record.
