@@ -156,7 +156,12 @@ extension LiveView {
         // Events before a gap never arrive, and those after it are newer. Of a write that was executed only once, no second event follows.
         echoes.removeAll { [missedAt] in $0.executedAt <= begin && ($0.isRetried || $0.executedAt <= missedAt) }
         // It may lack those that were executed while it was on its way. The events since may be older than any.
-        for write in echoes.lost(from: base, where: { $0.executedAt > begin || logged.contains($1) }) { restore(write) }
+        for write in echoes.lost(from: base, where: { $0.executedAt > begin || logged.contains($1) }) {
+            restore(write)
+            guard write.executedAt > begin else { continue }
+            // What brought the record into the result was executed after the fetch began, so it is where an earlier write has left it.
+            for key in write.keys where base[key] == nil && reported[key] == nil { reported[key] = echoes.outside(key, base.plan) }
+        }
         // A write that is shown stays applied if an earlier one does, which would hide it. No event may bring back an earlier one alone.
         var unsettled: Set<String> = []
         for var write in writes where write.results != nil {
