@@ -282,8 +282,13 @@ extension LiveView {
         // What the base could not take, the writes still have to show.
         let isTaken = base.took(event, key)
         if isTaken { saw(event, key) }
-        let last = isTaken ? writes.last { $0.caused(event, key: key) } : nil
-        let settled = last.map { settle(through: $0.executedAt, [key]) } ?? []
+        let last = writes.last { $0.caused(event, key: key) }
+        let settled = isTaken ? last.map { settle(through: $0.executedAt, [key]) } ?? [] : []
+        if let last, !isTaken {
+            for index in writes.indices where writes[index].keys == [key] && writes[index].results != nil && !writes[index].isRetried {
+                if writes[index].executedAt <= last.executedAt { writes[index].isHeard = true }
+            }
+        }
         if isAdopted { return rebuild() }
         if !shadows.isEmpty || !writes.isEmpty || !settled.isEmpty {
             refresh([key] + (restored + settled).flatMap(\.keys), replacing: shown)

@@ -34,6 +34,8 @@ struct LiveWrite: Sendable {
     /// The records that events have changed or removed since the write was sent, and which of them are gone. One of them may turn out to be the record
     /// that the write creates, with an event that has overtaken the result.
     private(set) var overtaken: [String: Bool] = [:]
+    /// Whether the event of the write has come, which the base could not take.
+    var isHeard = false
     /// Whether a fetch has shown the place of a created record.
     var isPlaced = false
     /// How often the write was applied again after its result had been taken.
