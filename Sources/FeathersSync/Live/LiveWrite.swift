@@ -22,7 +22,7 @@ struct LiveWrite: Sendable {
     var isSending = false
     /// Whether the attempt in flight follows one that the server may have executed, so that its result may be old.
     var isRepeated = false
-    /// Whether it was decided to send the write again, although the server may have executed it. Its events look like those of the first time.
+    /// Whether the user has decided to send the write again, although the server may have executed it. The events of both times look alike.
     var isRetried = false
     var failure: OutboxFailure?
     /// The server's records by key, once the write was executed.
@@ -34,7 +34,7 @@ struct LiveWrite: Sendable {
     /// The records that events have changed or removed since the write was sent, and which of them are gone. One of them may turn out to be the record
     /// that the write creates, with an event that has overtaken the result.
     private(set) var overtaken: [String: Bool] = [:]
-    /// Whether the event of the write has come, which the base could not take.
+    /// Whether the event of this executed write has arrived and the base could not take it, so that no other follows.
     var isHeard = false
     /// Whether a fetch has shown the place of a created record.
     var isPlaced = false

@@ -177,11 +177,12 @@ extension LiveViewTests {
         #expect(!view.needsFetch)
     }
 
+    private static func patched(_ number: Int64) -> ServiceEvent {
+        ServiceEvent(path: "records", name: .patched, data: ["id": 1, "n": .integer(number)])
+    }
+
     @Test("keeps showing a write that is sent a second time by decision, whatever its events of the first time are followed by")
     func decidedTwice() throws {
-        func patched(_ number: Int64) -> ServiceEvent {
-            ServiceEvent(path: "records", name: .patched, data: ["id": 1, "n": .integer(number)])
-        }
         var view = try Self.view([:], ["id": 1, "n": 0])
         let write = Self.write(.patch, 1, ["n": 1])
         view.apply(.queued(write, number: 1))
@@ -189,20 +190,17 @@ extension LiveViewTests {
         let error = FeathersError(.timeout, "No response")
         view.apply(.changed(write, OutboxFailure(write: write, reason: .unknown, error: error, mayHaveExecuted: true)))
         view.apply(.changed(write, nil))
-        view.received(patched(1))
-        view.received(patched(2))
+        view.received(Self.patched(1))
+        view.received(Self.patched(2))
         view.apply(.sending(write.id, isRepeated: false))
         view.apply(.executed(write.id, Self.result(["id": 1, "n": 1])))
         #expect(view.visible.map { $0.record["n"] } == [1] && view.needsFetch)
-        view.received(patched(1))
+        view.received(Self.patched(1))
         #expect(view.visible.map { $0.record["n"] } == [1] && view.writes.isEmpty)
     }
 
     @Test("shows at once what others change after a write that was sent by decision, with other data or once a fetch shows it")
     func decidedOnce() throws {
-        func patched(_ number: Int64) -> ServiceEvent {
-            ServiceEvent(path: "records", name: .patched, data: ["id": 1, "n": .integer(number)])
-        }
         for isReplaced in [true, false] {
             var view = try Self.view([:], ["id": 1, "n": 0])
             var write = Self.write(.patch, 1, ["n": 1])
@@ -213,31 +211,28 @@ extension LiveViewTests {
             if isReplaced { write.data = ["n": 2] }
             view.apply(.changed(write, nil))
             view.apply(.sending(write.id, isRepeated: false))
-            view.received(patched(isReplaced ? 2 : 1))
+            view.received(Self.patched(isReplaced ? 2 : 1))
             view.apply(.executed(write.id, Self.result(["id": 1, "n": isReplaced ? 2 : 1])))
             if !isReplaced {
                 let began = view.fetchBegan()
                 try view.fetched(Paginated(data: [["id": 1, "n": 1]]), asked: began.asked, at: began.tick)
             }
-            view.received(patched(3))
+            view.received(Self.patched(3))
             #expect(view.visible.map { $0.record["n"] } == [3])
         }
     }
 
     @Test("expects no second event of a write whose event came before a fetch showed its place")
     func heardBeforePlaced() throws {
-        func patched(_ number: Int64) -> ServiceEvent {
-            ServiceEvent(path: "records", name: .patched, data: ["id": 1, "n": .integer(number)])
-        }
         var view = try Self.view(Query())
         let write = Self.write(.patch, 1, ["n": 1])
         view.apply(.queued(write, number: 1))
         view.apply(.sending(write.id, isRepeated: false))
         view.apply(.executed(write.id, Self.result(["id": 1, "n": 1])))
-        view.received(patched(1))
+        view.received(Self.patched(1))
         let began = view.fetchBegan()
         try view.fetched(Paginated(data: [["id": 1, "n": 1]]), asked: began.asked, at: began.tick)
-        view.received(patched(2))
+        view.received(Self.patched(2))
         #expect(view.visible.map { $0.record["n"] } == [2] && !view.needsFetch)
     }
 }
