@@ -139,7 +139,7 @@ extension LiveView {
         // What events reported as part of the result has left it, if the result lacks it.
         for key in writes.flatMap(\.keys) where base[key] == nil {
             if let record = reported[key], record == .null || !base.plan.matches(record) { continue }
-            reported[key] = (reported[key] ?? old[key]?.record).flatMap { recordTakenOut($0, key) }
+            reported[key] = recordTakenOut(reported[key] ?? old[key]?.record, key)
         }
         // The base could not take the events of these before.
         for write in writes where write.isSeen && !write.isRepeated { _ = settle(through: write.executedAt, write.keys) }
@@ -183,9 +183,11 @@ extension LiveView {
     }
 
     /// Returns a record that a result lacks as the first write made it that may have been executed and takes it out of the result.
-    private func recordTakenOut(_ record: JSONValue, _ key: String) -> JSONValue? {
-        var record: JSONValue? = record
+    /// - Parameter known: The record as it was known. If it was not, the first result of a write tells.
+    private func recordTakenOut(_ known: JSONValue?, _ key: String) -> JSONValue? {
+        var record = known
         for write in writes where write.isSending && write.concerns(key) && write.isEffective(confirmedOnly: false) {
+            guard record != nil || write.results != nil else { continue }
             record = write.apply(to: record, key: key, id: id)
             // Unless events have followed, the server's result counts as newer. That of a write that was sent again may not be.
             if write.seen.isEmpty, write.write.method != .remove, let result = write.results?[key] { record = result }

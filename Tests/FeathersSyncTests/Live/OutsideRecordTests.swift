@@ -268,4 +268,22 @@ extension LiveViewTests {
         try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record) == [["id": 1, "rank": 3, "n": 1]] && view.needsFetch)
     }
+
+    @Test("keeps showing a record with a queued write when a fetch lacks what only a repeated write has told of")
+    func repeatedThenTakenOut() throws {
+        var view = try Self.view(["kind": "a"])
+        let creation = Self.write(.create, nil, ["kind": "a"])
+        view.apply(.queued(creation, number: 1))
+        view.apply(.sending(creation.id, isRepeated: true))
+        view.apply(.executed(creation.id, Self.result(["id": 1, "kind": "a"])))
+        let patch = Self.write(.patch, 1, ["kind": "b", "n": 1])
+        view.apply(.queued(patch, number: 2))
+        view.apply(.sending(patch.id, isRepeated: false))
+        view.apply(.queued(Self.write(.patch, 1, ["kind": "a"]), number: 3))
+        // The server executes the patch before the fetch, and answers it after the request was sent.
+        let began = view.fetchBegan()
+        view.apply(.executed(patch.id, Self.result(["id": 1, "kind": "b", "n": 1])))
+        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        #expect(view.visible.map(\.record) == [["id": 1, "kind": "a", "n": 1]])
+    }
 }
