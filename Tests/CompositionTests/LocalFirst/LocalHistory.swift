@@ -229,7 +229,7 @@ final class LocalHistory {
                 for index in oracles.indices {
                     oracles[index].executed(
                         write, id: id, at: outcome.position, try? outcome.result.get(), isToldOf: isToldOf,
-                        isRepeated: isRepeated, isRetried: retried.contains(write.id), call: process.held.state.current.lastNumber)
+                        isRepeated: isRepeated, isRetried: retried.contains(write.id), call: process.held.state.current.lastNumber, server)
                 }
                 countHeard()
             } else if call.request.method == .find, call.user == user {

@@ -110,9 +110,13 @@ struct LocalOracle {
         }
         if change.event.name == .created { told.new.insert(change.id) }
         told.outside[change.id] = nil
-        // Without an order, the place of an older record is for a fetch to say.
-        let isPlaced = sorter != nil || change.event.name == .created || exists(change.id, server, where: matcher.matches)
+        let isPlaced = isPlaced(change.id, change.event.name, server)
         told.positions[change.id] = (isPlaced ? change.position : 0)...max(range.upperBound, change.position)
+    }
+
+    /// Whether the place of a record is known. Without an order, that of an older one is for a fetch to say.
+    private func isPlaced(_ id: Int64, _ name: EventName, _ server: LocalServer) -> Bool {
+        sorter != nil || name == .created || exists(id, server, where: matcher.matches)
     }
 
     /// - Parameter pending: The writes that the server may have executed without having answered them.
@@ -124,8 +128,12 @@ struct LocalOracle {
         unheard.removeAll { $0.isMissed && $0.call < call }
         let known = Set((result.array ?? []).compactMap { $0["id"]?.integer })
         told.new.formUnion(known)
-        var last: [Int64: (position: Int, isLeft: Bool)] = [:]
-        for event in heard[heardBefore...] { last[event.id] = (event.position, event.isLeft) }
+        // Events that are left to a later fetch do not replace those before them.
+        var last: [Int64: (taken: Int, position: Int, isLeft: Bool)] = [:]
+        for event in heard[heardBefore...] {
+            let taken = event.isLeft ? last[event.id]?.taken ?? event.position : event.position
+            last[event.id] = (taken, event.position, event.isLeft)
+        }
         for id in ids {
             var outside = told.outside[id, default: [:]]
             for case (let record?, let until) in server.versions(of: id, in: told[id]) {
@@ -136,8 +144,8 @@ struct LocalOracle {
                 }
             }
             told.outside[id] = known.contains(id) ? nil : outside
-            let (heard, isLeft) = last[id] ?? (position, false)
-            told.positions[id] = (sorter == nil || isLeft ? min(heard, position) : heard)...max(heard, position)
+            let (taken, heard, isLeft) = last[id] ?? (position, position, false)
+            told.positions[id] = (sorter == nil || isLeft ? min(taken, position) : heard)...max(heard, position)
         }
         (isFromServer, isKnown) = (true, true)
     }
@@ -162,7 +170,7 @@ struct LocalOracle {
     ///   - call: The number of calls made so far.
     mutating func executed(
         _ write: OutboxWrite, id: Int64, at position: Int, _ record: JSONValue?, isToldOf: Bool, isRepeated: Bool, isRetried: Bool,
-        call: Int
+        call: Int, _ server: LocalServer
     ) {
         let range = told[id]
         if isRepeated, let name = EventName(endOf: write.method) { repeated.append((id, name, call)) }
@@ -171,7 +179,8 @@ struct LocalOracle {
             told.outside[id, default: [:]][record] = position
         }
         if isToldOf { heard.append((id, position, false)) }
-        told.positions[id] = isToldOf ? position...max(range.upperBound, position) : range.lowerBound...max(range.upperBound, position)
+        let lowest = isToldOf ? EventName(endOf: write.method).map { isPlaced(id, $0, server) ? position : 0 } ?? 0 : range.lowerBound
+        told.positions[id] = lowest...max(range.upperBound, position)
         answered.append(Answered(write: write, id: id, position: position, record: record, call: call))
         if !isToldOf, isRetried || !heard[heardByOthers...].contains(where: { $0.position == position }) {
             unheard.append(answered[answered.count - 1])
