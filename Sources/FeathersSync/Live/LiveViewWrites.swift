@@ -42,7 +42,9 @@ extension LiveView {
             // What was believed of it is not so, or the record is gone.
             if !writes[index].isEffective(confirmedOnly: false) {
                 let isGone = failure?.error.code == .notFound
-                for key in old.keys where isGone || old.isShown(by: reported[key], key: key, id: id) { reported[key] = nil }
+                for key in old.keys where reported[key] != JSONValue.null {
+                    if isGone || old.isShown(by: reported[key], key: key, id: id) { reported[key] = nil }
+                }
             }
             guard old.write != write || (old.failure == nil) != (failure == nil) else { return }
             refresh(old.keys + writes[index].keys)

@@ -278,12 +278,28 @@ extension LiveViewTests {
         view.apply(.executed(creation.id, Self.result(["id": 1, "kind": "a"])))
         let patch = Self.write(.patch, 1, ["kind": "b", "n": 1])
         view.apply(.queued(patch, number: 2))
-        view.apply(.sending(patch.id, isRepeated: false))
+        view.apply(.sending(patch.id, isRepeated: true))
         view.apply(.queued(Self.write(.patch, 1, ["kind": "a"]), number: 3))
-        // The server executes the patch before the fetch, and answers it after the request was sent.
+        // The server executes the patch before the fetch, and answers it once more after the request was sent.
         let began = view.fetchBegan()
         view.apply(.executed(patch.id, Self.result(["id": 1, "kind": "b", "n": 1])))
         try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record) == [["id": 1, "kind": "a", "n": 1]])
+    }
+
+    @Test("does not forget that a record is gone when a write to it is refused", arguments: [404, 409])
+    func removedThenRefused(code: Int) throws {
+        var view = try Self.view(["kind": "a"])
+        let first = Self.write(.patch, 1, ["kind": "b"])
+        view.apply(.queued(first, number: 1))
+        view.apply(.sending(first.id, isRepeated: true))
+        view.apply(.executed(first.id, Self.result(["id": 1, "kind": "b"])))
+        view.received(ServiceEvent(path: "records", name: .removed, data: ["id": 1, "kind": "b"]))
+        let second = Self.write(.patch, 1, ["n": 1])
+        view.apply(.queued(second, number: 2))
+        view.apply(.queued(Self.write(.patch, 1, ["kind": "a"]), number: 3))
+        let error = FeathersError(FeathersError.Code(rawValue: code), "Refused")
+        view.apply(.changed(second, OutboxFailure(write: second, reason: .rejected, error: error, mayHaveExecuted: false)))
+        #expect(Self.ids(view).isEmpty)
     }
 }
