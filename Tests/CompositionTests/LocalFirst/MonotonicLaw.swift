@@ -22,8 +22,8 @@ struct MonotonicLaw {
     private var droppedRows: Set<String> = []
     /// The rows of which an update was refused or given up. If the record is not known otherwise, later patches of it cannot be shown.
     private var perhapsUnknown: Set<String> = []
-    /// The records that this app has changed under two ids, because it could not recognize what it had created. Of such writes, which are in two lanes,
-    /// the one that is executed last counts.
+    /// The records that this app has changed, or shows, under two ids, because it could not recognize what it had created. Of such writes, which are in
+    /// two lanes, the one that is executed last counts.
     private var changedTwice: Set<String> = []
     /// The rows that were shown before a restart, and not since. Records outside of a result are not on the disk.
     private var perhapsForgotten: Set<String> = []
@@ -81,7 +81,8 @@ struct MonotonicLaw {
     ) -> [String] {
         for (key, id) in server.made { ids[writes[key] ?? key] = "\(id)" }
         let queued = Set(entries.compactMap { $0.write.recordID?.description })
-        changedTwice.formUnion(ids.filter { queued.contains($0.key) && queued.contains($0.value) }.values)
+        let visible = Set(snapshot.records.compactMap { $0["id"]?.string })
+        changedTwice.formUnion(ids.filter { (queued.contains($0.key) || visible.contains($0.key)) && queued.contains($0.value) }.values)
         let loose = loose.union(changedTwice)
         let gone = Set(droppedRows.map { ids[$0] ?? $0 })
         let unknown = Set(perhapsUnknown.map { ids[$0] ?? $0 })
