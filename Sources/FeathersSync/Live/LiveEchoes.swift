@@ -36,11 +36,6 @@ struct LiveEchoes: Sendable {
         writes.flatMap { key, expected in expected.drop { !mayBeLost($0, key) || $0.isShown(in: base) } }
     }
 
-    /// Returns the last result of a write that has left a record outside of a query's result.
-    func outside(_ key: String, _ plan: LiveQueryPlan) -> JSONValue? {
-        writes[key]?.last { $0.write.method != .remove && $0.results?[key].map { !plan.matches($0) } ?? false }?.results?[key]
-    }
-
     mutating func removeAll(where condition: (LiveWrite) -> Bool) {
         writes = writes.compactMapValues { expected in
             let rest = expected.filter { !condition($0) }

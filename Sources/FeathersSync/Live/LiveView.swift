@@ -158,9 +158,10 @@ extension LiveView {
         // It may lack those that were executed while it was on its way. The events since may be older than any.
         for write in echoes.lost(from: base, where: { $0.executedAt > begin || logged.contains($1) }) {
             restore(write)
-            guard write.executedAt > begin else { continue }
-            // What brought the record into the result was executed after the fetch began, so it is where an earlier write has left it.
-            for key in write.keys where base[key] == nil && reported[key] == nil { reported[key] = echoes.outside(key, base.plan) }
+            guard write.executedAt > begin, !base.isWhole else { continue }
+            // What is shown of records that the result lacks may be newer than it.
+            let shown = (write.results ?? [:]).filter { base[$0.key] == nil && old[$0.key]?.record == $0.value }
+            reported.merge(shown) { known, _ in known }
         }
         // A write that is shown stays applied if an earlier one does, which would hide it. No event may bring back an earlier one alone.
         var unsettled: Set<String> = []
@@ -199,7 +200,9 @@ extension LiveView {
     /// Records that a result includes an executed write. Of records outside of it that the last result lacked too, it tells nothing newer.
     private mutating func left(_ write: LiveWrite, _ old: LiveWindow) {
         echoes.expect(write)
-        if write.write.method != .remove { reported.merge((write.results ?? [:]).filter { old[$0.key] == nil }) { known, _ in known } }
+        guard write.write.method != .remove else { return }
+        let outside = (write.results ?? [:]).filter { old[$0.key] == nil && !base.plan.matches($0.value) }
+        reported.merge(outside) { known, _ in known }
     }
 
     /// Returns the executed writes that the response to a request includes, which was sent at a time.

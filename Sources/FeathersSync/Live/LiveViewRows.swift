@@ -48,11 +48,12 @@ extension LiveView {
         return state.map { (record, $0, isChanged) }
     }
 
-    /// Returns what the server last reported of a record outside of the result, into which pending writes may bring it.
+    /// Returns what the server last reported of a record that the base lacks, into which pending writes may bring it.
     func outside(_ key: String) -> JSONValue? {
-        let record = reported[key] ?? writes.last { $0.results?[key] != nil && $0.write.method != .remove }?.results?[key]
-        guard let record, record.object != nil, base.plan.canMatch, !base.plan.matches(record) else { return nil }
-        return record
+        guard base.plan.canMatch else { return nil }
+        if let record = reported[key] { return record.object.map { _ in record } }
+        let record = writes.last { $0.results?[key] != nil && $0.write.method != .remove }?.results?[key]
+        return record.flatMap { base.plan.matches($0) ? Optional.none : $0 }
     }
 
     /// Whether a record belongs to the result. A record that the server has included stays, if the query cannot be evaluated locally.

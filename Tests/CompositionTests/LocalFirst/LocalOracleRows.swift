@@ -154,8 +154,8 @@ extension LocalOracle {
             // The law of what goes back decides when it must.
             if !bases[0].isSome, record.isSome { bases.append(record) }
             for base in bases {
-                func with(_ writes: [Answered]) -> JSONValue? {
-                    writes.reduce(base) { record, write in
+                func with(_ writes: [Answered], from first: JSONValue?? = .none) -> JSONValue? {
+                    writes.reduce(first ?? base) { record, write in
                         if write.write.method == .update || write.write.method == .create && !record.isSome { return write.record }
                         return write.write.applied(to: record, key: "\(id)")
                     }
@@ -167,7 +167,10 @@ extension LocalOracle {
                 }
                 // Sent twice without a key, a write is executed twice, and a fetch between the two shows it already.
                 let isShown = own.last?.write.data?.object?.allSatisfy { base?[$0.key] == $0.value } ?? false
-                for content in possible.map({ with(Array($0)) }) + [with(stale + own)] + (isShown ? [base] : []) {
+                // A result that lacks the record may be older than what an answer has shown.
+                let told = isWhole || included(base).isSome ? [] : stale + own
+                let shown = told.indices.map { with(Array(told[($0 + 1)...]), from: told[$0].record) }
+                for content in possible.map({ with(Array($0)) }) + [with(stale + own)] + (isShown ? [base] : []) + shown {
                     if !contents.contains(content) { contents.append(content) }
                     // The result of a write is not known either once it is answered, if the record is not in the result.
                     if !included(content).isSome, !contents.contains(.none) { contents.append(.none) }
