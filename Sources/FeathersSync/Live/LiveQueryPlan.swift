@@ -100,7 +100,7 @@ enum LiveOrder: Sendable {
             return
         }
         let isSorted = zip(rows, rows.dropFirst()).allSatisfy { left, right in
-            sorter.order(of: sorter.values(of: left.record), and: right.sortValue) { right[$0] } <= 0
+            sorter.order(of: left.sortValue, { left[$0] }, and: right.sortValue) { right[$0] } <= 0
         }
         self = isSorted ? .sorted(sorter) : .foreign(sorter)
     }
@@ -113,7 +113,7 @@ enum LiveOrder: Sendable {
         switch self {
         case .arrival: true
         case .sorted(let sorter), .foreign(let sorter):
-            sorter.order(of: sorter.values(of: old), and: sorter.firstValue(of: new)) { new[$0] } == 0
+            sorter.order(of: sorter.firstValue(of: old), { old[$0] }, and: sorter.firstValue(of: new)) { new[$0] } == 0
         }
     }
 
@@ -126,8 +126,8 @@ enum LiveOrder: Sendable {
         switch self {
         case .arrival: return rows.partitionIndex { $0.place <= place }
         case .sorted(let sorter), .foreign(let sorter):
-            let values = sorter.values(of: record)
-            return rows.partitionIndex { row in sorter.order(of: values, and: row.sortValue) { row[$0] } >= 0 }
+            let first = sorter.firstValue(of: record)
+            return rows.partitionIndex { row in sorter.order(of: first, { record[$0] }, and: row.sortValue) { row[$0] } >= 0 }
         }
     }
 
@@ -136,8 +136,7 @@ enum LiveOrder: Sendable {
         let index: Int
         switch self {
         case .sorted(let sorter):
-            let values = sorter.values(of: row.record)
-            index = rows.partitionIndex { other in sorter.order(of: values, and: other.sortValue) { other[$0] } > 0 }
+            index = rows.partitionIndex { other in sorter.order(of: row.sortValue, { row[$0] }, and: other.sortValue) { other[$0] } > 0 }
         case .arrival, .foreign: index = rows.partitionIndex { $0.place < row.place }
         }
         if index < rows.count, rows[index].version == row.version { return index }

@@ -39,11 +39,11 @@ extension LiveView {
             writes[index].failure = failure
             // No result follows that could be old.
             if failure != nil { writes[index].isRepeated = false }
-            // What was believed of it is not so, or the record is gone.
+            // The record is gone, or what was believed of it is not so, unless an earlier attempt was executed.
             if !writes[index].isEffective(confirmedOnly: false) {
                 let isGone = failure?.error.code == .notFound
                 for key in old.keys where reported[key] != JSONValue.null {
-                    if isGone || old.isShown(by: reported[key], key: key, id: id) { reported[key] = nil }
+                    if isGone || !old.isRetried && old.isShown(by: reported[key], key: key, id: id) { reported[key] = nil }
                 }
             }
             guard old.write != write || (old.failure == nil) != (failure == nil) else { return }

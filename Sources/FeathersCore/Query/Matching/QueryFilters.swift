@@ -24,20 +24,20 @@ package struct QuerySorter: Sendable {
         self.keys = keys
     }
 
-    /// Returns the values by which a record is sorted, so that they are looked up once for several comparisons.
-    package func values(of record: JSONValue) -> [JSONValue?] { keys.map { $0.path.value(in: record) } }
-
-    /// The first of these values.
+    /// Returns the first of the values by which a record is sorted, so that it is looked up once for several comparisons.
     package func firstValue(of record: JSONValue) -> JSONValue? { keys.first.flatMap { $0.path.value(in: record) } }
 
-    /// Compares a record's values with those of another record. Returns a negative number, zero or a positive number.
+    /// Compares the first values of two records and, if they are equal, the others. Returns a negative number, zero or a positive number.
     /// - Parameters:
-    ///   - first: The other record's first value.
-    ///   - property: Returns the other record's properties.
-    package func order(of values: [JSONValue?], and first: JSONValue?, _ property: (String) -> JSONValue?) -> Int {
-        for index in keys.indices {
-            let order = sortingOrder(values[index], index == 0 ? first : keys[index].path.value(of: property))
-            if order != 0 { return keys[index].isDescending ? -order : order }
+    ///   - property: Returns the first record's properties.
+    ///   - otherProperty: Returns the other record's properties.
+    package func order(
+        of first: JSONValue?, _ property: (String) -> JSONValue?, and otherFirst: JSONValue?, _ otherProperty: (String) -> JSONValue?
+    ) -> Int {
+        for (index, key) in keys.enumerated() {
+            let order =
+                index == 0 ? sortingOrder(first, otherFirst) : sortingOrder(key.path.value(of: property), key.path.value(of: otherProperty))
+            if order != 0 { return key.isDescending ? -order : order }
         }
         return 0
     }
@@ -46,7 +46,7 @@ package struct QuerySorter: Sendable {
     package func sorted(_ records: [JSONValue]) -> [JSONValue] {
         guard !keys.isEmpty, records.count > 1 else { return records }
         // Values are looked up once per record instead of once per comparison.
-        let rows = records.map(values)
+        let rows = records.map { record in keys.map { $0.path.value(in: record) } }
         let order = records.indices.sorted { left, right in
             for (column, key) in keys.enumerated() {
                 let order = sortingOrder(rows[left][column], rows[right][column])
