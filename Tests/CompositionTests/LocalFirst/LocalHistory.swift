@@ -222,10 +222,12 @@ final class LocalHistory {
                     LocalOracle.Stored(write: write.id, id: id, position: outcome.position, date: .current))
                 accepted.remove(write.id)
                 guard call.user == user else { return }
-                // The result of a write that was sent again is its first, which may be old: what it did is for a fetch to tell.
-                let isRepeated = item?.mayHaveExecuted == true
+                // The result of a write that was sent again is its first, which may be old, and what was sent to an earlier sign-in is not shown: what
+                // such a write did is for a fetch to tell.
+                let isElsewhere = call.signIn != process.held.state.current.signIn
+                let isRepeated = isElsewhere || item?.mayHaveExecuted == true
                 // Over REST, the app makes an event of the result, unless someone has signed in since.
-                let isToldOf = !hasConnection && !isRepeated && call.signIn == process.held.state.current.signIn
+                let isToldOf = !hasConnection && !isRepeated
                 for index in oracles.indices {
                     oracles[index].executed(
                         write, id: id, at: outcome.position, try? outcome.result.get(), isToldOf: isToldOf,
