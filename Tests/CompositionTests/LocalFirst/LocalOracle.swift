@@ -97,7 +97,8 @@ struct LocalOracle {
     /// - Parameter isLeft: Whether the event may be what a write that is being sent again has caused, with its first result, which may be old. What has
     ///   become of the record is for a fetch to tell, unless it was not known.
     mutating func heard(_ change: LocalServer.Change, _ server: LocalServer, isLeft: Bool) {
-        unheard.removeAll { $0.position == change.position }
+        // Of a write that it was decided to send again, the event may be the first of two, so that a fetch must tell.
+        unheard.removeAll { $0.position == change.position && !$0.isMissed }
         let range = told[change.id]
         let isOfRepeated = repeated.contains { $0.id == change.id && $0.name == change.event.name }
         let isLeft = (isLeft || isOfRepeated) && (change.event.name != .created || range.upperBound > 0)
@@ -195,7 +196,7 @@ struct LocalOracle {
     mutating func keep(as user: String, _ pending: [OutboxWrite.ID], at date: Date) {
         guard isFromServer else { return }
         if isChanged {
-            kept[user] = Kept(told: told, date: date, unsettled: Set(pending + answered.map(\.write.id)))
+            kept[user] = Kept(told: told, date: date, unsettled: Set(pending + (answered + unheard).map(\.write.id)))
         } else {
             // The same to see, but perhaps not the same underneath.
             let before = kept[user]?.told ?? Told()
