@@ -319,4 +319,19 @@ extension LiveViewTests {
         view.apply(.changed(second, OutboxFailure(write: second, reason: .rejected, error: error, mayHaveExecuted: false)))
         #expect(Self.ids(view).isEmpty)
     }
+
+    @Test("shows a queued write to a record beyond the known part on the result of the write before it")
+    func changedBeyondKnownPart() throws {
+        var view = LiveView(try LiveQueryPlan(.sorted(by: "rank", .descending).limit(1), id: "id"))
+        let began = view.fetchBegan()
+        let records: [JSONValue] = (0..<began.asked).map { ["id": .integer(Int64($0) + 100), "rank": 4] }
+        try view.fetched(Paginated(data: records), asked: began.asked, at: began.tick)
+        let update = Self.write(.update, 1, ["kind": "b", "rank": 0])
+        view.apply(.queued(update, number: 1))
+        view.apply(.queued(Self.write(.patch, 1, ["rank": 5]), number: 2))
+        view.received(ServiceEvent(path: "records", name: .created, data: ["id": 1, "kind": "a", "rank": 3]))
+        view.apply(.sending(update.id, isRepeated: false))
+        view.apply(.executed(update.id, Self.result(["id": 1, "kind": "b", "rank": 0])))
+        #expect(view.visible.map(\.record) == [["id": 1, "kind": "b", "rank": 5]])
+    }
 }
