@@ -97,8 +97,6 @@ struct LocalOracle {
     /// - Parameter isLeft: Whether the event may be what a write that is being sent again has caused, with its first result, which may be old. What has
     ///   become of the record is for a fetch to tell, unless it was not known.
     mutating func heard(_ change: LocalServer.Change, _ server: LocalServer, isLeft: Bool) {
-        // Of a write that it was decided to send again, the event may be the first of two, so that a fetch must tell.
-        unheard.removeAll { $0.position == change.position && !$0.isMissed }
         let range = told[change.id]
         let isOfRepeated = repeated.contains { $0.id == change.id && $0.name == change.event.name }
         let isLeft = (isLeft || isOfRepeated) && (change.event.name != .created || range.upperBound > 0)
@@ -109,6 +107,8 @@ struct LocalOracle {
             told.positions[change.id] = range.lowerBound...max(range.upperBound, change.position)
             return
         }
+        // Of a write that it was decided to send again, the event may be the first of two, so that a fetch must tell.
+        unheard.removeAll { $0.position == change.position && !$0.isMissed }
         if change.event.name == .created { told.new.insert(change.id) }
         told.outside[change.id] = nil
         let isPlaced = isPlaced(change.id, change.event.name, server)
@@ -183,7 +183,7 @@ struct LocalOracle {
         let lowest = isToldOf ? EventName(endOf: write.method).map { isPlaced(id, $0, server) ? position : 0 } ?? 0 : range.lowerBound
         told.positions[id] = lowest...max(range.upperBound, position)
         answered.append(Answered(write: write, id: id, position: position, record: record, call: call))
-        if !isToldOf, isRetried || !heard[heardByOthers...].contains(where: { $0.position == position }) {
+        if !isToldOf, isRetried || !heard[heardByOthers...].contains(where: { $0.position == position && !$0.isLeft }) {
             unheard.append(answered[answered.count - 1])
             if isRetried { unheard[unheard.count - 1].isMissed = true }
         }
