@@ -104,7 +104,8 @@ struct LocalOracle {
         if isLeft {
             // Recognized if it is not in the result.
             if change.event.name == .created { told.perhapsNew.insert(change.id) }
-            told.positions[change.id] = range.lowerBound...max(range.upperBound, change.position)
+            // A later write may have shown what the repeated one has done, so that its event counts again, although it may be older than a fetch.
+            told.positions[change.id] = min(range.lowerBound, change.position)...max(range.upperBound, change.position)
             return
         }
         // Of a write that it was decided to send again, the event may be the first of two, so that a fetch must tell.
