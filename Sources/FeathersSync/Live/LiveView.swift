@@ -153,8 +153,10 @@ extension LiveView {
         for write in ended { left(write, old) }
         writes.removeAll { write in ended.contains { $0.write.id == write.write.id } }
         echoes.placed(in: base)
-        // Events before a gap never arrive, and those after it are newer. Of a write that was executed only once, no second event follows.
-        echoes.removeAll { [missedAt] in $0.executedAt <= begin && ($0.isRetried || $0.executedAt <= missedAt) }
+        // Events before a gap never arrive, and those after it are newer. Of a write that was sent twice, no second event may follow, or none at all.
+        echoes.removeAll { [base, missedAt] in
+            $0.executedAt <= begin && ($0.isRetried || $0.executedAt <= missedAt || $0.isRepeated && !$0.isShown(in: base))
+        }
         // It may lack those that were executed while it was on its way. The events since may be older than any.
         for write in echoes.lost(from: base, where: { $0.executedAt > begin || logged.contains($1) }) {
             restore(write)
@@ -262,7 +264,10 @@ extension LiveView {
         if event.name == .created, writes.contains(where: { $0.isSending && $0.overtaken[key] != nil }) { return missedEvents() }
         let echo = echoes.take(event, key)
         // Without an order, records are in the order of their events, which may not be the order of the responses.
-        if let echo, event.name == .created, !echo.isPlaced { moveToEnd(key) }
+        if let echo, event.name == .created, !echo.isPlaced {
+            let shown = shownRows(of: [key])
+            if base.moveToEnd(key), rows != nil { refresh([key], replacing: shown) }
+        }
         // The fetch includes what was executed before it began, and maybe what has happened to the record since.
         if fetch?.mayMiss(position, echo) == true { fetch?.add(event) }
         guard echo == nil else { return }
@@ -310,11 +315,6 @@ extension LiveView {
         for index in writes.indices where writes[index].isSending && writes[index].concerns(key) && writes[index].seen.count < 8 {
             writes[index].seen.append(event.data)
         }
-    }
-
-    private mutating func moveToEnd(_ key: String) {
-        let shown = shownRows(of: [key])
-        if base.moveToEnd(key), rows != nil { refresh([key], replacing: shown) }
     }
 
     /// Ends executed writes to some records, because a later result or event includes them.

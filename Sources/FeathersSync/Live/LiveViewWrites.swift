@@ -41,9 +41,9 @@ extension LiveView {
             if failure != nil { writes[index].isRepeated = false }
             // The record is gone, or what was believed of it is not so, unless an earlier attempt was executed.
             if !writes[index].isEffective(confirmedOnly: false) {
-                let isGone = failure?.error.code == .notFound
                 for key in old.keys where reported[key] != JSONValue.null {
-                    if isGone || !old.isRetried && old.isShown(by: reported[key], key: key, id: id) { reported[key] = nil }
+                    let wasShown = !old.isRetried && old.isShown(by: reported[key], key: key, id: id)
+                    if wasShown || failure?.error.code == .notFound { reported[key] = nil }
                 }
             }
             guard old.write != write || (old.failure == nil) != (failure == nil) else { return }

@@ -235,4 +235,24 @@ extension LiveViewTests {
         view.received(Self.patched(2))
         #expect(view.visible.map { $0.record["n"] } == [2] && !view.needsFetch)
     }
+
+    @Test("does not go back to an older event after a fetch has shown a repeated write, but to a newer one that a fetch shows")
+    func repeatedAndFetched() throws {
+        var view = try Self.view([:], ["id": 1, "n": 0])
+        func fetch(_ number: Int64) throws {
+            let began = view.fetchBegan()
+            try view.fetched(Paginated(data: [["id": 1, "n": .integer(number)]]), asked: began.asked, at: began.tick)
+        }
+        let write = Self.write(.patch, 1, ["n": 2])
+        view.apply(.queued(write, number: 1))
+        view.apply(.sending(write.id, isRepeated: true))
+        view.apply(.executed(write.id, Self.result(["id": 1, "n": 2])))
+        try fetch(2)
+        // From before the write.
+        view.received(Self.patched(1))
+        #expect(view.visible.map { $0.record["n"] } == [2] && view.needsFetch)
+        try fetch(3)
+        view.received(Self.patched(4))
+        #expect(view.visible.map { $0.record["n"] } == [4] && !view.needsFetch)
+    }
 }
