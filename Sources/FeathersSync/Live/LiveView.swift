@@ -160,7 +160,7 @@ extension LiveView {
         // It may lack those that were executed while it was on its way. The events since may be older than any.
         for write in echoes.lost(from: base, where: { $0.executedAt > begin || logged.contains($1) }) {
             restore(write)
-            guard write.executedAt > begin, !base.isWhole else { continue }
+            guard write.executedAt > begin else { continue }
             // What is shown of records that the result lacks may be newer than it.
             let shown = (write.results ?? [:]).filter { base[$0.key] == nil && old[$0.key]?.record == $0.value }
             reported.merge(shown) { known, _ in known }

@@ -34,9 +34,6 @@ struct LiveWindow: Sendable {
     /// The number of records in the whole result; nil if it is not known.
     var total: Int? { isComplete && plan.limit != 0 ? plan.skip + entries.count : fetchedTotal }
 
-    /// Whether it lacks only records that do not exist.
-    var isWhole: Bool { isComplete && !plan.hasConditions && plan.skip == 0 }
-
     /// Returns what the server last reported about a record; nil if it is not in the known part.
     subscript(key: String) -> LiveRow? { table[key] }
 

@@ -138,7 +138,8 @@ struct LocalOracle {
         }
         for id in ids {
             var outside = told.outside[id, default: [:]]
-            for case (let record?, let until) in server.versions(of: id, in: told[id]) {
+            let results = answered.filter { $0.id == id }.map { (record: $0.record?.object, until: $0.position) }
+            for case (let record?, let until) in server.versions(of: id, in: told[id]) + results {
                 if matcher.matches(.object(record)) {
                     if let record = takenOut(record, id, by: pending) { outside[record] = until }
                 } else {

@@ -168,7 +168,7 @@ extension LocalOracle {
                 // Sent twice without a key, a write is executed twice, and a fetch between the two shows it already.
                 let isShown = own.last?.write.data?.object?.allSatisfy { base?[$0.key] == $0.value } ?? false
                 // A result that lacks the record may be older than what an answer has shown.
-                let told = isWhole || included(base).isSome ? [] : stale + own
+                let told = included(base).isSome ? [] : stale + own
                 let shown = told.indices.map { with(Array(told[($0 + 1)...]), from: told[$0].record) }
                 for content in possible.map({ with(Array($0)) }) + [with(stale + own)] + (isShown ? [base] : []) + shown {
                     if !contents.contains(content) { contents.append(content) }

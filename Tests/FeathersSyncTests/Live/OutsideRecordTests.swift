@@ -334,4 +334,18 @@ extension LiveViewTests {
         view.apply(.executed(update.id, Self.result(["id": 1, "kind": "b", "rank": 0])))
         #expect(view.visible.map(\.record) == [["id": 1, "kind": "b", "rank": 5]])
     }
+
+    @Test("keeps showing a record that was created and changed while a fetch was on its way")
+    func createdDuringFetch() throws {
+        var view = try Self.view(.sorted(by: "n"))
+        let began = view.fetchBegan()
+        let patch = Self.write(.patch, 1, ["n": 2])
+        view.apply(.queued(patch, number: 1))
+        view.apply(.sending(patch.id, isRepeated: false))
+        view.apply(.executed(patch.id, Self.result(["id": 1, "n": 2])))
+        view.apply(.queued(Self.write(.patch, 1, ["n": 3]), number: 2))
+        #expect(view.visible.map(\.record) == [["id": 1, "n": 3]])
+        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        #expect(view.visible.map(\.record) == [["id": 1, "n": 3]] && view.needsFetch)
+    }
 }
