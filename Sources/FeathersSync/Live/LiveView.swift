@@ -228,8 +228,13 @@ extension LiveView {
 
     /// Records that events were missed.
     mutating func missedEvents() {
-        base.missedEvents()
         missedAt = tick
+        invalidate()
+    }
+
+    /// Lets the result be fetched again, also after the fetch in flight.
+    private mutating func invalidate() {
+        base.missedEvents()
         fetch?.hasMissedEvents = true
     }
 
@@ -257,11 +262,11 @@ extension LiveView {
         // A repeated write is answered with its first result, which the app makes an event of, and the record may have changed since. What is removed
         // stays so.
         if writes.contains(where: { $0.isRepeated && $0.mayHaveCaused(event, key: key, id: id) }) {
-            missedEvents()
+            invalidate()
             guard event.name == .removed || event.name == .created && base[key] == nil else { return }
         }
         // The app's own events can overtake each other. A creation after a change of the same record is older than what is known.
-        if event.name == .created, writes.contains(where: { $0.isSending && $0.overtaken[key] != nil }) { return missedEvents() }
+        if event.name == .created, writes.contains(where: { $0.isSending && $0.overtaken[key] != nil }) { return invalidate() }
         let echo = echoes.take(event, key)
         // Without an order, records are in the order of their events, which may not be the order of the responses.
         if let echo, event.name == .created, !echo.isPlaced {
@@ -281,9 +286,7 @@ extension LiveView {
         guard position > includedEvents else { return saw(event, key) }
         // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied.
         let record = event.name == .removed ? nil : event.data
-        let expected = echoes.take(key)
-        let first = expected.firstIndex { !$0.isShown(by: record, key: key, id: id) }
-        let restored = expected[(first ?? expected.count)...]
+        let restored = echoes.take(key).drop { $0.isShown(by: record, key: key, id: id) }
         for write in restored { restore(write) }
         let isAdopted = event.name == .created && base[key] == nil && adopt(key, event.data)
         let shown = shownRows(of: [key])

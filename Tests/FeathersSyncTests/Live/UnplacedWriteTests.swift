@@ -255,4 +255,20 @@ extension LiveViewTests {
         view.received(Self.patched(4))
         #expect(view.visible.map { $0.record["n"] } == [4] && !view.needsFetch)
     }
+
+    @Test("does not go back to an older event when an event of another record is left to a fetch")
+    func repeatedBesideAnother() throws {
+        var view = try Self.view([:], ["id": 1, "n": 0], ["id": 2, "n": 0])
+        let (repeated, write) = (Self.write(.patch, 2, ["n": 1]), Self.write(.patch, 1, ["n": 2]))
+        for (index, each) in [repeated, write].enumerated() {
+            view.apply(.queued(each, number: index + 1))
+            view.apply(.sending(each.id, isRepeated: index == 0))
+        }
+        view.apply(.executed(write.id, Self.result(["id": 1, "n": 2])))
+        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 2, "n": 1]))
+        let began = view.fetchBegan()
+        try view.fetched(Paginated(data: [["id": 1, "n": 2], ["id": 2, "n": 1]]), asked: began.asked, at: began.tick)
+        view.received(Self.patched(1))
+        #expect(view.visible.first?.record["n"] == 2)
+    }
 }
