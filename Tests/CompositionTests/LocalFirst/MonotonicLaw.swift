@@ -120,7 +120,10 @@ struct MonotonicLaw {
         }
         guard !oracle.isLimited, let last, last.id == write, last.failure == nil else { return false }
         let pending = last.write
-        let others = (Int64(name).flatMap { server.versions[$0] } ?? []).filter { own[$0.record?["mark"]?.integer ?? 0] == nil }
+        // What a write did that was given up, the app does not know.
+        let others = (Int64(name).flatMap { server.versions[$0] } ?? []).filter { version in
+            own[version.record?["mark"]?.integer ?? 0].map(dropped.contains) ?? true
+        }
         return ([pending.data] + others.map { $0.record.map { .object($0) } }).allSatisfy { $0.map(oracle.matcher.matches) ?? false }
     }
 
