@@ -153,7 +153,7 @@ extension LiveView {
         for write in ended { left(write, old) }
         writes.removeAll { write in ended.contains { $0.write.id == write.write.id } }
         echoes.placed(in: base)
-        // Events before a gap never arrive, and those after it are newer. Of a write that was sent twice, no second event may follow, or none at all.
+        // Events before a gap never arrive, and those after it are newer. That of a write that was sent twice may have arrived before, or been missed.
         echoes.removeAll { [base, missedAt] in
             $0.executedAt <= begin && ($0.isRetried || $0.executedAt <= missedAt || $0.isRepeated && !$0.isShown(in: base))
         }
