@@ -8,7 +8,7 @@ struct LiveEchoes: Sendable {
 
     /// Waits for the events of an executed write.
     mutating func expect(_ write: LiveWrite) {
-        guard write.restorations < Self.mostRestorations, !write.isHeard, !(write.isRepeated && write.isSeen) else { return }
+        guard write.restorations < Self.mostRestorations, !write.isRepeated, !write.isHeard else { return }
         if writes.count >= 1000 { writes = [:] }
         for key in write.keys { writes[key, default: []].append(write) }
     }

@@ -155,7 +155,7 @@ extension LiveView {
         echoes.placed(in: base)
         // Events before a gap never arrive, and those after it are newer. That of a write that was sent twice may have arrived before, or been missed.
         echoes.removeAll { [base, missedAt] in
-            $0.executedAt <= begin && ($0.isRetried || $0.executedAt <= missedAt || $0.isRepeated && !$0.isShown(in: base))
+            $0.executedAt <= begin && ($0.isRetried || $0.executedAt <= missedAt || $0.mayBeSilent && !$0.isShown(in: base))
         }
         // It may lack those that were executed while it was on its way. The events since may be older than any.
         for write in echoes.lost(from: base, where: { $0.executedAt > begin || logged.contains($1) }) {
@@ -201,7 +201,10 @@ extension LiveView {
 
     /// Records that a result includes an executed write. Of records outside of it that the last result lacked too, it tells nothing newer.
     private mutating func left(_ write: LiveWrite, _ old: LiveWindow) {
-        echoes.expect(write)
+        var expected = write
+        // Now it is known what a repeated write has done.
+        if write.isRepeated, write.isShown(in: base) { (expected.isRepeated, expected.mayBeSilent) = (false, true) }
+        echoes.expect(expected)
         guard write.write.method != .remove else { return }
         let outside = (write.results ?? [:]).filter { old[$0.key] == nil && !base.plan.matches($0.value) }
         reported.merge(outside) { known, _ in known }
@@ -261,9 +264,13 @@ extension LiveView {
         guard let key = base.plan.key(of: event.data) else { return }
         // A repeated write is answered with its first result, which the app makes an event of, and the record may have changed since. What is removed
         // stays so.
-        if writes.contains(where: { $0.isRepeated && $0.mayHaveCaused(event, key: key, id: id) }) {
+        let causes = writes.indices.filter { writes[$0].isRepeated && writes[$0].mayHaveCaused(event, key: key, id: id) }
+        if !causes.isEmpty {
             invalidate()
-            guard event.name == .removed || event.name == .created && base[key] == nil else { return }
+            guard event.name == .removed || event.name == .created && base[key] == nil else {
+                for index in causes where writes[index].untaken.count < 8 { writes[index].untaken.append(event.data) }
+                return
+            }
         }
         // The app's own events can overtake each other. A creation after a change of the same record is older than what is known.
         if event.name == .created, writes.contains(where: { $0.isSending && $0.overtaken[key] != nil }) { return invalidate() }
@@ -284,9 +291,10 @@ extension LiveView {
             }
         }
         guard position > includedEvents else { return saw(event, key) }
-        // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied.
+        // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied. No change of a
+        // record is executed after its removal.
         let record = event.name == .removed ? nil : event.data
-        let restored = echoes.take(key).drop { $0.isShown(by: record, key: key, id: id) }
+        let restored = echoes.take(key).drop { $0.isShown(by: record, key: key, id: id) || record == nil && $0.write.method != .create }
         for write in restored { restore(write) }
         let isAdopted = event.name == .created && base[key] == nil && adopt(key, event.data)
         let shown = shownRows(of: [key])
@@ -298,8 +306,8 @@ extension LiveView {
         let last = writes.last { $0.caused(event, key: key) }
         let settled = isTaken ? last.map { settle(through: $0.executedAt, [key]) } ?? [] : []
         if let last, !isTaken {
-            for index in writes.indices where writes[index].keys == [key] && writes[index].results != nil && !writes[index].isRetried {
-                if writes[index].executedAt <= last.executedAt { writes[index].isHeard = true }
+            for index in writes.indices where writes[index].executedAt <= last.executedAt && !writes[index].isRetried {
+                if let result = writes[index].results?[key] { writes[index].untaken.append(result) }
             }
         }
         if isAdopted { return rebuild() }

@@ -24,6 +24,8 @@ struct LiveWrite: Sendable {
     var isRepeated = false
     /// Whether the user has decided to send the write again, although the server may have executed it. The events of both times look alike.
     var isRetried = false
+    /// Whether the event of this executed write may have been missed, because it was sent before.
+    var mayBeSilent = false
     var failure: OutboxFailure?
     /// The server's records by key, once the write was executed.
     var results: [String: JSONValue]?
@@ -34,8 +36,8 @@ struct LiveWrite: Sendable {
     /// The records that events have changed or removed since the write was sent, and which of them are gone. One of them may turn out to be the record
     /// that the write creates, with an event that has overtaken the result.
     private(set) var overtaken: [String: Bool] = [:]
-    /// Whether the event of this executed write has arrived and the base could not take it, so that no other follows.
-    var isHeard = false
+    /// Events since the write was sent that may be its own and that the base has not taken. If its own is among them, no other follows.
+    var untaken: [JSONValue] = []
     /// Whether a fetch has shown the place of a created record.
     var isPlaced = false
     /// How often the write was applied again after its result had been taken.
@@ -117,7 +119,14 @@ struct LiveWrite: Sendable {
     }
 
     /// Whether the base has taken the events of this executed write.
-    var isSeen: Bool { !isRetried && targets.allSatisfy { target in results?[target.key].map(seen.contains) ?? false } }
+    var isSeen: Bool { !isRetried && isReported(by: seen) }
+
+    /// Whether the events of this executed write have arrived.
+    var isHeard: Bool { isReported(by: untaken) || mayBeSilent && isSeen }
+
+    private func isReported(by events: [JSONValue]) -> Bool {
+        targets.allSatisfy { target in results?[target.key].map(events.contains) ?? false }
+    }
 
     /// Returns whether a result shows the write.
     func isShown(in base: LiveWindow) -> Bool {

@@ -16,9 +16,9 @@ extension LocalHistory {
             let name = "\(oracles[index].query.json)"
             if let failure = read.failure { all.append("\(name) ended with \(failure)") }
             for entry in entries where entry.write.method == .create {
-                laws[index].writes[entry.write.key.text] = entry.write.provisionalKey()
                 oracles[index].keys[entry.write.provisionalKey(), default: []].insert(entry.write.key.text)
             }
+            laws[index].noteIDs(server, entries)
             let (names, loose) = oracles[index].names(server, entries)
             for snapshot in read.new {
                 shown[index] = snapshot

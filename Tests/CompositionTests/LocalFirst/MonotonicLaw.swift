@@ -12,7 +12,7 @@ struct MonotonicLaw {
     private var own: [Int64: OutboxWrite.ID] = [:]
     private var dropped: Set<OutboxWrite.ID> = []
     /// The provisional ids of writes by the keys that they have been given since.
-    var writes: [String: String] = [:]
+    private var writes: [String: String] = [:]
     private var ids: [String: String] = [:]
     /// The removals of this app.
     private var removals: [OutboxWrite.ID: String] = [:]
@@ -79,10 +79,8 @@ struct MonotonicLaw {
     mutating func check(
         _ snapshot: LiveSnapshot<JSONValue>, _ server: LocalServer, _ oracle: LocalOracle, _ entries: [OutboxEntry], loose: Set<String>
     ) -> [String] {
-        for (key, id) in server.made { ids[writes[key] ?? key] = "\(id)" }
-        let queued = Set(entries.compactMap { $0.write.recordID?.description })
         let visible = Set(snapshot.records.compactMap { $0["id"]?.string })
-        changedTwice.formUnion(ids.filter { (queued.contains($0.key) || visible.contains($0.key)) && queued.contains($0.value) }.values)
+        noteIDs(server, entries, visible)
         let loose = loose.union(changedTwice)
         let gone = Set(droppedRows.map { ids[$0] ?? $0 })
         let unknown = Set(perhapsUnknown.map { ids[$0] ?? $0 })
@@ -108,6 +106,15 @@ struct MonotonicLaw {
         perhapsForgotten.subtract(rows.keys)
         shown = rows.filter { own[$0.value] != nil && !loose.contains($0.key) }
         return violations
+    }
+
+    /// Records the ids that the server has given to records, and which records are changed under two, also while nothing is shown.
+    /// - Parameter visible: The ids in what is shown.
+    mutating func noteIDs(_ server: LocalServer, _ entries: [OutboxEntry], _ visible: Set<String> = []) {
+        for entry in entries where entry.write.method == .create { writes[entry.write.key.text] = entry.write.provisionalKey() }
+        for (key, id) in server.made { ids[writes[key] ?? key] = "\(id)" }
+        let queued = Set(entries.compactMap { $0.write.recordID?.description })
+        changedTwice.formUnion(ids.filter { (queued.contains($0.key) || visible.contains($0.key)) && queued.contains($0.value) }.values)
     }
 
     /// Whether the last pending write to a record decides alone that it is in the result, which only writes of this app's have left.

@@ -256,6 +256,33 @@ extension LiveViewTests {
         #expect(view.visible.map { $0.record["n"] } == [4] && !view.needsFetch)
     }
 
+    @Test("shows at once what others change after a repeated write whose event has come", arguments: [true, false])
+    func repeatedAndHeard(isSentBefore: Bool) throws {
+        var view = try Self.view([:], ["id": 1, "n": 0])
+        let write = Self.write(.patch, 1, ["n": 2])
+        view.apply(.queued(write, number: 1))
+        view.apply(.sending(write.id, isRepeated: false))
+        if isSentBefore { view.received(Self.patched(2)) }
+        view.apply(.sending(write.id, isRepeated: true))
+        if !isSentBefore { view.received(Self.patched(2)) }
+        view.apply(.executed(write.id, Self.result(["id": 1, "n": 2])))
+        let began = view.fetchBegan()
+        try view.fetched(Paginated(data: [["id": 1, "n": 2]]), asked: began.asked, at: began.tick)
+        view.received(Self.patched(3))
+        #expect(view.visible.map { $0.record["n"] } == [3] && !view.needsFetch)
+    }
+
+    @Test("takes away a removed record whose executed update no event has told of", arguments: [ServiceMethod.update, .patch])
+    func updatedAndRemoved(_ method: ServiceMethod) throws {
+        var view = try Self.view([:], ["id": 1, "n": 0])
+        let write = Self.write(method, 1, ["n": 1])
+        view.apply(.queued(write, number: 1))
+        view.apply(.sending(write.id, isRepeated: false))
+        view.apply(.executed(write.id, Self.result(["id": 1, "n": 1])))
+        view.received(ServiceEvent(path: "records", name: .removed, data: ["id": 1, "n": 1]))
+        #expect(view.visible.isEmpty && view.writes.isEmpty)
+    }
+
     @Test("does not go back to an older event when an event of another record is left to a fetch")
     func repeatedBesideAnother() throws {
         var view = try Self.view([:], ["id": 1, "n": 0], ["id": 2, "n": 0])
