@@ -291,10 +291,9 @@ extension LiveView {
             }
         }
         guard position > includedEvents else { return saw(event, key) }
-        // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied. No change of a
-        // record is executed after its removal.
-        let record = event.name == .removed ? nil : event.data
-        let restored = echoes.take(key).drop { $0.isShown(by: record, key: key, id: id) || record == nil && $0.write.method != .create }
+        // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied. A removal is
+        // never older than a change of its record.
+        let restored = echoes.take(key).drop { event.name == .removed || $0.isShown(by: event.data, key: key, id: id) }
         for write in restored { restore(write) }
         let isAdopted = event.name == .created && base[key] == nil && adopt(key, event.data)
         let shown = shownRows(of: [key])
