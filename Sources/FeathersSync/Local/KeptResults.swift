@@ -44,12 +44,12 @@ actor KeptResults {
 
     /// Puts the last result of a query into its view, and in a store of another process the queued writes too.
     /// - Returns: The writes that were unsettled when the result was taken.
-    func restore(_ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics) -> Set<UUID> {
+    func restore(_ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics) async -> Set<UUID> {
         if store.isReadOnly { showWrites(key, in: feed, diagnostics) }
         let name = key.fileName + Self.suffix
         do {
             guard let bytes = try openDirectory()?.open(name)?.readAll(atMost: KeptResult.maximumLength) else { return [] }
-            let result = try KeptResult(bytes, of: key)
+            let result = try await KeptResult(bytes, of: key)
             feed.withState { state in
                 // A fetch or a change of user may have been faster.
                 guard sender.isCurrent, state.sender == nil else { return }

@@ -15,30 +15,32 @@ struct DamagedResultTests {
         let records: [JSONValue] = (1...20).map { ["id": .integer($0), "text": "text \($0)"] }
         try view.fetched(Paginated(data: records, total: 20), asked: began.asked, at: began.tick)
         let feed = LiveFeed(view, as: RequestSender(Identity("alice")))
-        return try #require(KeptResult(feed, for: key)).bytes(of: key)
+        return try #require(KeptResult(feed, for: key)).bytes(of: key, recordsPerPart: 8)
     }
 
     @Test("are read whole or not at all, wherever they end and whichever byte has changed")
-    func damaged() throws {
+    func damaged() async throws {
         let whole = try Self.bytes()
-        #expect(try KeptResult(whole, of: Self.key).page.data.count == 20)
-        for length in whole.indices { #expect(throws: (any Error).self) { try KeptResult(Array(whole[..<length]), of: Self.key) } }
+        #expect(try await KeptResult(whole, of: Self.key).page.data.map { $0["id"]?.integer } == (1...20).map(Int64.init))
+        for length in whole.indices {
+            await #expect(throws: (any Error).self) { try await KeptResult(Array(whole[..<length]), of: Self.key) }
+        }
         for index in whole.indices {
             var bytes = whole
             bytes[index] ^= 0x10
-            #expect(throws: (any Error).self, "byte \(index)") { try KeptResult(bytes, of: Self.key) }
+            await #expect(throws: (any Error).self, "byte \(index)") { try await KeptResult(bytes, of: Self.key) }
         }
-        #expect(throws: (any Error).self) { try KeptResult(whole + [0], of: Self.key) }
+        await #expect(throws: (any Error).self) { try await KeptResult(whole + [0], of: Self.key) }
     }
 
     @Test("are those of one user and query")
-    func others() throws {
+    func others() async throws {
         let whole = try Self.bytes()
         for other in [
             KeptResultKey(identity: Identity("bob"), path: "notes", text: "{}"), KeptResultKey(identity: nil, path: "notes", text: "{}"),
             KeptResultKey(identity: Identity("alice"), path: "other", text: "{}"),
         ] {
-            #expect(throws: KeptResult.Failure.otherQuery) { try KeptResult(whole, of: other) }
+            await #expect(throws: KeptResult.Failure.otherQuery) { try await KeptResult(whole, of: other) }
         }
     }
 }

@@ -64,7 +64,7 @@ struct PowerFailureTests {
     private static func view() throws -> LiveView { LiveView(try LiveQueryPlan(.sorted(by: "id"), id: "id")) }
 
     @Test("shows every accepted write and a complete earlier result after a failure at any call", arguments: Loss.allCases)
-    func anyCall(_ loss: Loss) throws {
+    func anyCall(_ loss: Loss) async throws {
         let whole = SimulatedDisk()
         #expect(Self.run(on: whole).accepted.count == 12)
         let calls = whole.state.withLock { $0.calls }
@@ -89,7 +89,7 @@ struct PowerFailureTests {
             #expect(bytes != nil || told.kept == nil, "after \(lastCall) calls")
             var (date, unsettled) = (Date.distantPast, Set<UUID>())
             if let bytes {
-                let result = try KeptResult(bytes, of: Self.key)
+                let result = try await KeptResult(bytes, of: Self.key)
                 let count = result.page.data.count
                 #expect(count == told.kept || count == told.began, "after \(lastCall) calls")
                 #expect(result.page.data.map { $0["id"] } == Array(told.accepted.map { JSONValue.string($0) }.prefix(count)))
@@ -104,7 +104,7 @@ struct PowerFailureTests {
     }
 
     @Test("A kept result names the executed writes that it lacks, however long ago they were executed")
-    func unsettled() throws {
+    func unsettled() async throws {
         var view = LiveView(try LiveQueryPlan(Query(), id: "id"))
         let began = view.fetchBegan()
         try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
@@ -118,7 +118,7 @@ struct PowerFailureTests {
         view.apply(.executed(id, ServerResult(value: result, sender: Self.sender)))
         let taken = try #require(KeptResult(LiveFeed(view, as: Self.sender), for: Self.key))
         #expect(taken.page.data.isEmpty)
-        let kept = try KeptResult(taken.bytes(of: Self.key), of: Self.key)
+        let kept = try await KeptResult(taken.bytes(of: Self.key), of: Self.key)
         var executed = ExecutedWrites()
         executed.append(
             ExecutedWrite(write: write, result: ExecutedResult(result: result, identity: nil, date: kept.date.addingTimeInterval(-20))))

@@ -1,3 +1,5 @@
+import FeathersSupport
+
 extension UntypedService {
     /// Returns the pages of a list. Each page is fetched when you read it.
     ///
@@ -67,7 +69,9 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
         /// - Throws: the errors of `find`, ``FeathersError`` if the list cannot be paged, `CancellationError`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ServicePage<Element>? {
             var cursor = try self.cursor.get()
-            if fetched.isEmpty { fetched = try await pages.fetch(cursor.next(atMost: pages.prefetch + 1))[...] }
+            if fetched.isEmpty {
+                fetched = try await cursor.next(atMost: pages.prefetch + 1).concurrentMap { [pages] in try await pages.page($0) }[...]
+            }
             guard let page = fetched.popFirst() else { return nil }
             let position = cursor.position
             if try !cursor.received(page) { fetched = [] }
@@ -75,17 +79,6 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
             guard !page.isEmpty || position == 0 else { return nil }
             let records = try page.data.enumerated().compactMap { try pages.decode(cursor.select($1), position + $0) }
             return ServicePage(records: records, position: position, count: page.count, expected: cursor.expected, total: cursor.total)
-        }
-    }
-
-    /// Fetches several pages concurrently. If one fails, the others are cancelled.
-    private func fetch(_ queries: [Query]) async throws -> [Paginated<JSONValue>] {
-        guard queries.count > 1 else { return try await queries.isEmpty ? [] : [page(queries[0])] }
-        return try await withThrowingTaskGroup(of: (Int, Paginated<JSONValue>).self) { group in
-            for (index, query) in queries.enumerated() { group.addTask { (index, try await page(query)) } }
-            var pages: [Int: Paginated<JSONValue>] = [:]
-            for try await (index, page) in group { pages[index] = page }
-            return queries.indices.compactMap { pages[$0] }
         }
     }
 
