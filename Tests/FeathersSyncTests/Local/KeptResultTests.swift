@@ -4,24 +4,24 @@ import Testing
 
 @testable import FeathersSync
 
-@Suite("Kept results that were cut off or damaged")
-struct DamagedResultTests {
+@Suite("Kept results on disk")
+struct KeptResultTests {
     private static let key = KeptResultKey(identity: Identity("alice"), path: "notes", text: "{}")
 
-    private static func bytes() throws -> [UInt8] {
+    /// The file of a result, in parts of eight records.
+    private static func bytes(_ count: Int64 = 20) throws -> [UInt8] {
         let plan = try LiveQueryPlan(.sorted(by: "id"), id: "id")
         var view = LiveView(plan)
         let began = view.fetchBegan()
-        let records: [JSONValue] = (1...20).map { ["id": .integer($0), "text": "text \($0)"] }
-        try view.fetched(Paginated(data: records, total: 20), asked: began.asked, at: began.tick)
+        let records: [JSONValue] = (0..<count).map { ["id": .integer($0), "text": "text \($0)"] }
+        try view.fetched(Paginated(data: records, total: Int(count)), asked: began.asked, at: began.tick)
         let feed = LiveFeed(view, as: RequestSender(Identity("alice")))
         return try #require(KeptResult(feed, for: key)).bytes(of: key, recordsPerPart: 8)
     }
 
-    @Test("are read whole or not at all, wherever they end and whichever byte has changed")
+    @Test("are read whole or not at all, wherever they are cut off and whichever byte has changed")
     func damaged() async throws {
         let whole = try Self.bytes()
-        #expect(try await KeptResult(whole, of: Self.key).page.data.map { $0["id"]?.integer } == (1...20).map(Int64.init))
         for length in whole.indices {
             await #expect(throws: (any Error).self) { try await KeptResult(Array(whole[..<length]), of: Self.key) }
         }
@@ -31,6 +31,13 @@ struct DamagedResultTests {
             await #expect(throws: (any Error).self, "byte \(index)") { try await KeptResult(bytes, of: Self.key) }
         }
         await #expect(throws: (any Error).self) { try await KeptResult(whole + [0], of: Self.key) }
+    }
+
+    @Test("have their records in order, in however many parts", arguments: [0, 1, 7, 8, 9, 16, 100])
+    func parts(_ count: Int64) async throws {
+        let result = try await KeptResult(Self.bytes(count), of: Self.key)
+        #expect(result.page.data.map { $0["id"]?.integer } == (0..<count).map(\.self))
+        #expect(result.page.total == Int(count) && result.isComplete)
     }
 
     @Test("are those of one user and query")
