@@ -77,12 +77,12 @@ extension KeptResult {
     ///
     /// The head has the length and the checksum of each array, so that they can be read on all processors.
     /// - Throws: ``Failure/tooLarge``, as soon as that is certain.
-    func bytes(of key: KeptResultKey, recordsPerPart: Int = 256) throws -> [UInt8] {
+    func bytes(of key: KeptResultKey, recordsPerPart: Int = 256, atMost limit: Int = maximumLength) throws -> [UInt8] {
         var (records, parts, start) = ([UInt8](), [JSONValue](), 0)
         for (index, record) in page.data.enumerated() {
             records.append(UInt8(ascii: index % recordsPerPart == 0 ? "[" : ","))
             records += try record.serialized()
-            guard records.count < Self.maximumLength else { throw Failure.tooLarge }
+            guard records.count < limit else { throw Failure.tooLarge }
             guard (index + 1) % recordsPerPart == 0 || index + 1 == page.data.count else { continue }
             records.append(UInt8(ascii: "]"))
             parts.append([.integer(Int64(records.count - start)), .integer(Int64(CRC32.checksum(of: records[start...])))])
@@ -98,6 +98,7 @@ extension KeptResult {
         if let limit = page.limit { json["limit"] = .integer(Int64(limit)) }
         let head = try JSONValue.object(json).serialized() + [UInt8(ascii: "\n")]
         let checksum = CRC32.checksum(of: head)
+        guard Self.headerLength + head.count + records.count <= limit else { throw Failure.tooLarge }
         return Self.magic + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: checksum >> $0) } + head + records
     }
 

@@ -2,7 +2,6 @@ import FeathersCore
 import FeathersSupport
 import FeathersTesting
 import Foundation
-import TestBackend
 import Testing
 
 @testable import FeathersCaching
@@ -55,9 +54,11 @@ struct DiskCacheStorageTests {
 
     @Test("Several instances share a directory and its limit")
     func shared() async throws {
-        // A wait for the directory's lock ends after some seconds.
-        try await MachineLoad.settles()
-        let storages = (0..<4).map { _ in storage(20_000) }
+        // No time passes, so that no wait for the directory's lock ends.
+        let clock = RelativeClock(ManualClock())
+        let storages = (0..<4).map { _ in
+            DiskCacheStorage(path: directory.url.path, byteLimit: 20_000, synchronizesWrites: false, clock: clock)
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (place, storage) in storages.enumerated() {
                 group.addTask {

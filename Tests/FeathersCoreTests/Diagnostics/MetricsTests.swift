@@ -79,7 +79,8 @@ struct MetricsTests {
         #expect(lines.contains("feathers_up 0"))
         #expect(lines.contains("# TYPE feathers_call_duration_seconds histogram"))
         #expect(lines.contains("feathers_calls_total{\(labels),outcome=\"ok\"} 1"))
-        #expect(lines.contains("feathers_call_duration_seconds_bucket{\(labels),le=\"30.0\"} 1"))
+        // On a busy machine, even this call may take longer.
+        #expect(lines.contains { $0.hasPrefix("feathers_call_duration_seconds_bucket{\(labels),le=\"30.0\"} ") })
         #expect(lines.contains("feathers_call_duration_seconds_bucket{\(labels),le=\"+Inf\"} 1"))
         #expect(lines.contains("feathers_call_duration_seconds_count{\(labels)} 1"))
         #expect(!lines.contains { $0.contains("connections") })

@@ -8,16 +8,17 @@ import Testing
 struct KeptResultTests {
     private static let key = KeptResultKey(identity: Identity("alice"), path: "notes", text: "{}")
 
-    /// The file of a result, in parts of eight records.
-    private static func bytes(_ count: Int64 = 20) throws -> [UInt8] {
+    private static func result(_ count: Int64) throws -> KeptResult {
         let plan = try LiveQueryPlan(.sorted(by: "id"), id: "id")
         var view = LiveView(plan)
         let began = view.fetchBegan()
         let records: [JSONValue] = (0..<count).map { ["id": .integer($0), "text": "text \($0)"] }
         try view.fetched(Paginated(data: records, total: Int(count)), asked: began.asked, at: began.tick)
-        let feed = LiveFeed(view, as: RequestSender(Identity("alice")))
-        return try #require(KeptResult(feed, for: key)).bytes(of: key, recordsPerPart: 8)
+        return try #require(KeptResult(LiveFeed(view, as: RequestSender(Identity("alice"))), for: key))
     }
+
+    /// The file of a result, in parts of eight records.
+    private static func bytes(_ count: Int64 = 20) throws -> [UInt8] { try result(count).bytes(of: key, recordsPerPart: 8) }
 
     @Test("are read whole or not at all, wherever they are cut off and whichever byte has changed")
     func damaged() async throws {
@@ -38,6 +39,14 @@ struct KeptResultTests {
         let result = try await KeptResult(Self.bytes(count), of: Self.key)
         #expect(result.page.data.map { $0["id"]?.integer } == (0..<count).map(\.self))
         #expect(result.page.total == Int(count) && result.isComplete)
+    }
+
+    @Test("are not written if the file would be larger than can be read", arguments: [0, 1, 20])
+    func size(_ count: Int64) throws {
+        let result = try Self.result(count)
+        let whole = try result.bytes(of: Self.key)
+        for limit in whole.indices { #expect(throws: KeptResult.Failure.tooLarge) { try result.bytes(of: Self.key, atMost: limit) } }
+        #expect(try result.bytes(of: Self.key, atMost: whole.count) == whole)
     }
 
     @Test("are those of one user and query")
