@@ -1,6 +1,7 @@
 import FeathersCore
 import FeathersSupport
 import FeathersTesting
+import Foundation
 import Testing
 
 @testable import FeathersSync
@@ -82,6 +83,40 @@ struct LongResultTests {
             let first = try await live.next()
             #expect(first?.records.map(\.id) == [0, 1, 2])
         }
+    }
+
+    @Test("from disk is not shown to a user who signs in while it is being decoded")
+    func keptAndSignIn() async throws {
+        let folder = try OutboxFolder()
+        let place = folder.url.appending(path: "store", directoryHint: .isDirectory)
+        let records = LongOnce()
+        func opened() async throws -> (app: FeathersApp, records: TypedService<Observed>) {
+            let app = FeathersApp()
+            app.setIdentity(Identity("alice"))
+            try await app.use(localStore: .directory(place))
+            try await app.use(records, at: "records")
+            return (app, app.service("records", of: Observed.self))
+        }
+        let (first, long) = try await opened()
+        try await withFeathersApp(first) { _ in
+            for try await snapshot in long.live(.sorted(by: "id")).snapshots where snapshot.records.count == 1_000 { break }
+        }
+        await first.outbox?.close()
+
+        let (second, kept) = try await opened()
+        let decoded = Locked(0)
+        let signIn: @Sendable (Int) -> Void = { id in
+            decoded.withLock { $0 = max($0, id) }
+            if id == 700 { second.setIdentity(Identity("bob")) }
+        }
+        try await Observed.$decoded.withValue(signIn) {
+            var live = kept.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+            let shown = try await live.next()
+            #expect(shown?.source == .server && shown?.records.map(\.id) == [0, 1, 2])
+        }
+        // What was decoded first was the kept result.
+        #expect(decoded.withLock(\.self) >= 700)
+        await second.outbox?.close()
     }
 
     /// Whether a row makes a text anew whenever it is read, as it must from a packed record.
