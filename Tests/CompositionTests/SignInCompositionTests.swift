@@ -11,7 +11,9 @@ import Testing
     func `Queued writes are sent in the name of the user who queued them`(way: Way) async throws {
         let server = ModelServer()
         let folder = try TemporaryFolder()
-        let outbox = try await Outbox(file: folder.url.appending(path: "writes.outbox")) { $0.isKeyed = true }
+        let outbox = try await Outbox(file: folder.url.appending(path: "writes.outbox")) {
+            ($0.isKeyed, $0.keyPlaces) = (true, [.recordID()])
+        }
         let model = try server.app(over: way, [.outbox, .authentication], outbox: outbox)
         try await model.connected { app in
             try await app.signIn("alice")

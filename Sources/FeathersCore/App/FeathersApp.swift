@@ -14,7 +14,7 @@ public final class FeathersApp: Sendable {
     /// The transport to the server, if the app has one.
     public let transport: (any Transport)?
 
-    /// Whether requests must carry a token, because some of them do not use a signed-in connection.
+    /// Whether requests must carry a token, because some of them travel with header fields rather than over a signed-in connection.
     package let callsCarryCredentials: Bool
 
     /// A weak reference to the app, for objects that must not retain it.

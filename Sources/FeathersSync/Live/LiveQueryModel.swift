@@ -1,3 +1,4 @@
+import FeathersCore
 public import Observation
 
 /// A live query for SwiftUI views, with observable records and an observable error.
@@ -27,16 +28,22 @@ public final class LiveQueryModel<Element: Sendable> {
     public private(set) var error: (any Error)?
 
     @ObservationIgnored private let query: LiveQuery<Element>
+    /// The user to whom the records were shown.
+    @ObservationIgnored private var identity: Identity?
 
     /// Creates a model of a live query. The model does nothing until you call ``run()``.
     public init(_ query: LiveQuery<Element>) { self.query = query }
 
-    /// Keeps the records current until the task is cancelled or the query fails. You can call it again afterward.
+    /// Keeps the records current until the task is cancelled or the query fails. You can call it again afterward: the records of another user are then
+    /// taken away first.
     public func run() async {
         (isLoaded, error) = (false, nil)
+        if identity != query.source.service.app.identity {
+            (records, states, source, total, isTotalEstimated) = ([], [], nil, nil, false)
+        }
         do {
             for try await snapshot in query.snapshots {
-                (records, states, source) = (snapshot.records, snapshot.states, snapshot.source)
+                (records, states, source, identity) = (snapshot.records, snapshot.states, snapshot.source, snapshot.identity)
                 (total, isTotalEstimated) = (snapshot.total, snapshot.isTotalEstimated)
                 isLoaded = true
             }

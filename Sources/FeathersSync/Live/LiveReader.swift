@@ -109,19 +109,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     /// Shows the last result from disk, if there is one.
     private func restore(_ feed: LiveFeed, for sender: RequestSender) async {
         guard let store = source.service.app.localStore else { return }
-        let unsettled = await store.restore(
-            source.keptKey(for: sender.identity), into: feed, for: sender, source.service.app.diagnostics)
-        // The last results of writes may have been stored just before the process ended, and the query's result not.
-        guard let outbox = source.service.app.outbox else { return }
-        let executed = outbox.withState { $0.executed }
-        feed.withState { state in
-            // A fetch or a change of user may have been faster.
-            guard case .kept(let date) = state.view.source, sender.isCurrent, state.sender ?? sender == sender else { return }
-            for write in executed.missing(at: source.service.path, sender.identity, since: date, unsettled) {
-                state.sender = sender
-                state.view.restored(write)
-            }
-        }
+        await store.restore(source.keptKey(for: sender.identity), into: feed, for: sender, source.service.app.diagnostics)
     }
 
     /// Applies an event, a gap, or a local change, which has already been applied.
@@ -233,7 +221,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
                 return element
             },
             states: LiveList(rows) { $0.state }, source: content.source, total: content.total, isTotalEstimated: content.isTotalEstimated,
-            difference: difference)
+            difference: difference, identity: told?.identity)
     }
 
     /// What a snapshot is made of.

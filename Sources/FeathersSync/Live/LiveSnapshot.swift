@@ -14,6 +14,8 @@ public struct LiveSnapshot<Element: Sendable>: Sendable {
     /// Whether ``total`` may be off, because an event concerned a record beyond the known part of the result.
     public let isTotalEstimated: Bool
     let difference: LiveDifference
+    /// The user to whom the records are shown.
+    let identity: Identity?
 
     /// Whether any of the records has a write that the server has not confirmed.
     public var hasPendingWrites: Bool { states.isAnyUnconfirmed }

@@ -146,6 +146,13 @@ extension LiveView {
         return false
     }
 
+    /// Returns the ids of the server's records that were taken for those that a write creates, by the provisional ids.
+    func adopted(by write: OutboxWrite) -> [String: ServiceID] {
+        write.provisionalKeys.reduce(into: [:]) { found, text in
+            found[text] = assigned[text].flatMap { base[$0]?.record[id] }.flatMap { ServiceID($0) }
+        }
+    }
+
     /// Records the key that the server has assigned to a created record. The row keeps its identity.
     private mutating func rename(_ first: String, to key: String) {
         if let old = assigned.updateValue(key, forKey: first) { aliases[old] = nil }

@@ -26,6 +26,8 @@ actor KeptResults {
 
     private let store: LocalStore
     private let outboxFile: URL
+    /// Nil if another process writes the store.
+    private let outbox: Outbox?
     private let path: String
     private nonisolated let clock: RelativeClock
     private nonisolated let waiting = Locked(Waiting())
@@ -34,18 +36,33 @@ actor KeptResults {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(_ store: LocalStore, outboxFile: URL) {
-        (self.store, self.outboxFile) = (store, outboxFile)
+    init(_ store: LocalStore, outboxFile: URL, _ outbox: Outbox?) {
+        (self.store, self.outboxFile, self.outbox) = (store, outboxFile, outbox)
         path = store.folder.appending(path: "results", directoryHint: .isDirectory).path
         clock = RelativeClock(store.clock)
     }
 
     // MARK: Reading
 
-    /// Puts the last result of a query into its view, and in a store of another process the queued writes too.
+    /// Puts the last result of a query into its view, completed by the results of executed writes, and in a store of another process the queued writes too.
+    func restore(_ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics) async {
+        let stored = outbox == nil ? showWrites(key, in: feed, diagnostics) : nil
+        let unsettled = await restoreResult(key, into: feed, for: sender, diagnostics)
+        let executed = outbox?.withState { $0.executed } ?? stored ?? ExecutedWrites()
+        feed.withState { state in
+            // A fetch or a change of user may have been faster.
+            guard case .kept(let date) = state.view.source, sender.isCurrent, state.sender ?? sender == sender else { return }
+            for write in executed.missing(at: key.path, sender.identity, since: date, unsettled) {
+                state.sender = sender
+                state.view.restored(write)
+            }
+        }
+    }
+
     /// - Returns: The writes that were unsettled when the result was taken.
-    func restore(_ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics) async -> Set<UUID> {
-        if store.isReadOnly { showWrites(key, in: feed, diagnostics) }
+    private func restoreResult(
+        _ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics
+    ) async -> Set<UUID> {
         let name = key.fileName + Self.suffix
         do {
             guard let bytes = try openDirectory()?.open(name)?.readAll(atMost: KeptResult.maximumLength) else { return [] }
@@ -65,19 +82,23 @@ actor KeptResults {
         }
     }
 
-    private func showWrites(_ key: KeptResultKey, in feed: LiveFeed, _ diagnostics: Diagnostics) {
+    /// - Returns: The writes that were executed last.
+    private func showWrites(_ key: KeptResultKey, in feed: LiveFeed, _ diagnostics: Diagnostics) -> ExecutedWrites? {
         do {
+            let contents = try Journal.peek(at: outboxFile)
             var queue = OutboxQueue(limit: 1, retry: OutboxRetry())
             queue.identityChanged(to: key.identity)
-            for stored in try Journal.peek(at: outboxFile) where stored.write.path == key.path {
+            for stored in contents.inOrder where stored.write.path == key.path {
                 // Whatever its outcome, another process deals with it.
                 queue.restore(stored, isKeyed: true)
             }
             let items = queue.writes(of: key.identity)
             feed.withState { $0.view.replaceWrites(items) }
+            return contents.executed
         } catch {
             diagnostics.log(
                 .warning, .localStore, "The queued writes of '\(outboxFile.path)' cannot be read and are not shown: \(error)", error: error)
+            return nil
         }
     }
 
@@ -189,28 +210,33 @@ actor KeptResults {
 
     // MARK: Removing
 
-    /// Removes the results of a user; of all users if it is nil.
-    /// - Throws: the first error, after every file that can be removed has been.
-    func remove(of identity: Identity?) throws {
+    /// Removes the results of a user, those of executed writes included; of all users if it is nil.
+    /// - Throws: The first error, after everything that can be removed has been.
+    func remove(of identity: Identity?) async throws {
         guard !store.isReadOnly else { throw FeathersError.refused("The kept results cannot be removed: the local store is read-only") }
         waiting.withLock { $0.changes = $0.changes.filter { identity != nil && $0.key.identity != identity } }
         let prefix = identity.map(KeptResultKey.prefix) ?? ""
-        guard let directory = try openDirectory() else { return }
         var failure: (any Error)?
-        for file in try directory.files(withSuffix: Self.suffix) where file.name.hasPrefix(prefix) {
-            do { try directory.remove(file.name) } catch { failure = failure ?? error }
+        do {
+            let directory = try openDirectory()
+            for file in try directory?.files(withSuffix: Self.suffix) ?? [] where file.name.hasPrefix(prefix) {
+                do { try directory?.remove(file.name) } catch { failure = failure ?? error }
+            }
+        } catch {
+            failure = error
         }
+        do { try await outbox?.removeResults(of: identity) } catch { failure = failure ?? error }
         if let failure { throw failure }
     }
 
-    private func removeLeavers(_ diagnostics: Diagnostics) {
+    private func removeLeavers(_ diagnostics: Diagnostics) async {
         let leavers = waiting.withLock { waiting in
             defer { waiting.leavers = [] }
             return waiting.leavers
         }
         for identity in leavers {
             do {
-                try remove(of: identity)
+                try await remove(of: identity)
             } catch {
                 diagnostics.log(.error, .localStore, "The results of a user who logged out cannot be removed: \(error)", error: error)
             }

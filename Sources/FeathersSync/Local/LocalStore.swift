@@ -49,12 +49,15 @@ extension FeathersApp {
         guard store.folder.isFileURL else {
             throw FeathersError(.badRequest, "A local store needs the URL of a directory, not '\(store.folder)'", execution: .neverSent)
         }
-        let results = KeptResults(store, outboxFile: store.outboxFile)
-        if !store.isReadOnly {
-            let outbox = try await Outbox(file: store.outboxFile) { options in
+        let outbox: Outbox? =
+            store.isReadOnly
+            ? nil
+            : try await Outbox(file: store.outboxFile) { options in
                 configure(&options)
                 options.storesResults = true
             }
+        let results = KeptResults(store, outboxFile: store.outboxFile, outbox)
+        if let outbox {
             do {
                 try use(outbox: outbox)
             } catch {
@@ -70,7 +73,8 @@ extension FeathersApp {
         self[InstalledLocalStore.self] = results
     }
 
-    /// Removes the kept results of a user from this device, or those of all users if `identity` is nil. Queued writes stay.
+    /// Removes the kept results of a user from this device, with the results of executed writes, or those of all users if `identity` is nil. Queued writes
+    /// stay.
     /// - Throws: an error that names the file if one cannot be removed, or ``FeathersError/Code/badRequest`` if the store is read-only.
     public func removeKeptResults(of identity: Identity? = nil) async throws { try await localStore?.remove(of: identity) }
 

@@ -26,8 +26,8 @@ public final class Outbox: Sendable {
         var app: WeakApp?
         /// The results that callers can await.
         var results: [UUID: Promise<JSONValue>] = [:]
-        /// Receives a value when there may be something to send; nil while no sender runs.
-        var wake: AsyncStream<Void>.Continuation?
+        /// The sender that runs: what tells it that there may be something to send, and what tells others that it has ended.
+        var sender: (wake: AsyncStream<Void>.Continuation, ended: Promise<Void>)?
         /// The live queries that show the writes.
         var feeds = LiveFeeds()
         var provisional = ProvisionalRecords()
@@ -123,6 +123,8 @@ public final class Outbox: Sendable {
         let timeout = FeathersError(.timeout, "The writes could not be sent in time", execution: .neverSent)
         do {
             try await timebase.run(atMost: limit, orThrow: timeout) {
+                // The writes of the stored token's user wait until the token has been read.
+                if let app = self.withState({ $0.app?.app }) { _ = await app.resolvedIdentity() }
                 // Without the states, which list all writes.
                 for await _ in self.subscribers.stream(bufferingNewest: 1, first: ()) where self.withState({ $0.queue.isAtRest }) { return }
                 try Task.checkCancellation()
@@ -131,7 +133,7 @@ public final class Outbox: Sendable {
         return state.entries
     }
 
-    /// Sends writes until the task is cancelled. Returns immediately if the outbox is already sending.
+    /// Sends writes until the task is cancelled. If the outbox is already sending, waits until that ends, and continues.
     ///
     /// ``FeathersApp/use(outbox:)`` calls it while the app is running. If your app calls ``FeathersApp/connect()`` instead, call it yourself.
     public func run(in app: FeathersApp) async { await OutboxSender(outbox: self, app: app).run() }
@@ -142,7 +144,7 @@ public final class Outbox: Sendable {
     /// Changes the state, then notifies subscribers and the sender, outside the lock.
     @discardableResult
     func change<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        let (result, wake, feeds) = try contents.withLock { state in (try body(&state), state.wake, state.feeds.takeChanged()) }
+        let (result, wake, feeds) = try contents.withLock { state in (try body(&state), state.sender?.wake, state.feeds.takeChanged()) }
         for feed in feeds { feed.reading.wake() }
         subscribers.yield(())
         wake?.yield()
@@ -163,6 +165,8 @@ extension Outbox {
         /// The record that determines the order of the write, if it is not the one of `recordID`.
         var orderingKey: ServiceID?
 
+        /// The name of the records' id property, if the service's definition has another one than `id`.
+        var idProperty: String?
         /// The lane of an earlier write to the same record, if that record's id was provisional.
         var knownLane: String?
 
@@ -200,7 +204,7 @@ extension Outbox {
         let (base, tag) = draft.recordID.map { id in withState { $0.base(of: id, draft.route, lane, path, identity) } } ?? (nil, nil)
         let write = OutboxWrite(
             id: id, key: id, path: path, method: draft.method, recordID: draft.recordID, data: draft.data, query: draft.query,
-            route: draft.route, date: .current, identity: identity, base: base, entityTag: tag, lane: lane)
+            route: draft.route, date: .current, identity: identity, base: base, entityTag: tag, lane: lane, idProperty: draft.idProperty)
         let result = Promise<JSONValue>()
         try await journal.append(.added(write)) {
             self.change { state in
@@ -239,139 +243,17 @@ extension Outbox {
     }
 }
 
-// MARK: - Deciding
-
-/// What is sent instead of a write.
-struct Replacement: Sendable {
-    let key: UUID
-    let data: JSONValue?
-    /// The server's record that the data was made for.
-    var base: JSONValue?
-    /// The tag of that record.
-    var tag: String?
-}
-
-extension Outbox {
-    /// Decides how to proceed with a write. It may be any write that is not being sent.
-    /// - Throws: ``FeathersError/Code/notFound`` if there is no such write, ``FeathersError/Code/conflict`` while it is being sent, or the reason why
-    ///   the decision could not be recorded. In each case, nothing changes.
-    public func decide(_ decision: OutboxDecision, for id: UUID) async throws {
-        let item = try change { state in
-            try state.queue.decisionBegan(id)
-            return state.queue.items[id]
-        }
-        guard let item else { return }
-        let replacement: Replacement?
-        do {
-            replacement = try self.replacement(decision, for: item)
-            switch decision {
-            case .discard: try await journal.append(.ended(id))
-            case .retry, .replace, .merge:
-                if let new = replacement {
-                    try await journal.append(.replaced(id, key: new.key, data: new.data ?? .null, base: new.base, tag: new.tag))
-                } else {
-                    try await journal.append(.released(id))
-                }
-            }
-        } catch {
-            change { $0.queue.decisionFailed(id) }
-            throw error
-        }
-        switch decision {
-        case .discard:
-            let discarded = FeathersError(.gone, "The write was discarded before it was sent", execution: .neverSent)
-            finish(id)?.fail(item.failure?.error ?? discarded)
-        case .retry, .replace, .merge: decided(id, replacement)
-        }
-    }
-
-    private func decided(_ id: UUID, _ replacement: Replacement? = nil) {
-        change { state in
-            state.queue.decided(id, replacement)
-            guard let write = state.queue.items[id]?.write else { return }
-            state.publish(.changed(write, nil), at: write.path)
-        }
-    }
-
-    /// Removes a write that has been executed or discarded. Live queries take its result, or take it back, in the same step.
-    /// - Parameters:
-    ///   - result: The server's result, and the user to whom it was sent; nil if the write was discarded.
-    ///   - executed: The result as it is stored, if it is.
-    /// - Returns: The promise of its result, for the caller to settle.
-    func finish(_ id: UUID, with result: ServerResult? = nil, storedAs executed: ExecutedWrite? = nil) -> Promise<JSONValue>? {
-        change { state in
-            guard let write = state.queue.items[id]?.write else { return nil }
-            if let executed { state.executed.append(executed) }
-            state.queue.remove(id)
-            state.publish(result.map { .executed(id, $0) } ?? .discarded(id), at: write.path)
-            if let result { state.rename(write, to: state.provisional.made(by: write, result.value)) }
-            return state.results.removeValue(forKey: id)
-        }
-    }
-
-    /// Returns the record of the end of an executed write.
-    func ending(_ write: OutboxWrite, _ result: ServerResult, storedAs executed: ExecutedWrite?) -> JournalRecord {
-        .ended(write.id, made: renaming(by: write, result.value), executed: executed?.result)
-    }
-
-    /// Returns the result of a write as it is stored; nil if it is not.
-    func stored(_ result: ServerResult, of write: OutboxWrite) -> ExecutedWrite? {
-        guard options.storesResults, let sender = result.sender, let size = try? result.value.serialized().count,
-            size <= ExecutedWrites.maximumSize
-        else { return nil }
-        let dataSize = (try? write.data?.serialized().count) ?? 0
-        return ExecutedWrite(
-            write: write, result: ExecutedResult(result: result.value, identity: sender.identity, date: .current), size: size + dataSize)
-    }
-
-    /// Returns the ids that the server has assigned to created records, if other writes know one of them by its provisional id.
-    private func renaming(by write: OutboxWrite, _ result: JSONValue) -> [String: ServiceID] {
-        withState { state in
-            let made = state.provisional.made(by: write, result)
-            return made.keys.contains { state.queue.hasWrites(to: $0) } ? made : [:]
-        }
-    }
-
-    /// Returns the data to send instead. A record to be created keeps its assigned id, because later writes may refer to it.
-    private func replacement(_ decision: OutboxDecision, for item: OutboxQueue.Item) throws(FeathersError) -> Replacement? {
-        let (write, current) = (item.write, item.failure?.current)
-        var data: JSONValue
-        switch decision {
-        case .discard: return nil
-        case .retry:
-            // The condition that has failed would fail again.
-            guard item.failure?.reason == .conflict, write.entityTag != nil else { return nil }
-            return Replacement(key: write.key, data: write.data, base: current ?? write.base)
-        case .replace(let new): data = new
-        case .merge:
-            guard let current, let ours = write.data else {
-                throw FeathersError(
-                    .conflict, "The write '\(write.id.text)' cannot be merged: the server's record is not known", execution: .neverSent)
-            }
-            data = ours.merged(since: write.base, with: current, isWhole: write.method == .update)
-        }
-        if write.method == .create, let property = options.service(at: write.path).recordIDProperty, data.object != nil,
-            data[property] == nil, let id = write.data?[property]
-        {
-            data[property] = id
-        }
-        return Replacement(key: .new, data: data, base: current ?? write.base, tag: item.failure?.entityTag)
-    }
-}
-
-extension FeathersError {
-    init(notInOutbox id: UUID) { self.init(.notFound, "The outbox does not contain the write '\(id.text)'", execution: .neverSent) }
-}
-
 // MARK: - Installing
 
 extension FeathersApp {
     /// Installs an outbox. Its writes are sent while the app is running: during ``FeathersApp/run()`` and ``withFeathersApp(_:_:)``.
-    /// - Throws: ``FeathersError/Code/conflict`` if the app already has an outbox.
+    /// - Throws: ``FeathersError/Code/conflict`` if the app already has an outbox, and ``FeathersError/Code/badRequest`` if the server finds the keys of
+    ///   writes only in a header field, which the app's transport cannot send.
     public func use(outbox: Outbox) throws {
         guard self[InstalledOutbox.self] == nil else {
             throw FeathersError(.conflict, "The app already has an outbox", execution: .neverSent)
         }
+        guard callsCarryCredentials || !outbox.options.needsHTTP else { throw FeathersError.unsentKeys }
         self[InstalledOutbox.self] = outbox
         let app = weakReference
         outbox.withState { $0.app = app }

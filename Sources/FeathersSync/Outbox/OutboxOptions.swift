@@ -2,9 +2,10 @@ import FeathersCore
 
 /// Options for how an outbox sends writes.
 public struct OutboxOptions: Sendable {
-    /// Whether the server executes a write only once, no matter how often it arrives with the same key.
+    /// Whether the server executes a write only once, no matter how often it arrives with the same key. FeathersJS by itself does not.
     ///
-    /// If `true`, a write that may have been executed is sent again. If `false`, ``decide`` is called for it.
+    /// If `true`, a write that may have been executed is sent again. If `false`, ``decide`` is called for it. Set this only if the server looks for
+    /// the key in one of ``keyPlaces``.
     public var isKeyed = false
     /// Where the key is sent. It is also sent when ``isKeyed`` is `false`.
     public var keyPlaces: [IdempotencyKeyPlace] = [.header()]
@@ -29,7 +30,12 @@ public struct OutboxOptions: Sendable {
 
     init(_ configure: (inout OutboxOptions) -> Void = { _ in }) { configure(&self) }
 
-    func service(at path: String) -> OutboxServiceOptions { services[path] ?? OutboxServiceOptions(isKeyed: isKeyed, keyPlaces: keyPlaces) }
+    func service(at path: String) -> OutboxServiceOptions { services[path] ?? standard }
+
+    private var standard: OutboxServiceOptions { OutboxServiceOptions(isKeyed: isKeyed, keyPlaces: keyPlaces) }
+
+    /// Whether the server recognizes some writes by a header field alone, which only HTTP carries.
+    var needsHTTP: Bool { standard.needsHTTP || services.values.contains(where: \.needsHTTP) }
 }
 
 /// Options for how the writes of one service are sent.
@@ -39,6 +45,13 @@ public struct OutboxServiceOptions: Sendable, Hashable {
 
     /// Creates options for one service that replace ``OutboxOptions/isKeyed`` and ``OutboxOptions/keyPlaces``.
     public init(isKeyed: Bool, keyPlaces: [IdempotencyKeyPlace] = [.header()]) { (self.isKeyed, self.keyPlaces) = (isKeyed, keyPlaces) }
+
+    /// Whether the server recognizes some writes by a header field alone.
+    var needsHTTP: Bool {
+        guard isKeyed else { return false }
+        let isInQuery = keyPlaces.contains { if case .query = $0 { true } else { false } }
+        return !isInQuery && keyPlaces.contains { if case .header = $0 { true } else { false } }
+    }
 
     /// Returns whether the server recognizes a repetition of this write.
     func recognizesRepetition(of write: OutboxWrite) -> Bool {
@@ -59,6 +72,8 @@ public struct OutboxServiceOptions: Sendable, Hashable {
             }
         }
         if let tag = write.entityTag { params.headers["If-Match"] = tag }
+        // A connection would lose the field without notice.
+        params.travelsByHTTP = needsHTTP || write.entityTag != nil
         return ServiceRequest(path: write.path, method: write.method, id: write.recordID, data: write.data, params: params)
     }
 
@@ -69,9 +84,19 @@ public struct OutboxServiceOptions: Sendable, Hashable {
     }
 }
 
+extension FeathersError {
+    /// The error for keys that would never reach the server.
+    static var unsentKeys: FeathersError {
+        FeathersError(
+            .badRequest,
+            "The outbox's keys are only in a header field, which needs REST: use '.query(…)' or '.recordID(…)' in 'keyPlaces', or a mixed transport",
+            execution: .neverSent)
+    }
+}
+
 /// The place where a server finds the key by which it recognizes a repeated write.
 public enum IdempotencyKeyPlace: Sendable, Hashable {
-    /// In a header field, as a quoted string (draft-ietf-httpapi-idempotency-key-header). Works over REST only.
+    /// In a header field, as a quoted string (draft-ietf-httpapi-idempotency-key-header). Needs HTTP: a mixed transport sends keyed writes over REST.
     case header(_ name: String = "Idempotency-Key")
     /// In the query, over any transport. The service must remove it: for `update`, `patch` and `remove`, it would be a condition.
     case query(_ name: String)

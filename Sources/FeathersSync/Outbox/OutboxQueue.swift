@@ -86,9 +86,6 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// Whether any write is for the record with a provisional id.
-    func hasWrites(to provisional: String) -> Bool { followers.contains(provisional) }
-
     /// Adds a write that an earlier process queued.
     /// - Parameter isKeyed: Whether the write can be sent again even if it may have been executed.
     mutating func restore(_ stored: StoredWrite, isKeyed: Bool) {

@@ -7,18 +7,22 @@ struct OutboxSender: Sendable {
     let outbox: Outbox
     let app: FeathersApp
 
-    /// Sends writes until the task is cancelled. Returns immediately if the outbox is already sending.
+    /// Sends writes until the task is cancelled. While another sender runs, waits for its end.
     func run() async {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let isConnected = app.connectionStatus?.isConnected ?? true
-        let isFirst = outbox.change { state in
-            guard state.wake == nil else { return false }
-            state.wake = wake
-            state.queue.gate.isConnected = isConnected
-            state.queue.start()
-            return true
+        let ended = Promise<Void>()
+        while true {
+            let isConnected = app.connectionStatus?.isConnected ?? true
+            let other: Promise<Void>? = outbox.change { state in
+                if let sender = state.sender { return sender.ended }
+                state.sender = (wake, ended)
+                state.queue.gate.isConnected = isConnected
+                state.queue.start()
+                return nil
+            }
+            guard let other else { break }
+            do { try await other.value() } catch { return }
         }
-        guard isFirst else { return }
         // The writes of the stored token's user wait until the token has been read.
         _ = await app.resolvedIdentity()
         await withDiscardingTaskGroup { group in
@@ -33,9 +37,10 @@ struct OutboxSender: Sendable {
             group.cancelAll()
         }
         outbox.change { state in
-            state.wake = nil
+            state.sender = nil
             state.queue.gate.stop()
         }
+        ended.resolve(())
     }
 
     private func takeOrders() -> ([OutboxFailure], [OutboxQueue.Item]) {

@@ -70,6 +70,8 @@ public struct OutboxService: Sendable {
         guard let outbox = service.app.outbox else {
             throw FeathersError(.notImplemented, "The app has no outbox: install one with 'use(outbox:)'", execution: .neverSent)
         }
+        var draft = draft
+        if service.idProperty != "id" { draft.idProperty = service.idProperty }
         return try await outbox.add(draft, path: service.path, as: service.app.resolvedIdentity())
     }
 }

@@ -30,6 +30,8 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     var entityTag: String?
     /// Writes in one lane are sent one after the other, in the order they were queued.
     let lane: String
+    /// The name of the records' id property, if the service's definition has another one than `id`.
+    var idProperty: String?
 }
 
 /// A write that an outbox has accepted.

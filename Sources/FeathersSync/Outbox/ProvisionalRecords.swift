@@ -10,8 +10,8 @@ struct ProvisionalRecords: Sendable {
         let lane: String
         /// The user who queued that write. Another user's writes cannot share its lane.
         let identity: Identity?
-        /// Whether the server has assigned the id.
-        var isAssigned = false
+        /// Whether the write that creates the record has been executed or discarded.
+        var isSettled = false
     }
 
     private var records: [String: Known] = [:]
@@ -27,7 +27,7 @@ struct ProvisionalRecords: Sendable {
         guard let id = write.recordID, !write.lane.hasSuffix("#\(id)") else { return }
         let key = TaggedRecords.key(id, write.path, write.route)
         if let known = records[key], known.identity == write.identity { return }
-        records[key] = Known(id: id, lane: write.lane, identity: write.identity, isAssigned: true)
+        records[key] = Known(id: id, lane: write.lane, identity: write.identity, isSettled: true)
     }
 
     /// Returns the ids that the server has assigned to the records of an executed write, by the provisional ones, without those it kept.
@@ -35,19 +35,22 @@ struct ProvisionalRecords: Sendable {
         let records = result.array ?? [result]
         var made: [String: ServiceID] = [:]
         for (text, record) in zip(write.provisionalKeys, records) where self[.string(text), write.path, write.route] != nil {
-            guard let id = (record["id"] ?? record["_id"]).flatMap({ ServiceID($0) }), id.description != text else { continue }
+            let id = write.idProperty.map { record[$0] } ?? record["id"] ?? record["_id"]
+            guard let id = id.flatMap({ ServiceID($0) }), id.description != text else { continue }
             made[text] = id
         }
         return made
     }
 
-    /// Records the id that the server has assigned.
-    mutating func rename(_ text: String, of write: OutboxWrite, to id: ServiceID) {
+    /// Records the end of a write, with the ids that the server has assigned to its records.
+    mutating func settle(_ write: OutboxWrite, _ made: [String: ServiceID]) {
         // Screens show provisional ids for a short time only. Those of queued writes stay.
-        if records.count > 10_000 { records = records.filter { !$0.value.isAssigned } }
-        let known = Known(id: id, lane: write.lane, identity: write.identity, isAssigned: true)
-        set(known, text, write)
-        records[TaggedRecords.key(id, write.path, write.route)] = known
+        if records.count > 10_000 { records = records.filter { !$0.value.isSettled } }
+        for text in write.provisionalKeys {
+            let known = Known(id: made[text] ?? .string(text), lane: write.lane, identity: write.identity, isSettled: true)
+            set(known, text, write)
+            if let id = made[text] { records[TaggedRecords.key(id, write.path, write.route)] = known }
+        }
     }
 
     private mutating func set(_ known: Known, _ text: String, _ write: OutboxWrite) {
@@ -61,8 +64,6 @@ struct ProvisionalRecords: Sendable {
 /// all pending writes.
 struct FollowingWrites: Sendable {
     private var writes: [String: [UUID]] = [:]
-
-    func contains(_ id: String) -> Bool { writes[id] != nil }
 
     mutating func add(_ write: OutboxWrite) {
         if let record = Self.record(of: write) { writes[record, default: []].append(write.id) }
@@ -112,10 +113,10 @@ extension Outbox.State {
         publish(.queued(write, number: number), at: write.path)
     }
 
-    /// Replaces the provisional ids of created records in the writes that follow.
-    mutating func rename(_ write: OutboxWrite, to made: [String: ServiceID]) {
+    /// Records the end of a write, and replaces the provisional ids of its records in the writes that follow.
+    mutating func settle(_ write: OutboxWrite, _ made: [String: ServiceID]) {
+        provisional.settle(write, made)
         for (text, id) in made {
-            provisional.rename(text, of: write, to: id)
             for changed in queue.rename(text, to: id) {
                 publish(.changed(changed, queue.items[changed.id]?.failure), at: changed.path)
             }

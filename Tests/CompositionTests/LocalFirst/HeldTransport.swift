@@ -75,7 +75,8 @@ final class HeldTransport: Transport {
             let call = Call(
                 number: state.lastNumber, request: request, user: state.user, signIn: state.signIn, response: Promise(),
                 heardBefore: state.heard,
-                key: request.params.headers["Idempotency-Key"].map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "\"")) })
+                key: request.params.query.json["key"]?.string
+                    ?? request.params.headers["Idempotency-Key"].map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "\"")) })
             state.calls.append(call)
             return call
         }

@@ -75,6 +75,7 @@ final class LocalProcess {
         store.clock = ManualClock()
         try await app.use(localStore: store) { options in
             options.isKeyed = isKeyed
+            if hasConnection { options.keyPlaces = [.query("key")] }
             options.clock = ManualClock()
             options.attemptTimeout = nil
             options.retry = OutboxRetry(initialDelay: .seconds(1), maximumDelay: .seconds(1), jitter: 0)

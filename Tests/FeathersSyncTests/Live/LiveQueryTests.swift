@@ -248,4 +248,40 @@ struct LiveQueryTests {
         await broken.run()
         #expect(broken.error != nil && !broken.isLoaded)
     }
+
+    @Test("feeds a model that shows nothing of the previous user's when it runs again")
+    @MainActor
+    func modelOfNextUser() async throws {
+        let (count, answered) = (Locked(0), Promise<Void>())
+        let transport = StubTransport { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 2 { try await answered.value() }
+            return [["id": 1, "text": .string("\(number)"), "rank": 0]]
+        }
+        let app = FeathersApp(transport: transport)
+        app.setIdentity(Identity("alice"))
+        let model = LiveQueryModel(app.service("messages", of: Message.self).live())
+        let first = Task { await model.run() }
+        try await model.wait { $0.isLoaded }
+        first.cancel()
+        await first.value
+        #expect(model.records.map(\.text) == ["1"])
+        app.setIdentity(Identity("bob"))
+        let second = Task { await model.run() }
+        try await transport.waitForRequest(number: 2)
+        #expect(model.records.isEmpty && model.states.isEmpty && model.source == nil && !model.isLoaded)
+        answered.resolve(())
+        try await model.wait { $0.isLoaded }
+        second.cancel()
+        await second.value
+        // For the same user, they stay.
+        let third = Task { await model.run() }
+        try await transport.waitForRequest(number: 3)
+        #expect(model.records.count == 1)
+        third.cancel()
+        await third.value
+    }
 }

@@ -111,7 +111,7 @@ extension LiveViewTests {
             executed.append(ExecutedWrite(write: Self.write(.patch, 1), result: result, size: size))
         }
         for size in [1, 17 * 1024 * 1024, 1, 1, 1] { append(size) }
-        #expect(executed.recent.count == 4)
+        #expect(executed.writes.count == 4)
     }
 
     @Test("shows a repeated write while older events follow, until no more do before a fetch responds")

@@ -261,6 +261,47 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
+    @Test("shows offline what was executed while no query was open, however long ago, also in a process that only reads")
+    func executedUnseen() async throws {
+        let scene = try LocalScene("one")
+        try await scene.visit()
+        let app = try await scene.app()
+        try await withFeathersApp(app) { app in
+            _ = try await scene.notes(app).outbox.create(Note(text: "two")).result()
+        }
+        let executed = try #require(app.outbox?.withState { $0.executed.writes.first })
+        // A later one does not displace it.
+        app.outbox?.withState { state in
+            let later = ExecutedResult(result: .null, identity: nil, date: executed.result.date.addingTimeInterval(1000))
+            state.executed.append(ExecutedWrite(write: executed.write, result: later))
+            #expect(state.executed.missing(at: "notes", nil, since: .distantPast, []).count == 2)
+        }
+        await app.outbox?.close()
+        scene.isOnline.withLock { $0 = false }
+        for store in [LocalStore.directory, LocalStore.readOnly] {
+            let later = try await scene.app(store)
+            var live = scene.notes(later).live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+            #expect(try await live.next()?.records.map(\.text) == ["one", "two"])
+            await later.outbox?.close()
+        }
+    }
+
+    @Test("removes the results of executed writes with the kept ones")
+    func executedRemoved() async throws {
+        let scene = try LocalScene("one")
+        let app = try await scene.app(as: "alice")
+        try await withFeathersApp(app) { app in
+            _ = try await scene.notes(app).outbox.create(Note(text: "a secret")).result()
+        }
+        try await app.removeKeptResults(of: Identity("bob"))
+        let file = scene.place.appending(path: "writes.outbox")
+        #expect(try Data(contentsOf: file).range(of: Data("a secret".utf8)) != nil)
+        try await app.removeKeptResults(of: Identity("alice"))
+        #expect(try Data(contentsOf: file).range(of: Data("a secret".utf8)) == nil)
+        #expect(app.outbox?.withState { $0.executed.writes.isEmpty } == true)
+        await app.outbox?.close()
+    }
+
     @Test("removes a user's results at log-out also while the app is not running")
     func logOutAtRest() async throws {
         let scene = try LocalScene("one")

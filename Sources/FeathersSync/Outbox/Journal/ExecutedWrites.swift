@@ -40,16 +40,15 @@ struct ExecutedWrite: Sendable {
     var size = 0
 }
 
-/// The writes that were executed last. Results of live queries reach the disk a little later than the outbox' records: after a crash, these complete them.
+/// The writes that were executed last. They complete kept results that are older: those that had not reached the disk when the process ended, and those of
+/// queries that were not open when the writes were executed.
 struct ExecutedWrites: Sendable {
-    /// On a slow disk, more writes than these may be executed before a result is kept.
-    static let limit = (writes: 4096, bytes: 16 * 1024 * 1024)
-    /// How long a result may take to reach the disk.
-    private static let period: TimeInterval = 30
+    /// Opening an outbox reads all of them.
+    static let limit = (writes: 1024, bytes: 4 * 1024 * 1024)
     /// The size above which the result of a write is not stored.
     static let maximumSize = 64 * 1024
 
-    private var writes: [ExecutedWrite] = []
+    private(set) var writes: [ExecutedWrite] = []
     private var size = 0
 
     mutating func append(_ write: ExecutedWrite) {
@@ -57,17 +56,16 @@ struct ExecutedWrites: Sendable {
         guard write.size <= Self.limit.bytes / 16 else { return }
         writes.append(write)
         size += write.size
-        let isLong = writes[0].result.date < write.result.date.addingTimeInterval(-2 * Self.period)
-        guard isLong || writes.count > Self.limit.writes || size > Self.limit.bytes else { return }
+        guard writes.count > Self.limit.writes || size > Self.limit.bytes else { return }
         // Many at once, because removing the first one moves all others.
-        writes = isLong ? recent : Array(writes.dropFirst((writes.count + 1) / 2))
+        writes.removeFirst((writes.count + 1) / 2)
         size = writes.reduce(0) { $0 + $1.size }
     }
 
-    /// The writes that results on disk may lack.
-    var recent: [ExecutedWrite] {
-        guard let last = writes.last?.result.date else { return [] }
-        return writes.filter { last.timeIntervalSince($0.result.date) < Self.period }
+    /// Removes the writes whose results were sent to a user; all of them if it is nil.
+    mutating func remove(of identity: Identity?) {
+        writes.removeAll { identity == nil || $0.result.identity == identity }
+        size = writes.reduce(0) { $0 + $1.size }
     }
 
     /// Returns the executed writes that a user's result of a service may lack.
@@ -75,7 +73,7 @@ struct ExecutedWrites: Sendable {
     ///   - date: When the result was taken.
     ///   - unsettled: The writes that were queued or unsettled then.
     func missing(at path: String, _ identity: Identity?, since date: Date, _ unsettled: Set<UUID>) -> [ExecutedWrite] {
-        recent.filter { each in
+        writes.filter { each in
             guard each.write.path == path, each.result.identity == identity else { return false }
             // A write has its date before it is stored, and queries without queued writes do not know it.
             return unsettled.contains(each.write.id) || each.result.date > date.addingTimeInterval(-1)

@@ -95,11 +95,20 @@ struct Journal: Sendable {
         }
         length += bytes.count
         for entry in entries { contents.apply(entry.record, size: entry.bytes.count) }
-        if length >= rewriteLength { rewrite() }
+        // If that fails, the current file stays in use: it is correct, only longer.
+        if length >= rewriteLength { try? rewrite() }
     }
 
-    /// Rewrites the file with only the pending writes. If that fails, the current file stays in use: it is correct, only longer.
-    private mutating func rewrite() {
+    /// Removes the results of executed writes that were sent to a user, from the file too; those of all users if it is nil.
+    /// - Throws: ``FeathersError`` naming the file if it cannot be written.
+    mutating func removeResults(of identity: Identity?) throws {
+        if let failure { throw failure }
+        contents.removeResults(of: identity)
+        do { try rewrite() } catch { throw Self.failure(path, "cannot be written", error) }
+    }
+
+    /// Rewrites the file with only the pending writes and the results of the last executed ones.
+    private mutating func rewrite() throws {
         rewriteLength = length * 2
         do {
             (file, length) = try Self.begin(try contents.records.map { try Self.entry($0, path: path) }, on: disk, name: name)
@@ -107,7 +116,8 @@ struct Journal: Sendable {
         } catch let error as UncertainFolder {
             // After a power failure, either of the two files may be found, so no record can be added to either.
             failure = Self.failure(path, "cannot be written", error.cause)
-        } catch {}
+            throw error
+        }
     }
 
     /// Atomically replaces the file with a new one.
@@ -172,18 +182,18 @@ struct Journal: Sendable {
 // MARK: - Reading beside a writer
 
 extension Journal {
-    /// Returns the pending writes of a journal that another process may be writing, in the order they were queued. Changes nothing.
-    static func peek(at file: URL) throws -> [StoredWrite] {
+    /// Returns the contents of a journal that another process may be writing. Changes nothing.
+    static func peek(at file: URL) throws -> JournalContents {
         guard let directory = try SafeDirectory.open(file.deletingLastPathComponent().path),
             let bytes = try directory.open(file.lastPathComponent)?.readAll(atMost: Int(Int32.max))
-        else { return [] }
+        else { return JournalContents() }
         var contents = JournalContents()
         // A record at the end may be incomplete while the other process writes it.
         for record in try JournalFormat.contents(of: bytes).records {
             guard let step = JournalRecord(payload: record.payload) else { throw JournalFormat.Failure.damaged(offset: record.offset) }
             contents.apply(step, size: record.size)
         }
-        return contents.inOrder
+        return contents
     }
 }
 

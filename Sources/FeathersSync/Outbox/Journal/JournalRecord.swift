@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import Foundation
 
 /// A step in the progress of a write, as stored in a journal.
@@ -13,7 +14,7 @@ enum JournalRecord: Sendable {
     case failed(UUID, OutboxFailure.Reason, FeathersError, mayHaveExecuted: Bool)
     /// The write is to be sent with other data and another key, made on `base`, whose tag is `tag`.
     case replaced(UUID, key: UUID, data: JSONValue, base: JSONValue? = nil, tag: String? = nil)
-    /// The write was executed or discarded. `made` are the ids of the records it created, by the provisional ids under which later writes know them.
+    /// The write was executed or discarded. `made` are the ids of the records it created, by the provisional ids under which other writes may know them.
     /// `executed` is the server's result, if a kept result may not contain it yet.
     case ended(UUID, made: [String: ServiceID] = [:], executed: ExecutedResult? = nil)
 }
@@ -113,6 +114,9 @@ struct StoredWrite: Sendable {
 struct JournalContents: Sendable {
     private var writes: [UUID: StoredWrite] = [:]
     private var followers = FollowingWrites()
+    /// The ids of the last created records, by their provisional ones. A write may reach the file after the end of the one that creates its record.
+    private var made: [String: ServiceID] = [:]
+    private static let mostMade = 1000
     private var addedCount = 0
     /// The writes that were executed last, so that results on disk that are a little older can be completed.
     private(set) var executed = ExecutedWrites()
@@ -132,7 +136,8 @@ struct JournalContents: Sendable {
     /// Applies a record that takes `size` bytes in the file.
     mutating func apply(_ record: JournalRecord, size: Int = 0) {
         switch record {
-        case .added(let write):
+        case .added(var write):
+            if case .string(let text) = write.recordID, let id = made[text] { write.recordID = id }
             addedCount += 1
             writes[write.id] = StoredWrite(write: write, number: addedCount, dataSize: size)
             followers.add(write)
@@ -154,6 +159,8 @@ struct JournalContents: Sendable {
                 stored.dataSize = size
             }
         case .ended(let id, let made, let result):
+            if self.made.count + made.count > Self.mostMade { self.made = [:] }
+            self.made.merge(made) { _, new in new }
             guard let stored = writes.removeValue(forKey: id) else { return }
             if let result { executed.append(ExecutedWrite(write: stored.write, result: result, size: stored.dataSize + size)) }
             dataSize -= stored.dataSize
@@ -168,6 +175,8 @@ struct JournalContents: Sendable {
         }
     }
 
+    mutating func removeResults(of identity: Identity?) { executed.remove(of: identity) }
+
     private mutating func change(_ id: UUID, _ body: (inout StoredWrite) -> Void) {
         guard let index = writes.index(forKey: id) else { return }
         let before = (data: writes.values[index].dataSize, failure: writes.values[index].failureSize)
@@ -178,7 +187,8 @@ struct JournalContents: Sendable {
 
     /// The smallest list of records with the same effect.
     var records: [JournalRecord] {
-        executed.recent.flatMap { [JournalRecord.added($0.write), .ended($0.write.id, executed: $0.result)] }
+        executed.writes.flatMap { [JournalRecord.added($0.write), .ended($0.write.id, executed: $0.result)] }
+            + (made.isEmpty ? [] : [.ended(.new, made: made)])
             + inOrder.flatMap { stored -> [JournalRecord] in
                 let added = JournalRecord.added(stored.write)
                 if let failure = stored.failure { return [added, JournalRecord(failure)] }
@@ -200,6 +210,7 @@ extension OutboxWrite {
         if let data { json["data"] = data }
         if let base { json["base"] = base }
         if let entityTag { json["tag"] = .string(entityTag) }
+        if let idProperty { json["idProperty"] = .string(idProperty) }
         if !query.isEmpty { json["query"] = .object(query.json) }
         for (name, value) in route.sorted(by: { $0.key < $1.key }) { json["route", default: [:]][name] = .string(value) }
         return json
@@ -215,7 +226,7 @@ extension OutboxWrite {
             route: Dictionary(
                 uniqueKeysWithValues: (json["route"]?.object ?? [:]).compactMap { name, value in value.string.map { (name, $0) } }),
             date: Date(timeIntervalSinceReferenceDate: seconds), identity: json["identity"]?.string.map(Identity.init), base: json["base"],
-            entityTag: json["tag"]?.string, lane: lane)
+            entityTag: json["tag"]?.string, lane: lane, idProperty: json["idProperty"]?.string)
     }
 }
 

@@ -43,6 +43,12 @@ actor JournalWriter {
         disk.unlock()
     }
 
+    /// Removes the results of executed writes that were sent to a user; those of all users if it is nil.
+    func removeResults(of identity: Identity?) throws {
+        flush()
+        try journal?.removeResults(of: identity)
+    }
+
     /// Appends a record.
     ///
     /// Not cancellable, because the record reaches the disk regardless. Bounded by the disk.

@@ -65,6 +65,19 @@ struct OutboxConditionTests {
         return left
     }
 
+    @Test("keep the condition when they are replaced before they are sent")
+    func replaced() async throws {
+        let app = try await app()
+        let notes = app.service("notes")
+        _ = try await notes.get(1)
+        let queued = try await notes.outbox.patch(1, with: ["text": "mine"])
+        try await app.outbox?.decide(.replace(["text": "other"]), for: queued.id)
+        server.change(to: "theirs")
+        let left = try await send(app)
+        #expect(server.conditions == ["\"1\""] && left.map(\.failure?.reason) == [.conflict])
+        #expect(server.state.withLock { $0.text } == "theirs")
+    }
+
     @Test("carry the tag of the record, also after a restart, and only the first of them")
     func tagged() async throws {
         let first = try await app { $0.squashesPatches = false }

@@ -1,3 +1,4 @@
+import Feathers
 import FeathersCore
 import FeathersSupport
 import FeathersTesting
@@ -104,6 +105,181 @@ struct OutboxSendingTests {
             }
         }
         #expect(second.server.requests.count == (isKeyed ? 1 : 0))
+    }
+
+    @Test("Keys in header fields alone are refused over a connection, which would lose them")
+    func unsentKeys() async throws {
+        let folder = try OutboxFolder()
+        func install(_ configure: (inout OutboxOptions) -> Void) async throws {
+            let outbox = try await Outbox(file: folder.file, configure)
+            do {
+                try FeathersApp(transport: StubRealTimeTransport()).use(outbox: outbox)
+                await outbox.close()
+            } catch {
+                await outbox.close()
+                throw error
+            }
+        }
+        await #expect { try await install { $0.isKeyed = true } } throws: {
+            FeathersError.Code.badRequest ~= $0 && "\($0)".contains("keyPlaces")
+        }
+        await #expect(throws: FeathersError.self) {
+            try await install { $0.services["notes"] = OutboxServiceOptions(isKeyed: true, keyPlaces: [.recordID(), .header()]) }
+        }
+        try await install { _ in }
+        for place in [IdempotencyKeyPlace.query("key"), .recordID()] {
+            try await install { ($0.isKeyed, $0.keyPlaces) = (true, [place]) }
+        }
+        try await install { ($0.isKeyed, $0.keyPlaces) = (true, [.header(), .query("key")]) }
+    }
+
+    @Test("A write whose key, or whose condition, is a header field goes over REST while there is a connection", arguments: [true, false])
+    func keyOverMixed(_ isKeyed: Bool) async throws {
+        let folder = try OutboxFolder()
+        let outbox = try await Outbox(file: folder.file) { $0.isKeyed = isKeyed }
+        let rest = StubTransport { $0.data ?? .null }
+        let connection = StubRealTimeTransport()
+        connection.stub("messages", .create, with: .value(["text": "Hi"]))
+        let app = FeathersApp(transport: .mixed(realTime: connection, rest: rest))
+        try app.use(outbox: outbox)
+        try await withFeathersApp(app) { app in
+            try await app.connect()
+            _ = try await app.service("messages").outbox.create(["text": "Hi"]).result()
+        }
+        await outbox.close()
+        #expect(rest.requests.count == (isKeyed ? 1 : 0))
+        #expect(connection.requests.count == (isKeyed ? 0 : 1))
+    }
+
+    @Test("A write to a created record is addressed by the id property of the service's definition")
+    func idProperty() async throws {
+        let outbox = try await Outbox(file: try OutboxFolder().file)
+        let transport = StubTransport { _ in ["number": 7, "id": 3, "text": "Hi"] }
+        let app = FeathersApp(transport: transport)
+        try app.use(outbox: outbox)
+        var messages = app.service("messages")
+        messages.idProperty = "number"
+        let created = try await messages.outbox.create(["text": "Hi"])
+        let removed = try await messages.outbox.remove(created.id.uuidString.lowercased())
+        try await withFeathersApp(app) { _ in _ = try await removed.result() }
+        #expect(transport.requests.map(\.id) == [nil, 7])
+        await outbox.close()
+    }
+
+    @Test("A write that reaches the disk after the end of the one that creates its record is stored with the assigned id")
+    func lateFollower() throws {
+        var contents = JournalContents()
+        let created = OutboxWrite.sample(1, lane: "a")
+        func patch(_ number: Int) -> OutboxWrite {
+            let sample = OutboxWrite.sample(number, lane: "a")
+            return OutboxWrite(
+                id: sample.id, key: sample.key, path: sample.path, method: .patch, recordID: .string("provisional"), data: ["n": 1],
+                query: sample.query, route: sample.route, date: sample.date, identity: nil, lane: sample.lane)
+        }
+        contents.apply(.added(created))
+        contents.apply(.ended(created.id, made: ["provisional": 2]))
+        var later = JournalContents()
+        for record in contents.records {
+            let payload = try record.payload()
+            later.apply(try #require(JournalRecord(payload: payload[...])))
+        }
+        later.apply(.added(patch(2)))
+        contents.apply(.added(patch(2)))
+        for contents in [contents, later] { #expect(contents.inOrder.map(\.write.recordID) == [2]) }
+    }
+
+    @Test("The end of a creation is stored with the assigned id, although no other write knows the record yet")
+    func storedID() async throws {
+        let folder = try OutboxFolder()
+        let scene = try await OutboxApp(in: folder)
+        let created = try await scene.messages.outbox.create(["text": "Hi"])
+        let ending = scene.outbox.ending(created.write, ServerResult(value: ["id": 8], sender: nil), storedAs: nil)
+        guard case .ended(_, let made, _) = ending else {
+            Issue.record("\(ending)")
+            return
+        }
+        #expect(made == [created.id.uuidString.lowercased(): 8])
+        await scene.outbox.close()
+    }
+
+    @Test("Flushing waits until the user of the stored token is known")
+    func flushAtLaunch() async throws {
+        let folder = try OutboxFolder()
+        let first = try await OutboxApp(in: folder)
+        first.app.setIdentity(Identity("alice"))
+        try await first.messages.outbox.patch(1, with: ["n": 1])
+        await first.outbox.close()
+
+        let second = try await OutboxApp(in: folder)
+        let (asked, answered) = (Promise<Void>(), Promise<Void>())
+        second.app.resolveIdentity {
+            asked.resolve(())
+            try? await answered.value()
+            return Identity("alice")
+        }
+        try await second.live { _ in
+            try await asked.value()
+            let left = Task { (try await second.outbox.flush(within: .seconds(20)).count, answered.isSettled) }
+            try await second.clock.waitForSleepers(1)
+            answered.resolve(())
+            #expect(try await left.value == (0, true))
+        }
+        #expect(second.server.requests.count == 1)
+    }
+
+    @Test("A sender that begins while an earlier one ends goes on with its work")
+    func twoSenders() async throws {
+        let (asked, decided) = (Promise<Void>(), Promise<Void>())
+        let scene = try await OutboxApp(server: AnsweringServer(AnsweringServer.failing(.forbidden))) { options in
+            options.decide = { _ in
+                asked.resolve(())
+                // A function that does not heed its cancellation.
+                await Task { try? await decided.value() }.value
+                return nil
+            }
+        }
+        try await scene.messages.outbox.patch(1, with: ["n": 1])
+        let first = Task { await scene.outbox.run(in: scene.app) }
+        try await asked.value()
+        first.cancel()
+        let second = Task { await scene.outbox.run(in: scene.app) }
+        decided.resolve(())
+        await first.value
+        let queued = try await scene.messages.outbox.patch(2, with: ["n": 2])
+        #expect(try await queued.result() == ["n": 2])
+        second.cancel()
+        await second.value
+        await scene.outbox.close()
+    }
+
+    @Test("A record whose creation was discarded, although it had been executed, is addressed by its own id")
+    func discardedCreation() async throws {
+        let outbox = try await Outbox(file: try OutboxFolder().file)
+        let transport = StubTransport { request in
+            switch request.method {
+            case .create: throw FeathersError(.timeout, "lost", execution: .mayHaveExecuted)
+            case .find: return []
+            default: return ["id": 7, "text": "Hi", "n": 2]
+            }
+        }
+        let app = FeathersApp(transport: transport)
+        try app.use(outbox: outbox)
+        let messages = app.service("messages")
+        let created = try await messages.outbox.create(["text": "Hi"])
+        let first = try await messages.outbox.patch(created.id.uuidString.lowercased(), with: ["n": 1])
+        try await withFeathersApp(app) { app in
+            var live = messages.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+            while let snapshot = try await live.next() {
+                if case .failed = snapshot.states.first { break }
+            }
+            messages.emit(.created, ["id": 7, "text": "Hi"])
+            while let snapshot = try await live.next(), snapshot.records.first?["id"] != 7 {}
+            try await outbox.decide(.discard, for: created.id)
+            _ = try await first.result()
+            _ = try await messages.outbox.patch(7, with: ["n": 2]).result()
+        }
+        #expect(transport.requests.filter { $0.method == .patch }.map(\.id) == [7, 7])
+        await outbox.close()
     }
 
     @Test("Sent again, a write has the same key", arguments: [FeathersError.Execution.neverSent, .mayHaveExecuted, .answered])

@@ -15,8 +15,8 @@ struct ProvisionalRecordTests {
         #expect(records[1, write.path, ["room": "B"]] == nil)
         let creation = Self.write(.create, nil, room: "A", data: ["text": "a"])
         records.add(creation)
-        records.rename(creation.provisionalKey(), of: creation, to: 2)
-        #expect(records[2, write.path, ["room": "A"]]?.isAssigned == true)
+        records.settle(creation, [creation.provisionalKey(): 2])
+        #expect(records[2, write.path, ["room": "A"]]?.isSettled == true)
         #expect(records[2, write.path, ["room": "B"]] == nil)
     }
 
@@ -28,7 +28,7 @@ struct ProvisionalRecordTests {
         let id = ServiceID.string(creation.provisionalKey(at: 1))
         records.add(Self.write(.patch, id, room: "A", lane: creation.lane))
         let known = try #require(records[id, creation.path, creation.route])
-        #expect(!known.isAssigned && known.lane == creation.lane)
+        #expect(!known.isSettled && known.lane == creation.lane)
     }
 
     private static func write(

@@ -1,0 +1,130 @@
+import FeathersCore
+import FeathersSupport
+public import Foundation
+
+/// What is sent instead of a write.
+struct Replacement: Sendable {
+    let key: UUID
+    let data: JSONValue?
+    /// The server's record that the data was made for.
+    var base: JSONValue?
+    /// The tag of that record.
+    var tag: String?
+}
+
+extension Outbox {
+    /// Decides how to proceed with a write. It may be any write that is not being sent.
+    /// - Throws: ``FeathersError/Code/notFound`` if there is no such write, ``FeathersError/Code/conflict`` while it is being sent, or the reason why
+    ///   the decision could not be recorded. In each case, nothing changes.
+    public func decide(_ decision: OutboxDecision, for id: UUID) async throws {
+        let item = try change { state in
+            try state.queue.decisionBegan(id)
+            return state.queue.items[id]
+        }
+        guard let item else { return }
+        // A write with an unknown outcome may be discarded because its record is there. Later writes to it need the id that it has.
+        let made = item.write.method == .create ? withState { $0.feeds.adopted(by: item.write) } : [:]
+        let replacement: Replacement?
+        do {
+            replacement = try self.replacement(decision, for: item)
+            switch decision {
+            case .discard: try await journal.append(.ended(id, made: made))
+            case .retry, .replace, .merge:
+                if let new = replacement {
+                    try await journal.append(.replaced(id, key: new.key, data: new.data ?? .null, base: new.base, tag: new.tag))
+                } else {
+                    try await journal.append(.released(id))
+                }
+            }
+        } catch {
+            change { $0.queue.decisionFailed(id) }
+            throw error
+        }
+        switch decision {
+        case .discard:
+            let discarded = FeathersError(.gone, "The write was discarded before it was sent", execution: .neverSent)
+            finish(id, made: made)?.fail(item.failure?.error ?? discarded)
+        case .retry, .replace, .merge: decided(id, replacement)
+        }
+    }
+
+    func decided(_ id: UUID, _ replacement: Replacement? = nil) {
+        change { state in
+            state.queue.decided(id, replacement)
+            guard let write = state.queue.items[id]?.write else { return }
+            state.publish(.changed(write, nil), at: write.path)
+        }
+    }
+
+    /// Removes a write that has been executed or discarded. Live queries take its result, or take it back, in the same step.
+    /// - Parameters:
+    ///   - result: The server's result, and the user to whom it was sent; nil if the write was discarded.
+    ///   - executed: The result as it is stored, if it is.
+    ///   - made: The ids of the records that a discarded write has created nevertheless, by the provisional ones.
+    /// - Returns: The promise of its result, for the caller to settle.
+    func finish(
+        _ id: UUID, with result: ServerResult? = nil, storedAs executed: ExecutedWrite? = nil, made: [String: ServiceID] = [:]
+    ) -> Promise<JSONValue>? {
+        change { state in
+            guard let write = state.queue.items[id]?.write else { return nil }
+            if let executed { state.executed.append(executed) }
+            state.queue.remove(id)
+            state.publish(result.map { .executed(id, $0) } ?? .discarded(id), at: write.path)
+            state.settle(write, result.map { state.provisional.made(by: write, $0.value) } ?? made)
+            return state.results.removeValue(forKey: id)
+        }
+    }
+
+    /// Returns the record of the end of an executed write.
+    func ending(_ write: OutboxWrite, _ result: ServerResult, storedAs executed: ExecutedWrite?) -> JournalRecord {
+        .ended(write.id, made: withState { $0.provisional.made(by: write, result.value) }, executed: executed?.result)
+    }
+
+    /// Returns the result of a write as it is stored; nil if it is not.
+    func stored(_ result: ServerResult, of write: OutboxWrite) -> ExecutedWrite? {
+        guard options.storesResults, let sender = result.sender, let size = try? result.value.serialized().count,
+            size <= ExecutedWrites.maximumSize
+        else { return nil }
+        let dataSize = (try? write.data?.serialized().count) ?? 0
+        return ExecutedWrite(
+            write: write, result: ExecutedResult(result: result.value, identity: sender.identity, date: .current), size: size + dataSize)
+    }
+
+    /// Removes the stored results that were sent to a user; those of all users if it is nil.
+    /// - Throws: ``FeathersError`` naming the file if it cannot be written.
+    func removeResults(of identity: Identity?) async throws {
+        withState { $0.executed.remove(of: identity) }
+        try await journal.removeResults(of: identity)
+    }
+
+    /// Returns the data to send instead. A record to be created keeps its assigned id, because later writes may refer to it.
+    private func replacement(_ decision: OutboxDecision, for item: OutboxQueue.Item) throws(FeathersError) -> Replacement? {
+        let (write, current) = (item.write, item.failure?.current)
+        var data: JSONValue
+        switch decision {
+        case .discard: return nil
+        case .retry:
+            // The condition that has failed would fail again.
+            guard item.failure?.reason == .conflict, write.entityTag != nil else { return nil }
+            return Replacement(key: write.key, data: write.data, base: current ?? write.base)
+        case .replace(let new): data = new
+        case .merge:
+            guard let current, let ours = write.data else {
+                throw FeathersError(
+                    .conflict, "The write '\(write.id.text)' cannot be merged: the server's record is not known", execution: .neverSent)
+            }
+            data = ours.merged(since: write.base, with: current, isWhole: write.method == .update)
+        }
+        if write.method == .create, let property = options.service(at: write.path).recordIDProperty, data.object != nil,
+            data[property] == nil, let id = write.data?[property]
+        {
+            data[property] = id
+        }
+        let tag = item.failure?.reason == .conflict ? item.failure?.entityTag : write.entityTag
+        return Replacement(key: .new, data: data, base: current ?? write.base, tag: tag)
+    }
+}
+
+extension FeathersError {
+    init(notInOutbox id: UUID) { self.init(.notFound, "The outbox does not contain the write '\(id.text)'", execution: .neverSent) }
+}
