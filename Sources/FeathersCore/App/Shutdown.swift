@@ -37,10 +37,16 @@ extension FeathersApp {
 
     /// Runs a call over its own transport, which is told to end its calls at the end of the shutdown.
     package func using<Result>(_ transport: any Transport, _ body: () async throws -> Result) async rethrows -> Result {
-        let id = gate.hold(transport)
-        defer { gate.release(id) }
+        let hold = hold(transport)
+        defer { withExtendedLifetime(hold) {} }
         return try await body()
     }
+
+    /// Lets a transport be told to end its calls at the end of the shutdown, for as long as the returned object exists.
+    package func hold(_ transport: any Transport) -> TransportHold { TransportHold(transport, at: gate) }
+
+    /// Whether the app makes no more calls.
+    package var isShuttingDown: Bool { gate.isClosed }
 
     /// Waits for the calls in flight or for their time limit, and ends the remaining calls.
     @discardableResult
@@ -166,6 +172,16 @@ final class CallGate: Sendable {
     }
 
     var heldTransports: [any Transport] { state.withLock { Array($0.transports.values) } }
+}
+
+/// A transport that ends its calls with the app, until this object is released.
+package final class TransportHold: Sendable {
+    private let gate: CallGate
+    private let id: Int
+
+    init(_ transport: any Transport, at gate: CallGate) { (self.gate, id) = (gate, gate.hold(transport)) }
+
+    deinit { gate.release(id) }
 }
 
 /// An order to shut down, with the deadline for calls in flight.

@@ -143,6 +143,14 @@ public struct EventSink: Sendable {
         (self.onEvent, self.onBatch, self.onGap) = (onEvent, onBatch, onGap)
     }
 
+    /// Returns the same sink, with a function that is called before each gap.
+    package func beforeGaps(_ action: @escaping @Sendable () -> Void) -> EventSink {
+        EventSink(delivering: onEvent, batches: onBatch) { reason in
+            action()
+            onGap(reason)
+        }
+    }
+
     /// Delivers an event to the subscribers of its service.
     public func receive(_ event: ServiceEvent) {
         _ = onEvent(event)

@@ -120,14 +120,13 @@ final class URLSessionExchange: Sendable {
 
     private func setPaused(_ isPaused: Bool) {
         #if !canImport(FoundationNetworking)
-            let task: URLSessionDataTask? = phase.withLock { phase in
-                guard case .running(let running) = phase, running.isPaused != isPaused else { return nil }
-                var changed = running
-                changed.isPaused = isPaused
-                phase = .running(changed)
-                return running.task
+            phase.withLock { phase in
+                guard case .running(var running) = phase, running.isPaused != isPaused else { return }
+                running.isPaused = isPaused
+                phase = .running(running)
+                // With the lock held, so that the task gets the two calls in the order of the flag. Neither calls back.
+                if isPaused { running.task.suspend() } else { running.task.resume() }
             }
-            if isPaused { task?.suspend() } else { task?.resume() }
         #endif
     }
 

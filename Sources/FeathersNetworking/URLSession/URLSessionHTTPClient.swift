@@ -84,7 +84,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
     public func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
         let generation = exchanges.generation
         if transfer.pipe != nil {
-            let client = URLSessionHTTPClient(configuration: session.configuration)
+            let client = URLSessionHTTPClient(configuration: Self.streamingConfiguration(session.configuration))
             streaming.withLock { $0[ObjectIdentifier(client)] = client }
             defer {
                 _ = streaming.withLock { $0.removeValue(forKey: ObjectIdentifier(client)) }
@@ -97,6 +97,15 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
             return try await client.perform(transfer)
         }
         return try await perform(transfer)
+    }
+
+    private static let longestSilence = Duration.seconds(7 * 24 * 3600)
+
+    /// Returns a configuration whose own time limits end no stream.
+    private static func streamingConfiguration(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
+        guard let copy = configuration.copy() as? URLSessionConfiguration else { return configuration }
+        copy.timeoutIntervalForRequest = longestSilence.seconds
+        return copy
     }
 
     private func perform(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
@@ -114,8 +123,10 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
             if body.isInMemory { request.body = try await body.bytes() } else { upload = try await BodyFile(body) }
         }
         var urlRequest = try URLRequest(sending: request)
-        // URLSession's own timer restarts with every byte, which is exactly what a stall timeout needs.
-        if let stallTimeout = streams?.stallTimeout { urlRequest.timeoutInterval = stallTimeout.clamped.seconds }
+        // URLSession's own timer restarts with every byte, which is exactly what a stall timeout needs. Without one, an event stream may be silent for
+        // longer than the 60 seconds that URLSession waits by itself.
+        let stallTimeout = streams?.stallTimeout ?? (streams?.pipe == nil ? nil : Self.longestSilence)
+        if let stallTimeout { urlRequest.timeoutInterval = stallTimeout.clamped.seconds }
         let exchange = URLSessionExchange(request, deadline: deadline, streams: streams, upload: upload, generation: generation)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -142,7 +142,7 @@ final class EventSourceReader: Sendable {
             } catch let error as HTTPClientError {
                 if error.kind == .closed { throw FeathersError(error) }
                 try await disconnected()
-            } catch let error as FeathersError where error.isTemporary {
+            } catch let error as FeathersError where error.isTemporary && !app.isShuttingDown {
                 try await disconnected()
             } catch is CancellationError where sender?.isCurrent == false {
                 // The connection of the previous user has been ended.
@@ -192,8 +192,10 @@ final class EventSourceReader: Sendable {
         let request = ServiceRequest(path: EndpointAddress.name(of: path), method: .endpointRequest, params: params)
         let opener = builder.carriesCredentials ? sender : nil
         let service = EventSourceService(builder: builder, transport: transport, timebase: timebase, sender: opener)
-        let response = try await app.using(transport) { try await app.respond(to: request, by: service) }
-        guard let opened = response[OpenedStream.self] else { return false }
+        let hold = app.hold(transport)
+        let response = try await app.respond(to: request, by: service)
+        guard var opened = response[OpenedStream.self] else { return false }
+        opened.hold = hold
         state.withLock { state in
             (state.connection, state.sender) = (opened, opener)
             // A stream without IDs must not forget the last one.
@@ -245,6 +247,8 @@ private struct OpenedStream: ResponseKey, Sendable {
 
     let exchange: StreamedExchange
     let pipe: HTTPBodyPipe
+    /// Lets the stream end with the app.
+    var hold: TransportHold?
 }
 
 extension FeathersError {

@@ -75,6 +75,8 @@ final class EventStreamClient: ConnectionClient {
     private func connectRepeatedly(_ stopsAtFirstFailure: Bool) async -> StreamEnd {
         var backoff = Backoff(policy: options.reconnection)
         var hasBeenOpen = false
+        // Whether the attempt that `connect()` waits for was made again with another token.
+        var isRepeated = false
         while !isStopped {
             status.set(.connecting(attempt: backoff.attempt))
             let reopenings = state.withLock { $0.reopenings }
@@ -91,10 +93,12 @@ final class EventStreamClient: ConnectionClient {
             let isFirst = !hasBeenOpen && stopsAtFirstFailure
             // Callers that are waiting for the stream get the error, even if further attempts follow.
             if !isFirst { renewOutcome(failingWith: end.error) }
-            let asksPlugins = end.error.code == .notAuthenticated && backoff.isFinal(end.reason)
+            let asksPlugins = end.error.code == .notAuthenticated && backoff.isFinal(end.reason) && !(isFirst && isRepeated)
             let isOverruled = asksPlugins ? await reconnects(after: end.reason) : false
+            let renewed = state.withLock { $0.reopenings }
             if isStopped { break }
             if isFirst, !isOverruled { return end }
+            isRepeated = true
             switch backoff.ended(end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1)) {
             case .stop(let reason):
                 guard end.error.isRefusalOfUser, hasSetups else { return StreamEnd(reason, "", error: end.error) }
@@ -106,7 +110,8 @@ final class EventStreamClient: ConnectionClient {
                 // The wait begins before the status changes, so a reader that then advances the clock advances it for this wait.
                 let moment = timebase.now + delay
                 status.set(.waiting(attempt: attempt, delay: delay, after: end.reason))
-                await rest(since: reopenings, until: moment)
+                // A new token is tried immediately, but only once: a server that refuses that too is not asked for ever without a pause.
+                await rest(since: isOverruled && attempt > 1 ? renewed : reopenings, until: moment)
             }
         }
         return .byClient

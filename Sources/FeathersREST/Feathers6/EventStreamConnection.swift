@@ -85,7 +85,7 @@ extension EventStreamClient {
                 }
                 return try await read(pipe, attempt, setups)
             }
-        } catch is CancellationError {
+        } catch is CancellationError where isStopped {
             return .byClient
         } catch let end as Refusal {
             return end.end

@@ -35,6 +35,8 @@ struct ServiceEventReader: Sendable {
 
     /// More than an app subscribes to. Beyond it, the frames are collected again.
     private static let limit = 32
+    /// The size in bytes of a name and a path that are remembered. A server could send names of any size.
+    private static let longestName = 512
 
     private let greetingPath: String
     private var frames: [Frame] = []
@@ -62,7 +64,7 @@ struct ServiceEventReader: Sendable {
     /// Remembers what stands around the data if the members are in the order in which FeathersJS 6 writes them. Between these two texts, valid JSON
     /// can be nothing but the data.
     private mutating func remember(_ name: String, _ path: String, _ servicePath: String) {
-        guard Self.isPlain(name), Self.isPlain(path) else { return }
+        guard name.utf8.count + path.utf8.count <= Self.longestName, Self.isPlain(name), Self.isPlain(path) else { return }
         let (head, tail) = (Array(#"{"event":"\#(name)","data":"#.utf8), Array(#","path":"\#(path)"}"#.utf8))
         if frames.contains(where: { $0.head == head && $0.tail == tail }) { return }
         if frames.count == Self.limit { frames = [] }

@@ -55,7 +55,7 @@ extension SocketIOClient {
             let code: FeathersError.Code = error.isTimeout ? .timeout : .unavailable
             let reported = FeathersError(code, error.description, execution: .neverSent)
             return .failed(Disconnection(.transportError(error.description), error: reported))
-        } catch is CancellationError {
+        } catch is CancellationError where isStopped {
             return .failed(Disconnection(.clientDisconnect))
         } catch let error as FeathersError {
             return .failed(Disconnection(.transportError(error.message), error: error))

@@ -200,7 +200,7 @@ final class SocketIOClient: ConnectionClient {
         outcome.fail(error)
     }
 
-    private var isStopped: Bool { Task.isCancelled || state.withLock { $0.run.stop }.isSettled }
+    var isStopped: Bool { Task.isCancelled || state.withLock { $0.run.stop }.isSettled }
 
     @inline(never)
     private func finish(_ end: Disconnection) {

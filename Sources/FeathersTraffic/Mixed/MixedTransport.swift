@@ -18,7 +18,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
     private let rest: any Transport
     private let routes: TransportRoutes
     private let timebase: RelativeClock
-    private let firstJoin = FirstJoin()
+    private let reads = ReadsBesideConnection()
     /// How often the calls in flight have been ended.
     private let endings = Locked(0)
 
@@ -39,7 +39,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
         guard routes.way(of: request) == .realTime, !request.params.travelsByHTTP else { return try await sendBeside(request) }
         let signsConnectionIn = request.params.concernsConnection
         guard signsConnectionIn || routes.permitsFallback(request) else { return try await realTime.send(request) }
-        guard case .connected = realTime.status else {
+        guard isConnected else {
             report(request)
             return try await sendBeside(request)
         }
@@ -64,6 +64,8 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
         }
     }
 
+    private var isConnected: Bool { if case .connected = realTime.status { true } else { false } }
+
     public func endCalls() {
         // Calls that end over the connection must not be sent again over REST.
         endings.withLock { $0 += 1 }
@@ -77,17 +79,18 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
     }
 
     private func sendBeside(_ request: ServiceRequest) async throws -> ServiceResponse {
-        if request.isSafeToRepeat { firstJoin.readBeside() }
+        if request.isSafeToRepeat, !isConnected { reads.add() }
         var response = try await rest.send(request)
         if request.params.concernsConnection { response[WentBesideConnection.self] = true }
         return response
     }
 
     public func deliver(to sink: EventSink) {
-        realTime.deliver(to: sink)
-        // Runs once the server sends events. Events between an earlier read over REST and this moment were missed.
-        realTime.use(
-            connectionSetup: ConnectionSetup(accompany: { [firstJoin] _ in if firstJoin.joined() { sink.receiveGap(.reconnected) } }))
+        // What was read before a gap is read again.
+        realTime.deliver(to: sink.beforeGaps { [reads] in _ = reads.take() })
+        // Runs once the server sends events: one that requires a sign-in sends none before it. Events between an earlier read over REST and this moment
+        // were missed.
+        realTime.use(connectionSetup: ConnectionSetup(accompany: { [reads] _ in if reads.take() { sink.receiveGap(.reconnected) } }))
     }
 
     public func use(connectionSetup setup: ConnectionSetup) { realTime.use(connectionSetup: setup) }
@@ -131,17 +134,17 @@ extension FeathersError {
     }
 }
 
-/// Tracks whether records were read before the first connection, whose events then leave a gap. Later connections always begin with a gap.
-private final class FirstJoin: Sendable {
-    private let state = Locked((hasJoined: false, hasRead: false))
+/// Tracks whether records were read while there was no connection.
+private final class ReadsBesideConnection: Sendable {
+    private let state = Locked(false)
 
-    func readBeside() { state.withLock { $0.hasRead = true } }
+    func add() { state.withLock { $0 = true } }
 
-    /// - Returns: Whether there is a gap.
-    func joined() -> Bool {
-        state.withLock { state in
-            defer { state.hasJoined = true }
-            return !state.hasJoined && state.hasRead
+    /// Returns whether there were any, and forgets them.
+    func take() -> Bool {
+        state.withLock { hasRead in
+            defer { hasRead = false }
+            return hasRead
         }
     }
 }

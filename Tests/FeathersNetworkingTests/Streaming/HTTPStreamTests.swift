@@ -1,6 +1,11 @@
+import FeathersSupport
 import Foundation
 import TestBackend
 import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
 
 @testable import FeathersNetworking
 
@@ -131,6 +136,24 @@ struct HTTPStreamTests {
         }
         await #expect { try await pipe.head() } throws: { ($0 as? HTTPClientError)?.kind == .timeout }
         await #expect(throws: HTTPClientError.self) { try await response.value }
+    }
+
+    @Test("Silence without a limit does not end a stream, whatever the configuration of URLSession says")
+    func silence() async throws {
+        struct Silent: Error {}
+        let configuration = URLSessionHTTPClient.defaultConfiguration
+        configuration.timeoutIntervalForRequest = 1
+        let client = URLSessionHTTPClient(configuration: configuration)
+        let source = try await TestBackend.scriptServer().appending(path: "__source/1000").appending(queryItems: [
+            URLQueryItem(name: "stallAfter", value: "10")
+        ])
+        let pipe = HTTPBodyPipe()
+        let response = Task { try await client.stream(HTTPTransfer(HTTPRequest(url: source), pipe: pipe)) }
+        await #expect(throws: Silent.self) {
+            try await RelativeClock(ContinuousClock()).run(atMost: .seconds(3), orThrow: Silent()) { while try await pipe.next() != nil {} }
+        }
+        response.cancel()
+        _ = try? await response.value
     }
 
     #if os(Linux)

@@ -73,6 +73,24 @@ struct EventSourceTests {
         #expect(try await reader.value == ["of alice", "of bob"])
     }
 
+    @Test("end with the app, whether they are open or wait for their next connection", arguments: [true, false])
+    func shutDown(isOpen: Bool) async throws {
+        let app = FeathersApp()
+        let transport = RESTTransport.rest(URL(string: "http://sample.test/api")!, httpClient: streams)
+        let texts = app.eventSource("log", as: String.self, over: transport)
+        let hasRead = Promise<Void>()
+        let reader = Task {
+            for try await _ in texts { hasRead.resolve(()) }
+        }
+        let opening = try await streams.opening(1)
+        opening.accept()
+        opening.send("retry: 1\ndata: a\n\n")
+        try await hasRead.value()
+        if !isOpen { opening.fail(HTTPClientError(.connectionLost, "The connection was lost")) }
+        await app.shutDown(within: .zero)
+        await #expect(throws: FeathersError.self) { try await reader.value }
+    }
+
     @Test("may be texts, chosen by their names")
     func texts() async throws {
         let stream = app().eventSource("log", as: String.self, named: "line")

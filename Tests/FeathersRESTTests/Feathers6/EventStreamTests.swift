@@ -68,6 +68,38 @@ struct EventStreamTests {
         #expect(transport.status == .offline)
     }
 
+    @Test("that is refused with a new token too is opened again after a pause, and fails for who waits for it")
+    func refusedTwice() async throws {
+        let transport = transport()
+        transport.use(
+            connectionSetup: ConnectionSetup(reconnects: { [weak transport] _ in
+                transport?.reopen()
+                return true
+            }))
+        try await running(transport) {
+            for number in 1...2 { try await streams.opening(number).refuse(401) }
+            _ = await status(transport) { if case .waiting(attempt: 2, _, _) = $0 { true } else { false } }
+            try await clock.waitForSleepers(1)
+            #expect(streams.count == 2)
+        }
+        let connected = Task { try await transport.connect() }
+        for number in 3...4 { try await streams.opening(number).refuse(401) }
+        await #expect { try await connected.value } throws: { FeathersError.Code.notAuthenticated ~= $0 }
+    }
+
+    @Test("counts a closure's cancellation error as a failed attempt")
+    func cancelledHeaders() async throws {
+        let transport = transport()
+        transport.use(connectionSetup: ConnectionSetup(headers: { throw CancellationError() }))
+        try await running(transport) {
+            let waiting = await status(transport) { if case .connecting = $0 { false } else { $0 != .offline } }
+            guard case .waiting = waiting else {
+                Issue.record("\(String(describing: waiting))")
+                return
+            }
+        }
+    }
+
     @Test("is reopened with a gap after every end, with backoff", arguments: ["end", "cut", "overflow"])
     func reconnecting(_ end: String) async throws {
         let transport = transport { $0.maximumEventBytes = 1000 }

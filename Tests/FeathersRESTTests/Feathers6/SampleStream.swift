@@ -68,6 +68,10 @@ final class SampleStreams: StreamingHTTPClient {
 
     var count: Int { openings.current.count }
 
+    func cancelAll() {
+        for opening in openings.current { opening.fail(.allCancelled(host: "sample.test", delivery: .mayHaveExecuted)) }
+    }
+
     /// Waits until this many streams have been given up.
     func waitForEnds(_ count: Int) async throws { try await ended.wait { $0 >= count } }
 }

@@ -28,7 +28,7 @@ struct ServiceEventReaderTests {
         }
     }
 
-    private static let names = ["created", "patched", "a\\\"b", "connected", "é", "x"]
+    private static let names = ["created", "patched", "a\\\"b", "connected", "é", "x", String(repeating: "long", count: 200)]
     private static let paths = ["messages", "/rooms/1/", "stream", "m\\/n", "ü", "messages2"]
     private static let data = [
         "1", "null", #"{"text":"a"}"#, #"{"path":"other"}"#, #"1,"x":2"#, #""},"path":"x""#, "", "{", #"{"a":1},"path":"other""#,

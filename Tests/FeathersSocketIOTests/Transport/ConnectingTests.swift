@@ -164,6 +164,15 @@ struct ConnectingTests {
         #expect(other.code == .notAuthenticated)
     }
 
+    @Test("that lacks its payload because a closure was cancelled is tried again")
+    func authCancelled() async throws {
+        let scene = try Scene { $0.auth = { throw CancellationError() } }
+        let running = Task { try await scene.transport.run() }
+        await scene.status { if case .waiting = $0 { true } else { false } }
+        running.cancel()
+        _ = try? await running.value
+    }
+
     @Test("is tried again by run, at growing distances, and at once when told to")
     func retries() async throws {
         let scene = try Scene()

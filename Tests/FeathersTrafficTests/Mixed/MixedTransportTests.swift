@@ -1,4 +1,6 @@
 import Feathers
+import FeathersCore
+import FeathersSupport
 import FeathersTesting
 import Foundation
 import Testing
@@ -35,6 +37,32 @@ struct MixedTransportTests {
         #expect(try await created == "socket")
         #expect(try await messages.find() == "socket")
         #expect(ways.rest.requests.map(\.method) == [.find, .get])
+    }
+
+    @Test("What is read over REST while a connection is prepared is followed by a gap once events come, also for later connections")
+    func readWhilePrepared() async throws {
+        let ways = StubbedWays()
+        let gates = Locked([Promise<Void>(), Promise<Void>()])
+        ways.socket.use(
+            connectionSetup: ConnectionSetup(prepare: { _ in try? await gates.withLock { $0.removeFirst() }.value() }))
+        gates.withLock { _ = $0[0].resolve(()) }
+        try await ways.app.connect()
+        await ways.app.disconnect()
+        var deliveries = ways.app.service("messages").deliveries().makeAsyncIterator()
+        let opened = gates.withLock { $0[0] }
+        async let connected: Void = ways.app.connect()
+        guard case .gap = await deliveries.next() else {
+            Issue.record("The second connection begins without a gap")
+            return
+        }
+        #expect(try await ways.app.service("messages").find() == "rest")
+        opened.resolve(())
+        try await connected
+        guard case .gap(let gap) = await deliveries.next(), case .reconnected = gap.reason else {
+            Issue.record("What has changed between the read and the end of the preparation stays unknown")
+            return
+        }
+        await ways.app.disconnect()
     }
 
     @Test("Without a connection writes go over REST where that is asked for")
