@@ -61,7 +61,7 @@ struct Arguments: Equatable {
                 isPair ? argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init) : [argument]
             func value() throws -> String {
                 if parts.count == 2 { return parts[1] }
-                guard let next = rest.popFirst() else { throw Mistake(description: "'\(argument)' needs a value behind it.") }
+                guard let next = rest.popFirst() else { throw Mistake(description: "'\(argument)' needs a value.") }
                 return next
             }
             switch parts[0] {

@@ -15,7 +15,7 @@ struct Chat {
         let durations = Durations()
         await addHooks(to: messages, durations)
 
-        // Listens from here on. The events are read while the calls below run.
+        // Receives events from now on. The events are read while the calls below run.
         let events = messages.untyped.events()
         async let heard = read(events, count: 6)
 

@@ -216,6 +216,24 @@ import Testing
         #expect(scene.http.requests.count == 1)
     }
 
+    @Test func `Another server does not judge the token that a local service did not pass on, and neither does the service`() async throws {
+        struct Asking: ServiceProtocol {
+            func find(_ params: Params) async throws -> JSONValue { throw FeathersError(.notAuthenticated, "Wrong PIN") }
+        }
+        let scene = try await Scene(.rest)
+        try await scene.app.reauthenticate()
+        scene.http.stub("/reports", with: .refusal(FeathersError(.notAuthenticated, "Who are you?")))
+        let error = await failure { try await scene.call(Forwarding(transport: scene.rest(Self.other))) }
+        #expect(error?.code == .notAuthenticated && scene.app.authentication.result?.accessToken == "secret")
+        #expect(scene.http.requests.count == 1)
+        try await scene.app.use(Asking(), at: "pins")
+        #expect(await failure { try await scene.app.service("pins").find() }?.message == "Wrong PIN")
+        #expect(scene.app.authentication.result?.accessToken == "secret")
+        // The own server does judge it.
+        _ = await failure { try await scene.call(Forwarding(transport: scene.rest(Self.own))) }
+        #expect(scene.app.authentication == .expired)
+    }
+
     @Test func `A transport's own header fields go to its server and to no other`() async throws {
         let scene = try await Scene(.rest)
         let transport = RESTTransport.rest(try scene.url(Self.other), headers: ["X-API-Key": "key"], httpClient: scene.http)

@@ -25,6 +25,26 @@ import Testing
         #expect(model.connection?.openings.count == 1)
     }
 
+    @Test(arguments: [Way.socket, .mixed])
+    func `A body that begins after a shutdown has a connection, although an earlier body is still there`(way: Way) async throws {
+        let server = ModelServer()
+        let model = try server.app(over: way, [])
+        let (begun, ended) = (Counter(), Counter())
+        async let first: Void = withFeathersApp(model.app) { app in
+            begun.add()
+            try await ended.wait(for: 1)
+        }
+        try await begun.wait(for: 1)
+        try await model.waitUntilConnected()
+        await model.app.shutDown(within: .zero)
+        try await withFeathersApp(model.app) { app in
+            _ = try await app.service("news").find(params: Params(timeout: .seconds(20)))
+        }
+        ended.add()
+        try await first
+        #expect(model.connection?.openings.count == 2)
+    }
+
     @Test func `Shutting down ends the calls of endpoints and of registered services`() async throws {
         let (clock, server) = (ManualClock(), ModelServer())
         let (endpoints, services) = (StubHTTPClient(), StubHTTPClient())

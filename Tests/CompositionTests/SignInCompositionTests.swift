@@ -1,5 +1,6 @@
 import Feathers
 import FeathersCore
+import FeathersSupport
 import Foundation
 import Testing
 
@@ -151,6 +152,57 @@ import Testing
             #expect(await hers?.execution == .neverSent)
             #expect(server.arrivals(at: "notes", .create).isEmpty)
         }
+    }
+
+    @Test func `A repetition of a write that nobody made is not sent as the next user`() async throws {
+        let (clock, hold) = (ManualClock(), Promise<Void>())
+        let transport = StubTransport { request in
+            guard request.path == "notes" else { return ["accessToken": "token", "user": ["id": "bob"]] }
+            try await hold.value()
+            throw FeathersError(.unavailable, "The server cannot be reached", execution: .neverSent)
+        }
+        let app = FeathersApp(transport: transport)
+        try app.use(authentication: AuthenticationOptions())
+        await app.service("notes").use(hooks: .retrying(clock: clock))
+        async let created = failure { try await app.service("notes").create(["text": "nobody's"]) }
+        try await transport.waitForRequest(number: 1)
+        try await app.authenticate(.local(email: "bob", password: "p"))
+        hold.resolve(())
+        #expect(await created?.execution == .neverSent)
+        #expect(transport.requests.filter { $0.path == "notes" }.count == 1)
+    }
+
+    @Test func `A response to a caller's own token in another field is not cached for the user`() async throws {
+        let transport = StubTransport { request in
+            request.path == "authentication"
+                ? ["accessToken": "alice", "user": ["id": "alice"]]
+                : .string(request.params.headers.first { $0.key.lowercased() == "x-token" }?.value ?? "nobody")
+        }
+        let app = FeathersApp(transport: transport)
+        app.use(cache: ServiceCache(MemoryCacheStorage(), policy: .cacheFirstNetworkIfNotFoundOrExpired))
+        try app.use(authentication: AuthenticationOptions { ($0.header, $0.scheme) = ("X-Token", "") })
+        try await app.authenticate(.local(email: "alice", password: "p"))
+        let notes = app.service("notes")
+        #expect(try await notes.find(params: Params(headers: ["x-token": "bob"])) == "bob")
+        #expect(try await notes.find() == "alice")
+        #expect(try await notes.find(params: Params(headers: ["X-Token": "bob"])) == "bob")
+    }
+
+    @Test(arguments: [0, 2])
+    func `The pages of a list are those of one user`(prefetch: Int) async throws {
+        let transport = StubTransport { request in
+            let skip = request.params.query.json["$skip"]?.integer ?? 0
+            return ["total": 9, "limit": 3, "skip": .integer(skip), "data": .array((0..<3).map { ["id": .integer(skip + $0)] })]
+        }
+        let app = FeathersApp(transport: transport)
+        app.setIdentity(Identity("alice"))
+        var pages = app.service("notes").pages(of: 3, prefetching: prefetch).makeAsyncIterator()
+        #expect(try await pages.next()?.records.count == 3)
+        var records = app.service("notes").pages(of: 3).records.makeAsyncIterator()
+        #expect(try await records.next()?["id"] == 0)
+        app.setIdentity(Identity("bob"))
+        await #expect { try await pages.next() } throws: { FeathersError.Code.notAuthenticated ~= $0 }
+        await #expect { try await records.next() } throws: { FeathersError.Code.notAuthenticated ~= $0 }
     }
 
     @Test(arguments: Way.allCases)

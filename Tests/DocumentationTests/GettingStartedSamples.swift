@@ -16,7 +16,7 @@ func gettingStarted(on url: URL) async throws -> String {
         let messages = app.service("messages", of: Message.self)
         let created = messages.events(.created)
         try await messages.create(Message(text: "Hello, everyone"))
-        for await message in created.prefix(1) { print("heard of: \(message.text)") }
+        for await message in created.prefix(1) { print("received: \(message.text)") }
     }
     return try await signsIn(overREST(url))
 }

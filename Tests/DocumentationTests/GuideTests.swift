@@ -58,7 +58,7 @@ struct GuideTests {
         _ = try await messages.find()
 
         let users = try await app.use(MemoryService(records: [["id": "ada", "name": "Ada"]]), at: "users")
-        await users.use(hooks: Hooks(before: [.get: [answerFromHere]], error: [.get: [emptyInsteadOfNothing]]))
+        await users.use(hooks: Hooks(before: [.get: [serveCurrentUser]], error: [.get: [nullInsteadOfNotFound]]))
         #expect(try await users.get("me")["name"] == "Ada")
         #expect(try await users.get("nobody") == .null)
 
@@ -156,7 +156,7 @@ struct GuideTests {
     func promise() async throws {
         #expect(
             [.connected(recovered: false), .closed(.attemptsExhausted), .offline].map(explains)
-                == ["online", "over: attemptsExhausted", "not online"])
+                == ["online", "closed: attemptsExhausted", "not online"])
         let stub = StubTransport { request in .string(request.path) }
         #expect(try await FeathersApp(transport: LoggingTransport(inner: stub)).service("messages").find() == "messages")
     }

@@ -32,11 +32,11 @@ let measure: AroundHook = { context, next in
     print("\(context.path) took \(start.duration(to: .now))")
 }
 
-let answerFromHere: Hook = { context in
+let serveCurrentUser: Hook = { context in
     if context.id == "me" { context.result = ["id": "me", "name": "Ada"] }
 }
 
-let emptyInsteadOfNothing: Hook = { context in
+let nullInsteadOfNotFound: Hook = { context in
     if let error = context.error, FeathersError.Code.notFound ~= error { context.result = .null }
 }
 

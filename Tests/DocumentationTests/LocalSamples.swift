@@ -10,9 +10,7 @@ private enum LocalSamples {
     }
 
     static func setUp(_ app: FeathersApp, _ folder: URL) async throws {
-        try await app.use(localStore: .directory(folder)) { options in
-            options.isKeyed = true
-        }
+        try await app.use(localStore: .directory(folder))
     }
 
     static func shows(

@@ -9,9 +9,7 @@ private struct Message: Codable, Sendable {
 }
 
 private func setUp(_ app: FeathersApp, _ folder: URL) async throws {
-    let outbox = try await Outbox(file: folder.appending(path: "writes.outbox")) { options in
-        options.isKeyed = true
-    }
+    let outbox = try await Outbox(file: folder.appending(path: "writes.outbox"))
     try app.use(outbox: outbox)
 }
 

@@ -5,7 +5,7 @@ import Feathers
 func explains(_ status: ConnectionStatus) -> String {
     switch status {
     case .connected: "online"
-    case .closed(let reason): "over: \(reason)"
+    case .closed(let reason): "closed: \(reason)"
     default: "not online"
     }
 }

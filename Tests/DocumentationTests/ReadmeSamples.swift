@@ -187,7 +187,7 @@ private func errors(_ messages: TypedService<Message>) async throws {
 }
 
 private func outbox(_ app: FeathersApp, _ messages: TypedService<Message>, _ folder: URL) async throws {
-    let outbox = try await Outbox(file: folder.appending(path: "writes.outbox")) { $0.isKeyed = true }
+    let outbox = try await Outbox(file: folder.appending(path: "writes.outbox"))
     try app.use(outbox: outbox)
 
     let queued = try await messages.outbox.create(Message(text: "Written in a tunnel"))

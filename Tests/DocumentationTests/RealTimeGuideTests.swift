@@ -15,6 +15,7 @@ struct RealTimeGuideTests {
     @Test("A connection made by hand, its status until the end, and its options")
     func byHand() async throws {
         let transport = StubRealTimeTransport()
+        transport.stub("messages", .find, with: .value([]))
         let app = FeathersApp(transport: transport)
         try await connectsByHand(app)
         #expect(app.connectionStatus == .offline)

@@ -22,7 +22,7 @@ func livesWithConnection(_ url: URL) async throws -> FeathersApp {
 
 func connectsByHand(_ app: FeathersApp) async throws {
     try await app.connect()
-    defer { print("the connection has ended") }
+    let messages = try await app.service("messages").find()
     await app.disconnect()
 }
 
@@ -42,8 +42,8 @@ func tellsStatus(_ app: FeathersApp) async {
         switch status {
         case .connected: print("online")
         case .waiting(_, let delay, let reason): print("\(reason), trying again in \(delay)")
-        case .closed(let reason): print("over: \(reason)")
-        default: print("one moment")
+        case .closed(let reason): print("closed: \(reason)")
+        default: print("connecting…")
         }
     }
 }

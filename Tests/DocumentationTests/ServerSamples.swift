@@ -16,7 +16,7 @@ private func signaled(_ app: FeathersApp) async throws {
 
 private func ending(_ app: FeathersApp) async {
     let left = await app.shutDown(within: .seconds(20))
-    if left > 0 { print("\(left) calls were not waited for") }
+    if left > 0 { print("\(left) calls did not finish in time") }
 }
 
 private func answer(_ status: Int, _ text: String) {}

@@ -15,6 +15,6 @@ struct HelloTests {
             process.waitUntilExit()
             return String(decoding: bytes, as: UTF8.self)
         }
-        #expect(output == "created as number 1\nheard of: Hello, Feathers\nfound: Hello, Feathers\n")
+        #expect(output == "created message 1\nreceived: Hello, Feathers\nfound: Hello, Feathers\n")
     }
 }

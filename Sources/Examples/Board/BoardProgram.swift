@@ -1,7 +1,7 @@
 import Feathers
 import Foundation
 
-/// `Board <url> <folder> <board>` shows a shared board and obeys the commands that are typed, or that come from a file or a pipe.
+/// `Board <url> <folder> <board>` shows a shared board and runs the commands that are typed, or that come from a file or a pipe.
 @main
 enum BoardProgram {
     static let usage = """

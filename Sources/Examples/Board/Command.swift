@@ -40,7 +40,7 @@ enum Command: Equatable {
         case ("send", nil, nil): self = .send
         case ("help", nil, nil): self = .help
         case ("add", _, _), ("move", _, _), ("rename", _, _), ("remove", _, _), ("send", _, _), ("help", _, _):
-            throw Mistake(description: "'\(name)' needs something else behind it:\n\(Self.usage)")
+            throw Mistake(description: "'\(name)' is missing an argument, or has too many:\n\(Self.usage)")
         default: throw Mistake(description: "There is no command '\(name)':\n\(Self.usage)")
         }
     }

@@ -12,11 +12,11 @@ struct Hello {
         try await app.use(MemoryService(startID: 1), at: "messages")
         let messages = app.service("messages", of: Message.self)
 
-        // Listens from here on.
+        // Receives events from now on.
         let created = messages.events(.created)
         let sent = try await messages.create(Message(text: "Hello, Feathers"))
-        print("created as number \(sent.id ?? 0)")
-        print("heard of: \(try await created.first().text)")
+        print("created message \(sent.id ?? 0)")
+        print("received: \(try await created.first().text)")
 
         for message in try await messages.find(.where("text", .isNot("")).limit(10)) {
             print("found: \(message.text)")

@@ -6,6 +6,8 @@ import FeathersSupport
 /// ```swift
 /// func find(_ params: Params) async throws -> JSONValue {
 ///     let user = params[Authentication.self]?.user
+///     return try await messages(of: user?["id"])
+/// }
 /// ```
 /// The value is added after all hooks have run; a hook can read `context.app.authentication` instead. A value set by the caller is preserved.
 public enum Authentication: ParamsKey {
@@ -59,6 +61,7 @@ extension FeathersApp {
         }
         self[InstalledAuthenticator.self] = authenticator
         trust(options.trustedServers)
+        credentialField = options.header.lowercased()
         use(SignInGate(authenticator: authenticator))
         resolveIdentity { [weak authenticator] in await authenticator?.storedIdentity() }
         use(backgroundWork: { app in _ = await app.resolvedIdentity() })

@@ -47,7 +47,8 @@ final class Authenticator: Sendable {
         var change = Promise<Void>()
         /// Whether the next connection is opened without the token, because the server refused a connection with it.
         var leavesOutHandshakeToken = false
-        var sentHandshakeToken = false
+        /// The token with which the last connection was opened.
+        var sentHandshakeToken: String?
         /// The sign-in and the token of the last event stream, if its identity is that of its header fields.
         var opened: StreamOpening?
     }
@@ -119,7 +120,7 @@ final class Authenticator: Sendable {
                 guard let attempt = state.attempts.removeValue(forKey: id) else { continue }
                 effects.settled.append((attempt.ended, AttemptEnd(outcome: outcome, error: error)))
                 // Only the response tells which user now owns the connection, so a request in flight is not cancelled. It is the last one.
-                let isAwaited = attempt.isRequesting && state.session.isConnected
+                let isAwaited = attempt.isRequesting && state.session.connectionNumber != nil
                 if let task = state.tasks[id], !isAwaited { effects.cancelled.append(task) }
             case .removeTokens: effects.removal = storage.decide()
             case .publish(let new): updates.enqueue(new)
@@ -193,17 +194,15 @@ final class Authenticator: Sendable {
         let requests = SignInRequests(
             options: options, storage: storage, timebase: timebase, decide: { [weak self] in self?.decision(for: id) }, send: sender.send)
         let owner = ObjectIdentifier(self)
-        let task = Task.detached { [weak self] in
-            let ending = await Self.$performing.withValue(owner) { await requests.perform(work) }
-            await self?.finish(id, ending)
+        state.withLock { state in
+            // The attempt may have ended before it began.
+            guard state.attempts[id] != nil else { return }
+            // With the lock held, so that whoever ends the attempt finds its task.
+            state.tasks[id] = Task.detached { [weak self] in
+                let ending = await Self.$performing.withValue(owner) { await requests.perform(work) }
+                await self?.finish(id, work, ending)
+            }
         }
-        let isWanted = state.withLock { state in
-            guard let attempt = state.attempts[id] else { return false }
-            if attempt.isRunning { state.tasks[id] = task }
-            return true
-        }
-        // The attempt ended before its task was stored.
-        if !isWanted { task.cancel() }
     }
 
     /// Adds the caller to those who wait for an attempt. Call it while the lock is held.
@@ -236,11 +235,19 @@ final class Authenticator: Sendable {
         if let effects { carryOutAtOnce(effects) }
     }
 
-    private func finish(_ id: Int, _ ending: SignInRequests.Ending) async {
+    private func finish(_ id: Int, _ work: AuthenticationSession.Work, _ ending: SignInRequests.Ending) async {
+        let isUnknown =
+            switch (work, ending) {
+            case (.signIn, .failed(let error)), (.restore, .failed(let error)): error.leavesConnectionUnknown
+            default: false
+            }
         state.withLock { state in
             state.tasks[id] = nil
             state.attempts[id]?.isRunning = false
+            if isUnknown { state.session.connectionOwnerLost() }
         }
+        // The server may sign the connection in at any time, even after a log-out that is sent now.
+        if isUnknown { app()?.transport?.component((any ConnectionReplacing).self)?.replaceConnection() }
         switch ending {
         case .token(let token): await succeed(id, token)
         case .nothingStored:
@@ -342,6 +349,12 @@ extension Error {
 
     /// Whether a request failed because the connection was lost.
     var isConnectionLoss: Bool { (self as? FeathersError)?.code == .unavailable && !isAnswer }
+
+    /// Whether a sign-in that failed with this error may still be accepted over the same connection.
+    fileprivate var leavesConnectionUnknown: Bool {
+        guard let error = self as? FeathersError else { return false }
+        return error.execution == .mayHaveExecuted && !error.isConnectionLoss
+    }
 
     /// Whether the error is the server's response.
     var isAnswer: Bool { (self as? FeathersError)?.execution == .answered }

@@ -15,7 +15,10 @@ extension Authenticator {
 
     /// Signs in a connection before any call uses it: waits for an attempt in progress, or begins one for a stored token, and announces the result.
     private func prepare(_ send: @escaping Send) async {
-        state.withLock { $0.session.connectionOpened() }
+        state.withLock { state in
+            state.session.connectionOpened()
+            if let token = state.sentHandshakeToken { state.session.handshakeAccepted(token) }
+        }
         while !Task.isCancelled {
             let next = nextStep { $0.preparationStep(at: $1) }
             if case .done = next.step { break }
@@ -73,8 +76,14 @@ extension Authenticator {
                 return await rest(until: timebase.now + AuthenticationSession.retryPause, or: next.change)
             }
         case .withdraw(let token):
-            // If it fails, the server has most likely forgotten the sign-in, or the connection has ended.
-            _ = try? await send(ServiceRequest(path: options.path, method: .remove))
+            do {
+                _ = try await send(ServiceRequest(path: options.path, method: .remove))
+            } catch  where !error.isRejection {
+                // The server may still take the connection for the user's, so that nothing may be sent over it as anyone else.
+                return await rest(until: timebase.now + AuthenticationSession.retryPause, or: next.change)
+            } catch {
+                // There was nothing to withdraw.
+            }
             let effects = state.withLock { state in
                 state.session.withdrawn(token)
                 return note([], &state)
@@ -133,12 +142,10 @@ extension Authenticator {
             case .signedOut(.none), .expired: nil
             case .signedOut(.untried), .authenticating: try await storage.read()?.accessToken
             }
-        let isSent = !leavesOut && token != nil
-        state.withLock { $0.sentHandshakeToken = isSent }
-        guard isSent, let token else { return [:] }
         // A token that is not valid in a header is announced over the connection instead, so that the server can judge it.
-        guard (try? AccessToken.check(token, .badRequest)) != nil else { return [:] }
-        return [options.header: headerValue(token)]
+        let sent = token.flatMap { !leavesOut && (try? AccessToken.check($0, .badRequest)) != nil ? $0 : nil }
+        state.withLock { $0.sentHandshakeToken = sent }
+        return sent.map { [options.header: headerValue($0)] } ?? [:]
     }
 
     /// Returns whether to reconnect after an end that the transport treats as final.
@@ -154,8 +161,8 @@ extension Authenticator {
         case .refused:
             // The token may be the only reason. The next attempt omits it, and the server judges it over the connection.
             return state.withLock { state in
-                defer { state.leavesOutHandshakeToken = state.sentHandshakeToken }
-                return state.sentHandshakeToken
+                state.leavesOutHandshakeToken = state.sentHandshakeToken != nil
+                return state.leavesOutHandshakeToken
             }
         default: return false
         }

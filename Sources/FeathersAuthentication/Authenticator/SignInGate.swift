@@ -72,6 +72,8 @@ extension Authenticator {
         do {
             return try noted(await next(first), pass.sender, request)
         } catch let error as FeathersError where error.code == .notAuthenticated && error.execution == .answered && pass.sender.isCurrent {
+            // A local service may throw such an error itself, or pass on that of a server that was not sent the token.
+            if case .local = destination, !first.params.hasSentLentToken { throw error }
             guard let renewed = try await renewal(of: signedIn, request, until: deadline) else { throw error }
             var second = first
             if let deadline {

@@ -13,32 +13,28 @@ extension Authenticator {
         }
         var failure: (any Error)?
         do { try await carryOut(effects) } catch { failure = error }
-        var end: Departure? = .untold
+        var isTold = false
         do {
             // Calls that hooks make in the process must not wait for it.
             let performing = app.transport is any RealTimeTransport ? ObjectIdentifier(self) : Self.performing
-            end = try await Self.$performing.withValue(performing) {
+            isTold = try await Self.$performing.withValue(performing) {
                 try await tellServerOfLogOut(token: known ?? stored, app, as: sender)
             }
         } catch {
             failure = failure ?? error
         }
-        // A connection that ends before the server is notified is reported as a separate event.
-        if let end {
-            let departure = state.withLock { state in
-                state.session.departed(from: number, untold: end == .told ? nil : told)
-                return note([], &state)
-            }
-            carryOutAtOnce(departure)
+        let departure = state.withLock { [isTold] state in
+            // The server is notified again, unless the connection has ended.
+            state.session.departed(from: number, untold: isTold ? nil : told)
+            return note([], &state)
         }
+        carryOutAtOnce(departure)
         if let failure { throw failure }
     }
 
-    private enum Departure: Sendable { case told, untold }
-
     /// Notifies the server. `sender` has no user, and stays current until the next sign-in.
-    /// - Returns: Whether the server was notified; nil if the connection has ended, which has the same effect.
-    private func tellServerOfLogOut(token: String?, _ app: FeathersApp, as sender: RequestSender) async throws -> Departure? {
+    /// - Returns: Whether the server was notified.
+    private func tellServerOfLogOut(token: String?, _ app: FeathersApp, as sender: RequestSender) async throws -> Bool {
         var request = ServiceRequest(path: options.path, method: .remove)
         let transport = app.transport as? any RealTimeTransport
         if transport != nil {
@@ -56,21 +52,21 @@ extension Authenticator {
             switch transport.status {
             case .connecting, .connected: break
             // The server has not accepted a connection.
-            case .offline, .waiting, .closed: return nil
+            case .offline, .waiting, .closed: return false
             }
         }
         do {
             _ = try await app.service(options.path).respond(to: request)
-            return .told
+            return true
         } catch  where error.isRejection {
             // The server had no sign-in to end, which is the desired result.
-            return .told
+            return true
         } catch  where error.isConnectionLoss && !app.callsCarryCredentials {
-            // The connection's end has ended the sign-in.
-            return nil
+            // The connection's end ends the sign-in.
+            return false
         } catch  where !sender.isCurrent {
             // A later sign-in now owns the connection.
-            return .untold
+            return false
         }
     }
 }

@@ -19,7 +19,7 @@ extension AuthenticationSession {
         var token: String?
         /// Whether signing in, or announcing the token, has failed for a temporary reason.
         var hasFailed = false
-        /// Whether the server is being notified of a log-out.
+        /// Whether the server is being notified of a log-out, or may sign in someone else at any time.
         var isLeaving = false
         /// The expiry of the last token known to the server, which then closes the connection.
         var tokenEnd: End?
@@ -75,6 +75,13 @@ extension AuthenticationSession {
         }
     }
 
+    /// Records that the server has accepted a connection whose handshake contained a token, and has signed it in. The user may have changed meanwhile. The
+    /// token of the signed-in user is announced regardless, because the response tells more.
+    mutating func handshakeAccepted(_ token: String) {
+        guard connection.token == nil, signedIn?.token.result.accessToken != token else { return }
+        connection.token = token
+    }
+
     mutating func connectionPrepared() { connection.stage = .standing }
 
     mutating func connectionEnded() -> [Action] {
@@ -92,6 +99,12 @@ extension AuthenticationSession {
         connection.token = token.result.accessToken
         connection.isLeaving = false
         connection.tokenEnd = token.expiry.map(End.at) ?? .unknown
+    }
+
+    /// Records that a sign-in over the connection may still be accepted, although nobody will hear of it, so that no one's calls can be sent over it.
+    mutating func connectionOwnerLost() {
+        guard isConnected else { return }
+        connection.isLeaving = true
     }
 
     /// Records the end of a log-out over a connection. If the server could not be notified for a token, it is notified again.

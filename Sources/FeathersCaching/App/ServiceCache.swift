@@ -139,9 +139,11 @@ extension ServiceCache {
     }
 
     /// Returns the key of a read for a user; nil if the query contains values that JSON cannot represent.
-    func key(of request: ServiceRequest, group: String, as identity: Identity?, _ ownPartition: String) -> CacheKey? {
+    func key(
+        of request: ServiceRequest, group: String, credentials: String?, as identity: Identity?, _ ownPartition: String
+    ) -> CacheKey? {
         CacheKey(
-            of: request, group: group, headers: keyHeaders,
+            of: request, group: group, headers: keyHeaders, credentials: credentials,
             partitions: [identity.map { "@\($0.name)" } ?? "", ownPartition])
     }
 

@@ -17,8 +17,11 @@ public struct CacheKey: Sendable, Hashable {
 
 extension CacheKey {
     /// Creates the key of a read; nil if its query contains values that JSON cannot represent.
-    /// `headers` contains the lowercase names of the header fields that the response depends on; `partitions` identify the user.
-    init?(of request: ServiceRequest, group: String, headers: Set<String>, partitions: [String]) {
+    /// - Parameters:
+    ///   - headers: The lowercase names of the header fields that the response depends on.
+    ///   - credentials: The lowercase name of the field with the app's token, if it is not `authorization`.
+    ///   - partitions: What identifies the user.
+    init?(of request: ServiceRequest, group: String, headers: Set<String>, credentials: String? = nil, partitions: [String]) {
         let params = request.params
         var text = CacheKeyText()
         do throws(JSONSerializationError) {
@@ -28,7 +31,7 @@ extension CacheKey {
             if let id = request.id { try text.append(id.json) } else { try text.append(JSONValue.null) }
             try text.append(params.route.isEmpty ? JSONObject() : JSONObject(sorted: params.route.map { ($0.key, .string($0.value)) }))
             try text.append(params.query.json.canonical)
-            try text.append(Self.fields(of: params.headers, named: headers))
+            try text.append(Self.fields(of: params.headers, named: headers, credentials))
         } catch {
             return nil
         }
@@ -36,12 +39,12 @@ extension CacheKey {
     }
 
     /// Returns the header fields that a response depends on. Credentials are replaced by digests, so that a key does not reveal them.
-    private static func fields(of headers: [String: String], named names: Set<String>) -> JSONObject {
+    private static func fields(of headers: [String: String], named names: Set<String>, _ credentials: String?) -> JSONObject {
         if headers.isEmpty { return JSONObject() }
         return JSONObject(
             sorted: headers.compactMap { name, value in
                 let name = name.lowercased()
-                if name == "authorization" || name == "cookie" { return (name, .string(SHA256.hex(value.utf8))) }
+                if name == "authorization" || name == "cookie" || name == credentials { return (name, .string(SHA256.hex(value.utf8))) }
                 return names.contains(name) ? (name, .string(value)) : nil
             })
     }

@@ -68,7 +68,8 @@ private struct CachingService: ServiceProtocol {
         let sender = await app.resolvedSender()
         let ownPartition = cache.options.partition(request)
         let group = service?.group ?? request.path
-        guard let key = cache.key(of: request, group: group, as: sender.identity, ownPartition) else { return nil }
+        let key = cache.key(of: request, group: group, credentials: app.credentialField, as: sender.identity, ownPartition)
+        guard let key else { return nil }
         let terms = CachedRead.Terms(
             request: request, next: next, site: site, sender: sender, key: key,
             expiration: request.params.cacheExpiration ?? service?.expiration ?? cache.expiration, ownPartition: ownPartition)
@@ -170,7 +171,10 @@ extension ServiceCache {
         let sender = response[SentAs.self] ?? terms.sender
         let key =
             sender.identity == terms.sender.identity
-            ? terms.key : key(of: terms.request, group: terms.key.group, as: sender.identity, terms.ownPartition)
+            ? terms.key
+            : key(
+                of: terms.request, group: terms.key.group, credentials: terms.site.app?.credentialField, as: sender.identity,
+                terms.ownPartition)
         if sender.isCurrent, let key {
             let entry = CacheEntry(
                 value: response.result, expiration: terms.expiration.date(from: options.now()),

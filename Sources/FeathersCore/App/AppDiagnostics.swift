@@ -3,7 +3,7 @@ extension FeathersApp {
     ///
     /// ```swift
     /// app.use(diagnostics: .standardError)
-    /// app.use(diagnostics: .text { lines.append($0) }, levels: DiagnosticLevels(.warning, [.http: .debug]))
+    /// app.use(diagnostics: .text { print($0) }, levels: DiagnosticLevels(.warning, [.http: .debug]))
     /// ```
     ///
     /// Calls of all services are reported as described in ``Hooks/logging(levels:redaction:verbosity:to:)``, which also explains the parameters.

@@ -2,8 +2,8 @@ import FeathersSupport
 
 /// Where the body of ``withFeathersApp(_:on:_:)`` and its child tasks run.
 public enum AppExecutor: Sendable, Hashable {
-    /// On the threads that all tasks share. On Linux, while more than 20,000 messages arrive in a second, several cost one wake-up, and one may take
-    /// 0.1 ms longer. Sending a call ends that, unless eight or more are in flight.
+    /// On Swift's thread pool. On Linux, above 20,000 messages per second, the connection reads several messages per wake-up, which can delay one by
+    /// 0.1 ms. Sending a call turns this off, unless eight or more calls are in flight.
     case threadPool
     /// On the thread that serves the app's connections, for code that mostly waits for the server; see ``FeathersApp/networkExecutor``. It reads every
     /// message as soon as it arrives.
@@ -51,7 +51,7 @@ extension FeathersApp: LongJobObserver {
     }
 }
 
-/// Does the same as ``withFeathersApp(_:_:)``, and runs `body` and its child tasks in a given place, regardless of the caller's actor.
+/// Runs an app like ``withFeathersApp(_:_:)``, with `body` and its child tasks in a given place, regardless of the caller's actor.
 ///
 /// ```swift
 /// try await withFeathersApp(app, on: .networkThread) { app in
@@ -61,7 +61,7 @@ extension FeathersApp: LongJobObserver {
 ///
 /// - Parameters:
 ///   - app: The app.
-///   - place: Where to run. ``AppExecutor/networkThread`` is the fastest for code that waits, and wrong for code that computes. It is the thread pool
+///   - place: Where to run. ``AppExecutor/networkThread`` is the fastest for code that waits, and unsuitable for code that computes. It is the thread pool
 ///     if the app's ``FeathersApp/networkExecutor`` is nil.
 ///   - body: The code to run. What it runs on the main actor, on an actor with an executor of its own, or in `Task {}` runs there instead.
 /// - Throws: The error of `body`, or otherwise the error of setup or teardown.

@@ -45,7 +45,7 @@ extension FeathersApp {
     /// The sender of requests that bypass the sign-in gate.
     package var currentSender: RequestSender { identityStore.sender }
 
-    /// Calls a function with the current identity, and after every sign-in and sign-out, in order. The function must not change the identity.
+    /// Calls a function with the current identity, and after every sign-in and log-out, in order. The function must not change the identity.
     package func observeIdentity(_ observer: @escaping @Sendable (Identity?) -> Void) { identityStore.observe(observer) }
 
     /// Sets the function that finds out who was signed in when the app last ran.
@@ -90,7 +90,7 @@ package final class RequestSender: Sendable, Hashable {
         (self.identity, self.isFirst) = (identity, isFirst)
     }
 
-    /// Whether this is still the app's sign-in. A token refresh does not end it; sign-out and the next sign-in do, even if the same user returns.
+    /// Whether this is still the app's sign-in. A token refresh does not end it; log-out and the next sign-in do, even if the same user returns.
     package var isCurrent: Bool { !isEnded.load(ordering: .acquiring) }
 
     /// Returns when the sign-in has ended and the observers know.
@@ -115,7 +115,7 @@ final class IdentityStore: Sendable {
         var hasChanged = false
         /// The ended sign-ins whose end is still to be told.
         var ended: [RequestSender] = []
-        /// Whether subscribers must still be notified of a sign-in or sign-out. Reading the stored user does not count.
+        /// Whether subscribers must still be notified of a sign-in or log-out. Reading the stored user does not count.
         var needsGap = false
         var observers: [@Sendable (Identity?) -> Void] = []
     }

@@ -100,8 +100,8 @@ final class AppLifetime: Sendable {
 
     private struct Tasks {
         /// Keeps the connection open. It retains the transport, never the app.
-        let connection: Task<Void, Never>
-        let connectionEnd: Promise<Void>
+        var connection: Task<Void, Never>
+        var connectionEnd: Promise<Void>
         /// Runs the background work. It retains the app, like each of the holders.
         let background: Task<Void, Never>
     }
@@ -144,8 +144,14 @@ final class AppLifetime: Sendable {
     private func begin(_ app: FeathersApp) async throws -> Promise<Void> {
         if let running = state.withLock({ $0.tasks }) {
             guard running.background.isCancelled else {
-                state.withLock { $0.holders += 1 }
-                return running.connectionEnd
+                var tasks = running
+                // After a shutdown, the earlier holders may still be there, but the connection is not.
+                if running.connectionEnd.isSettled { (tasks.connection, tasks.connectionEnd) = Self.connection(of: app) }
+                state.withLock { [tasks] state in
+                    state.holders += 1
+                    state.tasks = tasks
+                }
+                return tasks.connectionEnd
             }
             // The last holder is about to leave. Its work ends and restarts for the new holder.
             await running.background.value
@@ -158,13 +164,12 @@ final class AppLifetime: Sendable {
 
     /// Starts the tasks, with one more holder.
     private func start(_ app: FeathersApp) -> Promise<Void> {
-        let connectionEnd = Promise<Void>()
         let (added, starter) = AsyncStream.makeStream(of: BackgroundWork.self)
         let works = state.withLock { state in
             (state.starter, state.hasLived) = (starter, true)
             return state.works
         }
-        let connection = Task { [transport = app.realTimeTransport] in await Self.keepConnection(transport, connectionEnd) }
+        let (connection, connectionEnd) = Self.connection(of: app)
         let background = Task {
             await withDiscardingTaskGroup { group in
                 group.addTask { await app.followConnection() }
@@ -195,6 +200,12 @@ final class AppLifetime: Sendable {
         await tasks.connection.value
         if !isConnectedByHand { await app.realTimeTransport?.disconnect() }
         try await app.tearDown()
+    }
+
+    /// Begins to keep the app's connection, if its transport has one.
+    private static func connection(of app: FeathersApp) -> (Task<Void, Never>, end: Promise<Void>) {
+        let end = Promise<Void>()
+        return (Task { [transport = app.realTimeTransport] in await Self.keepConnection(transport, end) }, end)
     }
 
     private static func keepConnection(_ transport: (any RealTimeTransport)?, _ end: Promise<Void>) async {

@@ -48,7 +48,7 @@ extension ServiceRequest {
 }
 
 extension FeathersError {
-    /// Returns the error for a request whose user signed out, or was replaced, before it was sent.
+    /// Returns the error for a request whose user logged out, or was replaced, before it was sent.
     package static func senderChanged(_ request: ServiceRequest) -> FeathersError {
         FeathersError(
             .notAuthenticated, "'\(request.method)' on service '\(request.path)' was not sent: the signed-in user changed while it waited",

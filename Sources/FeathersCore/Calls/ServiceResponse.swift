@@ -1,8 +1,9 @@
 /// The response to a call: the result and typed metadata.
 ///
 /// ```swift
-/// struct LoggingTransport: Transport {
+/// struct LoggingTransport: CompositeTransport {
 ///     let inner: any Transport
+///     var components: [any Transport] { [inner] }
 ///
 ///     func send(_ request: ServiceRequest) async throws -> ServiceResponse {
 ///         let response = try await inner.send(request)

@@ -99,7 +99,7 @@ public struct DiagnosticDomain: RawRepresentable, Sendable, Hashable, Expressibl
     public static let events = DiagnosticDomain(rawValue: "events")
     /// Caching.
     public static let cache = DiagnosticDomain(rawValue: "cache")
-    /// Sign-in, sign-out and tokens.
+    /// Sign-in, log-out and tokens.
     public static let authentication = DiagnosticDomain(rawValue: "authentication")
     /// HTTP exchanges.
     public static let http = DiagnosticDomain(rawValue: "http")

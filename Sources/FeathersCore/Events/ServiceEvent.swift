@@ -87,7 +87,7 @@ extension ServiceEvent: Hashable {
     }
 }
 
-/// A gap in a sequence of events. Fetch again what must be complete.
+/// A gap in a sequence of events. If you need complete data, fetch it again.
 public struct EventGap: Sendable {
     /// Why events are missing.
     public enum Reason: Sendable {

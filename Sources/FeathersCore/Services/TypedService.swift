@@ -169,7 +169,7 @@ extension TypedService {
     }
 
     /// Returns the pages of the records that match a typed query; see ``UntypedService/pages(_:of:keyedBy:prefetching:params:)``.
-    /// - Throws: ``FeathersError/Code/badRequest`` that names a property whose name on the server is unknown.
+    /// - Throws: ``FeathersError/Code/badRequest``, which names the model, if a date cannot be written in the service's format.
     public func pages(
         _ query: TypedQuery<Model>, of size: Int = 100, keyedBy key: String? = nil, prefetching prefetch: Int = 0, params: Params = Params()
     ) throws -> ServicePages<Model> {

@@ -33,6 +33,12 @@ package protocol ReopeningTransport: RealTimeTransport {
     func reopen()
 }
 
+/// A transport whose connection can be given up for another one.
+package protocol ConnectionReplacing: RealTimeTransport {
+    /// Ends the connection as if it were lost, so that another one is opened. A no-op if there is none.
+    func replaceConnection()
+}
+
 /// The number of calls that a transport holds.
 public struct TransportLoad: Sendable, Hashable {
     /// The number of calls that wait for a connection.

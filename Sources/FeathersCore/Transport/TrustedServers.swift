@@ -1,4 +1,5 @@
 package import FeathersSupport
+import Synchronization
 
 /// A transport that connects to one server.
 package protocol AddressedTransport: Transport {
@@ -47,19 +48,40 @@ extension Params {
     ///
     /// If a service has replaced the token, its value is kept.
     package func headers(for server: Origin?) -> [String: String] {
-        guard let lent = self[LentToken.self], lent.owner.app?.trusts(server) != true else { return headers }
+        guard let lent = self[LentToken.self] else { return headers }
+        if lent.owner.app?.trusts(server) == true {
+            lent.isSent.store(true, ordering: .releasing)
+            return headers
+        }
         return headers.filter { $0 != lent.field || $1 != lent.value }
     }
 }
 
+extension Params {
+    /// Whether a server that the app trusts was sent the token that a local service has borrowed.
+    package var hasSentLentToken: Bool { self[LentToken.self]?.isSent.load(ordering: .acquiring) ?? false }
+}
+
 /// A header field that contains an app's token.
-private struct LentToken: ParamsKey, SecretHiding, Sendable {
+private final class LentToken: ParamsKey, SecretHiding, Sendable {
     typealias Value = LentToken
 
     let field: String
     let value: String
     let owner: WeakApp
+    let isSent = Atomic(false)
+
+    init(field: String, value: String, owner: WeakApp) { (self.field, self.value, self.owner) = (field, value, owner) }
 }
 
+extension FeathersApp {
+    /// The lowercase name of the header field that contains the app's token; nil without authentication.
+    package var credentialField: String? {
+        get { self[CredentialField.self] }
+        set { self[CredentialField.self] = newValue }
+    }
+}
+
+private enum CredentialField: AppSetting { typealias Value = String }
 private enum ListedServers: AppSetting { typealias Value = Set<Origin> }
 private enum EndpointServer: AppSetting { typealias Value = Origin }

@@ -4,7 +4,8 @@ import FeathersCore
 ///
 /// A record has an `id`, a `type`, and each attribute and relationship under its property's name. A relationship is null, a record, or an
 /// array of records; a resource that is not included appears as its identifier. Other content uses member names that fields cannot have:
-/// `@links`, `@meta`, and `@relationships`, which holds the links and meta of each relationship.
+/// `@links`, `@meta`, `@relationships`, which holds the links and meta of each relationship, and `@attributes`, which names the attributes that look
+/// like relationships.
 struct RecordMaker {
     private let pool: ResourcePool
     private var path: [Int] = []
@@ -25,7 +26,13 @@ struct RecordMaker {
         if let id = resource.id { record["id"] = .string(id) }
         record["type"] = .string(resource.type)
         if let lid = resource.lid { record["lid"] = .string(lid) }
-        for (name, value) in attributes where !MemberName.isAtMember(name) { record[keys.propertyName(of: name)] = value }
+        var lookalikes: [JSONValue] = []
+        for (name, value) in attributes where !MemberName.isAtMember(name) {
+            let property = keys.propertyName(of: name)
+            record[property] = value
+            if value.isLinkage { lookalikes.append(.string(property)) }
+        }
+        if !lookalikes.isEmpty { record["@attributes"] = .array(lookalikes) }
         var notes: JSONObject = [:]
         path.append(position)
         for (name, json) in resource.relationships?.json ?? [:] {
@@ -81,7 +88,7 @@ struct IncludePaths {
 /// Creates resources from a plain record and the records inside it.
 ///
 /// A field is a relationship if `@relationships` names it, or if it holds an object with a `type` and an `id` or a `lid`, or an array of such
-/// objects.
+/// objects, and `@attributes` does not name it.
 struct RecordReader {
     private let codec: JSONAPICodec
     private let relationships: Set<String>
@@ -100,11 +107,12 @@ struct RecordReader {
             type: type, id: try id(record["id"]), lid: record["lid"]?.string, links: JSONAPILinks(reading: record["@links"]),
             meta: record["@meta"]?.object)
         let notes = record["@relationships"]?.object ?? [:]
+        let lookalikes = record["@attributes"]?.array ?? []
         for (property, value) in record {
             if property == "id" || property == "type" || property == "lid" || MemberName.isAtMember(property) { continue }
             let name = codec.keys.wireName(of: property)
             let isKnown = notes[property] != nil || (depth == 0 && relationships.contains(property))
-            if isKnown || value.isLinkage {
+            if isKnown || value.isLinkage && !lookalikes.contains(.string(property)) {
                 let pointer = JSONPointer.data.appending("relationships").appending(name)
                 resource.relationships[name] = JSONAPIRelationship(try linkage(value, at: pointer))
             } else {

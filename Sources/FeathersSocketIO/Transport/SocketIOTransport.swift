@@ -8,7 +8,7 @@ public import Foundation
 /// A transport is a single connection, shared by all services of an app. Start it with ``run()`` or ``connect()``; it then reconnects as its policy
 /// specifies. Calls are sent in the order they are made. Calls made without a connection wait for one. Every call ends: with its result, at its
 /// deadline, when it is canceled, or when the connection it was sent over is lost.
-public final class SocketIOTransport: RealTimeTransport, CallQueueing, AddressedTransport {
+public final class SocketIOTransport: RealTimeTransport, CallQueueing, AddressedTransport, ConnectionReplacing {
     package let origin: Origin?
     let client: SocketIOClient
     private let runner: ConnectionRunner
@@ -68,6 +68,10 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
 
     /// Ends the delay before the next attempt to connect. Call it if your app knows that the network is available again.
     public func retryNow() { client.retryNow() }
+
+    package func replaceConnection() {
+        if let connection = client.state.withLock({ $0.current?.connection }) { client.lose(connection, Disconnection(.transportClose)) }
+    }
 
     public var load: TransportLoad { client.load }
     package func failUnsentCalls(where isStale: @Sendable (ServiceRequest) -> Bool) { client.failUnsent(where: isStale) }

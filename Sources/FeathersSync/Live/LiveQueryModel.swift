@@ -4,6 +4,7 @@ public import Observation
 /// A live query for SwiftUI views, with observable records and an observable error.
 ///
 /// ```swift
+/// // `Message` is `Identifiable`.
 /// @State private var messages = LiveQueryModel(app.service("messages", of: Message.self).live(.sorted(by: "createdAt")))
 /// var body: some View {
 ///     List(messages.records) { Text($0.text) }
@@ -22,7 +23,7 @@ public final class LiveQueryModel<Element: Sendable> {
     public private(set) var source: ResultSource?
     /// The number of records in the whole result; nil if the server does not report it.
     public private(set) var total: Int?
-    /// Whether ``total`` may be off.
+    /// Whether ``total`` is an estimate.
     public private(set) var isTotalEstimated = false
     /// The error that ended the query; nil while it runs and after a cancellation.
     public private(set) var error: (any Error)?

@@ -11,7 +11,7 @@ public struct LiveSnapshot<Element: Sendable>: Sendable {
     public let source: ResultSource
     /// The number of records in the whole result, beyond the limit too, with the queued writes applied; nil if the server does not report it.
     public let total: Int?
-    /// Whether ``total`` may be off, because an event concerned a record beyond the known part of the result.
+    /// Whether ``total`` is an estimate, because an event concerned a record beyond the known part of the result.
     public let isTotalEstimated: Bool
     let difference: LiveDifference
     /// The user to whom the records are shown.
@@ -24,7 +24,7 @@ public struct LiveSnapshot<Element: Sendable>: Sendable {
     public var changes: LiveChanges { LiveChanges(difference) }
 }
 
-/// How true a record of a live query is.
+/// Whether the server has confirmed a record of a live query.
 public enum RecordState: Sendable, Equatable {
     /// The record is as the server last reported it.
     case confirmed

@@ -2,7 +2,7 @@ public import FeathersCore
 import FeathersSupport
 public import Foundation
 
-/// What an app keeps on this device: queued writes, and the last results of live queries.
+/// A store on this device for queued writes and the last results of live queries.
 ///
 /// ```swift
 /// try await app.use(localStore: .directory(folder))
@@ -34,7 +34,7 @@ public struct LocalStore: Sendable {
 }
 
 extension FeathersApp {
-    /// Keeps writes and results on this device: installs an outbox, and lets live queries open with their last results.
+    /// Stores writes and results on this device: installs an outbox, and lets live queries open with their last results.
     ///
     /// Results are written, and writes are sent, while the app is running: during ``FeathersApp/run()`` and ``withFeathersApp(_:_:)``.
     /// - Parameters:

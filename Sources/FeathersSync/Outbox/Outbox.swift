@@ -107,9 +107,9 @@ public final class Outbox: Sendable {
         return try await result.value()
     }
 
-    /// Sends again immediately what waits for a delay: after the server could not be reached, required a sign-in, or deferred a write.
+    /// Ends all delays, and retries immediately the writes that wait because the server could not be reached, required a sign-in, or deferred them.
     ///
-    /// Call it if your app detects by itself that the network is back, comes to the foreground, or signs in without this package.
+    /// Call this when your app detects that the network is back, enters the foreground, or signs in without this package.
     public func retryNow() { change { $0.queue.retryNow() } }
 
     /// Sends the pending writes of the signed-in user, for at most some time. Use it in background tasks.

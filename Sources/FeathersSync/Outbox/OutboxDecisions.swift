@@ -13,7 +13,7 @@ struct Replacement: Sendable {
 }
 
 extension Outbox {
-    /// Decides how to proceed with a write. It may be any write that is not being sent.
+    /// Decides how to proceed with any write that is not being sent.
     /// - Throws: ``FeathersError/Code/notFound`` if there is no such write, ``FeathersError/Code/conflict`` while it is being sent, or the reason why
     ///   the decision could not be recorded. In each case, nothing changes.
     public func decide(_ decision: OutboxDecision, for id: UUID) async throws {

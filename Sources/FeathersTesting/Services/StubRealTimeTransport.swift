@@ -16,7 +16,7 @@ import FeathersSupport
 /// It behaves like a Socket.IO connection: calls wait in order until plugins have prepared a connection, calls in flight fail when it is lost,
 /// and a reopened connection begins with a gap. After a successful `create`, `update`, `patch`, or `remove`, the server pushes the event, unless
 /// you turn that off. The test decides when the connection returns; there is no backoff.
-public final class StubRealTimeTransport: RealTimeTransport, StubHost {
+public final class StubRealTimeTransport: RealTimeTransport, StubHost, ConnectionReplacing {
     public let book: StubRegistry<ServiceRequest, JSONValue>
     let connection: StubConnection
     private let passedThrough: (any RealTimeTransport)?
@@ -92,6 +92,8 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost {
     public func run() async throws { try await runner.run() }
     public func connect() async throws { try await runner.connect() }
     public func disconnect() async { await connection.stop() }
+
+    package func replaceConnection() { connection.line.update { $0.lose($0.link, .transportClose) } }
 
     public var status: ConnectionStatus { connection.line.current.statuses.last ?? .offline }
 

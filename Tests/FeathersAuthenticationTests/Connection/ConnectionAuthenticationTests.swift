@@ -198,6 +198,20 @@ struct ConnectionAuthenticationTests {
         #expect(try await connections.headers() == [:])
     }
 
+    @Test("A log-out while a connection opens with the token is told before anything else goes over it")
+    func handshakeWithdrawn() async throws {
+        let connections = SampleConnections(SampleServer())
+        let app = try app(connections) { $0.authenticatesHandshake = true }
+        try await connections.connected { try await app.authenticate(.local(email: "a", password: "p")) }
+        try await connections.connected {
+            try await app.logOut()
+        } _: {
+            _ = try await app.service("messages").find()
+        }
+        #expect(connections.wire == ["authentication", "authentication", "messages"])
+        #expect(connections.server.requests(to: "authentication").last?.method == .remove)
+    }
+
     @Test("Without being asked to, headers carry nothing, and a refusal is final")
     func noHandshake() async throws {
         let connections = SampleConnections(SampleServer())

@@ -25,11 +25,12 @@ final class SampleConnections: RealTimeTransport {
     /// What went over the wire: the paths, in order.
     var wire: [String] { server.transport.requests.map(\.path) }
 
-    /// Runs the body with a connection.
-    func connected(_ body: () async throws -> Void) async throws {
+    /// Runs the body with a connection, and another one before the server accepts it.
+    func connected(whileOpening: () async throws -> Void = {}, _ body: () async throws -> Void) async throws {
         let setups = state.withLock { $0.setups }
         let server = server
         _ = try await headers()
+        try await whileOpening()
         let accepted = state.withLock { state in
             state.isAccepted = true
             return state.accepted

@@ -56,6 +56,85 @@ struct SignInOverConnectionTests {
         await app.disconnect()
     }
 
+    @Test("While the server does not accept a log-out, nothing is sent as nobody")
+    func refusedLogOut() async throws {
+        let clock = ManualClock()
+        try app.use(authentication: AuthenticationOptions { $0.clock = clock })
+        try await app.connect()
+        try await app.authenticate(alice())
+        transport.stub("authentication", .remove, with: .error(FeathersError(.generalError, "down")))
+        await #expect(throws: FeathersError.self) { try await app.logOut() }
+        // The second notice has failed too, and the next one waits.
+        try await clock.waitForSleepers(1)
+        let found = Task { try await app.service("messages").find() }
+        transport.stub("authentication", .remove, with: .value([:]))
+        #expect(asked == ["create alice", "remove ", "remove "] && transport.calls(of: "messages").isEmpty)
+        clock.advance(by: .seconds(1))
+        _ = try await found.value
+        #expect(asked == ["create alice", "remove ", "remove ", "remove "])
+        await app.disconnect()
+    }
+
+    @Test("A hook that fails a log-out as if the connection were lost keeps no later call waiting")
+    func failedLogOut() async throws {
+        try app.use(authentication: AuthenticationOptions())
+        try await app.connect()
+        try await app.authenticate(alice())
+        let isFirst = Locked(true)
+        await app.service("authentication").use(
+            hooks: Hooks(before: [
+                .remove: [{ _ in if isFirst.withLock({ $0 }) { throw FeathersError(.unavailable, "offline", execution: .neverSent) } }]
+            ]))
+        try await app.logOut()
+        _ = try await app.service("messages").find()
+        #expect(asked == ["create alice", "remove "])
+        await app.disconnect()
+    }
+
+    @Test("A connection over which a sign-in was never answered is replaced before anything else is sent")
+    func unansweredSignIn() async throws {
+        let clock = ManualClock()
+        let transport = StubRealTimeTransport(callTimeout: .seconds(10), clock: clock)
+        let app = FeathersApp(transport: transport)
+        transport.stub("authentication", .create, with: .unanswered)
+        transport.stub("messages", with: .value([]))
+        try app.use(authentication: AuthenticationOptions())
+        try await app.connect()
+        let signIn = Task { try await app.authenticate(alice()) }
+        try await transport.waitForRequest(number: 1)
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(10))
+        await #expect { try await signIn.value } throws: { FeathersError.Code.timeout ~= $0 }
+        _ = try await app.service("messages").find()
+        #expect(transport.openings.count == 2)
+        await app.disconnect()
+    }
+
+    @Test("A sign-in that is given up while the connection is prepared is taken back over it")
+    func withdrawnWhilePrepared() async throws {
+        let (prepared, gate) = (Promise<Void>(), Promise<Void>())
+        transport.use(connectionSetup: ConnectionSetup(prepare: { _ in try? await prepared.value() }))
+        transport.stub(
+            "authentication", .create,
+            with: ServiceStub { _ in
+                try await gate.value()
+                return ["accessToken": "alice", "user": ["id": "alice"]]
+            })
+        try app.use(authentication: AuthenticationOptions())
+        let connecting = Task { try await app.connect() }
+        let signIn = Task { try? await app.authenticate(alice()) }
+        try await transport.waitForRequest(number: 1)
+        let logOut = Task { try? await app.logOut() }
+        _ = await signIn.value
+        gate.resolve(())
+        await logOut.value
+        prepared.resolve(())
+        try await connecting.value
+        _ = try await app.service("messages").find()
+        #expect(asked.first == "create alice" && asked.last == "remove ")
+        await app.disconnect()
+    }
+
     @Test("Authentication cannot be installed once the app has a connection, or is about to open one; later it can")
     func late() async throws {
         try await app.connect()

@@ -106,6 +106,20 @@ struct ModelEncodingTests {
         }
     }
 
+    @Test("null empties a relationship to many resources with an empty list")
+    func emptyLists() throws {
+        struct Patch: JSONAPIModel {
+            static let type = "posts"
+            var id: String? = "1"
+            var authors = Presence<ToMany<Person>>.null
+            var editors = Presence<[Person]>.null
+        }
+        #expect(
+            try codec.resource(of: Patch()).json == [
+                "type": "posts", "id": "1", "relationships": ["authors": ["data": []], "editors": ["data": []]],
+            ])
+    }
+
     @Test("presence works with any coder")
     func presenceElsewhere() throws {
         struct Value: Codable, Equatable {

@@ -118,6 +118,31 @@ struct JSONAPIServiceTests {
         #expect(server.bodies[0]?["data"]?["relationships"] == ["best-friend": ["data": ["type": "people", "id": "2"]]])
     }
 
+    @Test("attributes that look like relationships stay attributes, both ways")
+    func lookalikes() async throws {
+        struct Block: Codable, Equatable { var id, type, text: String }
+        struct Post: JSONAPIModel, Equatable {
+            static let type = "posts"
+            var id: String?
+            var blocks: [Block]
+            var cover: Block
+        }
+        let block = Block(id: "1", type: "paragraph", text: "Hi")
+        let element = #"{"id": "1", "type": "paragraph", "text": "Hi"}"#
+        let fields = #"{"blocks": [\#(element)], "cover": \#(element)}"#
+        let server = try SeamServer(
+            .init(#"{"data": {"type": "posts", "id": "7", "attributes": \#(fields)}}"#, status: 201),
+            .init(#"{"data": {"type": "posts", "id": "7", "attributes": \#(fields)}}"#))
+        let posts = server.app.jsonAPI(Post.self)
+        // A hook that reads the result lets it be a plain record on its way.
+        server.app.use(hooks: Hooks(after: [{ context in context.result = context.result }]))
+        let post = try await posts.create(Post(blocks: [block], cover: block))
+        #expect(post == Post(id: "7", blocks: [block], cover: block))
+        #expect(try await posts.get("7") == post)
+        #expect(try server.bodies[0]?["data"]?["attributes"] == JSONValue(parsing: fields))
+        #expect(server.bodies[0]?["data"]?["relationships"] == nil)
+    }
+
     @Test("a result that does not fit the model is an error with its place")
     func misfit() async throws {
         let server = try SeamServer(.init(#"{"data": {"type": "articles", "id": "1"}}"#))

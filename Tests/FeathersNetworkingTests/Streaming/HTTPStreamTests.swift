@@ -3,11 +3,11 @@ import Foundation
 import TestBackend
 import Testing
 
+@testable import FeathersNetworking
+
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
-
-@testable import FeathersNetworking
 
 @Suite("Responses that are read while they arrive", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct HTTPStreamTests {

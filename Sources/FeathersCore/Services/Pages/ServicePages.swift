@@ -59,6 +59,8 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
         private let pages: ServicePages
         private var cursor: Result<PageCursor, FeathersError>
         private var fetched: ArraySlice<Paginated<JSONValue>> = []
+        /// The user whose list it is; nil before the first page.
+        private var sender: RequestSender?
 
         init(_ pages: ServicePages) {
             self.pages = pages
@@ -66,11 +68,17 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
         }
 
         /// Returns the next page; nil after the last.
-        /// - Throws: the errors of `find`, ``FeathersError`` if the list cannot be paged, `CancellationError`.
+        /// - Throws: the errors of `find`, ``FeathersError`` if the list cannot be paged, ``FeathersError/Code/notAuthenticated`` if the signed-in user has
+        ///   changed since the first page, `CancellationError`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ServicePage<Element>? {
             var cursor = try self.cursor.get()
+            try checkUser()
             if fetched.isEmpty {
+                let before = sender ?? pages.service.app.currentSender
                 fetched = try await cursor.next(atMost: pages.prefetch + 1).concurrentMap { [pages] in try await pages.page($0) }[...]
+                // The first page may have signed the app in.
+                sender = sender ?? (before.identity == nil ? pages.service.app.currentSender : before)
+                try checkUser()
             }
             guard let page = fetched.popFirst() else { return nil }
             let position = cursor.position
@@ -79,6 +87,12 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
             guard !page.isEmpty || position == 0 else { return nil }
             let records = try page.data.enumerated().compactMap { try pages.decode(cursor.select($1), position + $0) }
             return ServicePage(records: records, position: position, count: page.count, expected: cursor.expected, total: cursor.total)
+        }
+
+        /// One list holds the records of one user.
+        fileprivate func checkUser() throws {
+            guard let sender, !sender.isCurrent else { return }
+            throw FeathersError(.notAuthenticated, "The signed-in user changed before the whole list was read", execution: .neverSent)
         }
     }
 
@@ -124,6 +138,7 @@ private struct ServiceRecords<Element: Sendable>: AsyncSequence, Sendable {
                 guard let page = try await pages.next(isolation: actor) else { return nil }
                 records = page.records[...]
             }
+            try pages.checkUser()
             return records.popFirst()
         }
     }
