@@ -18,7 +18,7 @@ struct SchemaSources {
     func read() async throws -> (sources: [SchemaSource], remarks: [String]) {
         switch arguments.source {
         case .standardInput: return ([try source(try FileHandle.standardInput.readToEnd() ?? Data(), named: "standard input")], [])
-        case .url(let url): return ([try source(Data(await get(url)), named: Self.shown(url))], [])
+        case .url(let url): return ([try source(Data(await get(url)), named: url.withoutCredentials)], [])
         case .path(let path): return try files(at: path)
         case .sample(let url, let services): return try await sample(url, services)
         }
@@ -28,17 +28,10 @@ struct SchemaSources {
     var origin: String {
         switch arguments.source {
         case .standardInput: "standard input"
-        case .url(let url): Self.shown(url)
+        case .url(let url): url.withoutCredentials
         case .path(let path): path.hasPrefix("/") ? URL(filePath: path).lastPathComponent : path
-        case .sample(let url, _): "records of \(Self.shown(url))"
+        case .sample(let url, _): "records of \(url.withoutCredentials)"
         }
-    }
-
-    /// A URL without user, password, query and fragment.
-    static func shown(_ url: URL) -> String {
-        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "a URL" }
-        (components.user, components.password, components.query, components.fragment) = (nil, nil, nil, nil)
-        return components.string ?? "a URL"
     }
 
     private func source(_ data: Data, named name: String) throws -> SchemaSource {
@@ -78,11 +71,11 @@ struct SchemaSources {
         do {
             response = try await client.execute(request)
         } catch let error as HTTPClientError {
-            throw Unusable(description: "\(Self.shown(url)) cannot be read: \(error)", code: ExitCode.unavailable)
+            throw Unusable(description: "\(url.withoutCredentials) cannot be read: \(error)", code: ExitCode.unavailable)
         }
         guard response.isSuccess else {
             let hint = response.status == 401 || response.status == 403 ? " Pass '--token' or '--header' if it is protected." : ""
-            throw Unusable(description: "\(Self.shown(url)) answers with status \(response.status).\(hint)", code: ExitCode.unavailable)
+            throw Unusable(description: "\(url.withoutCredentials) answers with status \(response.status).\(hint)", code: ExitCode.unavailable)
         }
         return response.body
     }
@@ -92,9 +85,9 @@ struct SchemaSources {
         for service in services {
             let path = service.split(separator: "/").joined(separator: "/")
             let url = server.appending(path: path).appending(queryItems: [URLQueryItem(name: "$limit", value: "200")])
-            let result = try source(Data(await get(url)), named: Self.shown(url))
+            let result = try source(Data(await get(url)), named: url.withoutCredentials)
             guard let records = RecordSampler.records(of: result.json) else {
-                throw Unusable(description: "\(Self.shown(url)) answers with neither a list nor a page of records.")
+                throw Unusable(description: "\(url.withoutCredentials) answers with neither a list nor a page of records.")
             }
             let sampler = RecordSampler(path: path, records: records)
             remarks.append(sampler.confidence)

@@ -114,79 +114,49 @@ struct SwarmClient {
 
 /// How many events a client has received. One task at a time waits for them.
 final class EventCount: Sendable {
-    private typealias Waiter = (count: Int, continuation: CheckedContinuation<Void, Never>)
-    private let state = Locked<(count: Int, waiter: Waiter?)>((0, nil))
+    private let state = Locked((count: 0, wanted: Int.max, reached: Promise<Void>()))
 
     func increase() {
-        let waiter = state.withLock { state -> Waiter? in
+        let reached = state.withLock { state -> Promise<Void>? in
             state.count += 1
-            guard let waiter = state.waiter, waiter.count <= state.count else { return nil }
-            state.waiter = nil
-            return waiter
+            return state.count >= state.wanted ? state.reached : nil
         }
-        waiter?.continuation.resume()
+        reached?.resolve(())
     }
 
     /// Waits until there were so many events.
-    /// - Throws: An error that says how many there were, if that takes longer than the limit.
+    /// - Throws: ``FeathersError/Code/timeout`` if that takes longer than the limit.
     func wait(for count: Int, _ limit: Duration) async throws {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.wait(for: count) }
-            group.addTask { try? await Task.sleep(for: limit) }
-            await group.next()
-            group.cancelAll()
+        let reached = state.withLock { state -> Promise<Void> in
+            (state.wanted, state.reached) = (count, Promise())
+            if state.count >= count { state.reached.resolve(()) }
+            return state.reached
         }
-        try Task.checkCancellation()
-        let received = state.withLock { $0.count }
-        if received < count { throw FeathersError(.timeout, "Fewer events than expected arrived in time") }
-    }
-
-    private func wait(for count: Int) async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    guard state.count < count, !Task.isCancelled else { return true }
-                    state.waiter = (count, continuation)
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            let waiter = state.withLock { state in
-                defer { state.waiter = nil }
-                return state.waiter
-            }
-            waiter?.continuation.resume()
-        }
+        let late = FeathersError(.timeout, "Fewer events than expected arrived in time")
+        try await RelativeClock(ContinuousClock()).run(atMost: limit, orThrow: late) { try await reached.value() }
     }
 }
 
 /// A point where clients wait for each other. It ends, because every client that does not arrive leaves: all other waits are bounded.
 final class Meeting: Sendable {
     let parties: Int
-    private let state: Locked<(missing: Int, waiting: [CheckedContinuation<Void, Never>])>
+    private let missing: Locked<Int>
+    private let complete = Promise<Void>()
 
-    init(of parties: Int) {
-        self.parties = parties
-        state = Locked((parties, []))
-    }
+    init(of parties: Int) { (self.parties, missing) = (parties, Locked(parties)) }
 
     func meet() async {
-        await withCheckedContinuation { continuation in
-            state.withLock { $0.waiting.append(continuation) }
-            leave()
-        }
+        leave()
+        try? await complete.value()
     }
 
     /// Does not wait, or no longer takes part.
     func leave() {
-        let ready = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.missing -= 1
-            guard state.missing <= 0 else { return [] }
-            defer { state.waiting = [] }
-            return state.waiting
+        let isComplete = missing.withLock { missing in
+            missing -= 1
+            return missing <= 0
         }
-        for continuation in ready { continuation.resume() }
+        if isComplete { complete.resolve(()) }
     }
 }
 

@@ -25,17 +25,10 @@ public struct FileTokenStorage: TokenStorage {
 
     /// Returns the file name for a key. Everything except ASCII letters, digits, `-` and `_` is percent-encoded.
     private func name(of key: String) -> String {
-        var name = ""
-        for byte in key.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                UInt8(ascii: "-"), UInt8(ascii: "_"):
-                name.unicodeScalars.append(Unicode.Scalar(byte))
-            default: name += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return "\(name).token"
+        "\(key.addingPercentEncoding(withAllowedCharacters: Self.plainCharacters) ?? key).token"
     }
+
+    private static let plainCharacters = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 }
 
 /// Reads and writes the files of one directory, off the cooperative thread pool.

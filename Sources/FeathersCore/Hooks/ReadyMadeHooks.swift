@@ -1,3 +1,4 @@
+import FeathersSupport
 extension Hooks {
     /// Returns hooks that validate the data of calls before they run.
     ///
@@ -96,22 +97,12 @@ extension NextHook {
     /// Runs a call in a child task, which is cancelled and awaited at the deadline. A call that ignores cancellation is still awaited.
     fileprivate func run(within limit: Duration, on clock: any Clock<Duration>, _ context: inout HookContext) async throws {
         let start = context
-        context = try await withThrowingTaskGroup(of: HookContext?.self) { group in
-            group.addTask {
-                var context = start
-                try await self(&context)
-                return context
-            }
-            group.addTask {
-                try await clock.sleep(for: limit)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard case let finished?? = try await group.next() else {
-                throw FeathersError(
-                    .timeout, "'\(start.method)' on service '\(start.path)' took longer than \(limit)", execution: .mayHaveExecuted)
-            }
-            return finished
+        let late = FeathersError(
+            .timeout, "'\(start.method)' on service '\(start.path)' took longer than \(limit)", execution: .mayHaveExecuted)
+        context = try await RelativeClock(clock).run(atMost: limit, orThrow: late) {
+            var context = start
+            try await self(&context)
+            return context
         }
     }
 }

@@ -82,19 +82,28 @@ package struct Backoff: Sendable {
     }
 
     private func delay(random: Double) -> Duration {
-        let maximum = max(policy.maximumDelay.seconds, 0)
-        // The power may become infinite, but the maximum still applies.
-        var factor = 1.0
-        for _ in 0..<min(failures, 64) { factor *= max(policy.multiplier, 1) }
-        let nominal = min(max(policy.initialDelay.seconds, 0) * factor, maximum)
-        let jitter = min(max(policy.jitter, 0), 1)
-        return .seconds(nominal * (1 - jitter * random))
+        .backoff(
+            after: failures, from: policy.initialDelay, atMost: policy.maximumDelay, multiplier: policy.multiplier, jitter: policy.jitter,
+            random: random)
     }
 }
 
 extension Duration {
-    fileprivate var seconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) * 1e-18
+    /// Returns the delay before an attempt that follows earlier ones.
+    /// - Parameters:
+    ///   - count: The number of delays before.
+    ///   - initial: The upper bound of the first delay.
+    ///   - maximum: The upper bound of every delay.
+    ///   - multiplier: The factor by which each delay is longer than the previous one, at least 1.
+    ///   - jitter: The random part, from 0 to 1.
+    ///   - random: A random number from 0 to 1.
+    package static func backoff(
+        after count: Int, from initial: Duration, atMost maximum: Duration, multiplier: Double, jitter: Double, random: Double
+    ) -> Duration {
+        // The power may become infinite, but the maximum still applies.
+        var factor = 1.0
+        for _ in 0..<max(min(count, 64), 0) { factor *= max(multiplier, 1) }
+        let nominal = min(max(initial / .seconds(1), 0) * factor, max(maximum / .seconds(1), 0))
+        return .seconds(nominal * (1 - min(max(jitter, 0), 1) * random))
     }
 }

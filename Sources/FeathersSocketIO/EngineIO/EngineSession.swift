@@ -69,35 +69,34 @@ struct EngineHandshake: Sendable, Hashable {
 }
 
 extension EngineHandshake {
-    init(parsing text: String) throws(EngineHandshakeError) {
+    init(parsing text: String) throws(EngineOpeningError) {
         let json: JSONValue
         do {
             json = try JSONValue(parsing: text)
         } catch {
-            throw EngineHandshakeError(member: nil)
+            throw EngineOpeningError(handshakeWithout: nil)
         }
-        guard let sid = json["sid"]?.string, !sid.isEmpty else { throw EngineHandshakeError(member: "sid") }
-        guard let upgrades = json["upgrades"]?.array else { throw EngineHandshakeError(member: "upgrades") }
+        guard let sid = json["sid"]?.string, !sid.isEmpty else { throw EngineOpeningError(handshakeWithout: "sid") }
+        guard let upgrades = json["upgrades"]?.array else { throw EngineOpeningError(handshakeWithout: "upgrades") }
         self.init(
             sid: sid, upgrades: upgrades.compactMap(\.string), pingInterval: try Self.milliseconds(json, "pingInterval"),
             pingTimeout: try Self.milliseconds(json, "pingTimeout"), maxPayload: Int(clamping: try Self.positive(json, "maxPayload")))
     }
 
-    private static func milliseconds(_ json: JSONValue, _ member: String) throws(EngineHandshakeError) -> Duration {
+    private static func milliseconds(_ json: JSONValue, _ member: String) throws(EngineOpeningError) -> Duration {
         .milliseconds(try positive(json, member))
     }
 
-    private static func positive(_ json: JSONValue, _ member: String) throws(EngineHandshakeError) -> Int64 {
+    private static func positive(_ json: JSONValue, _ member: String) throws(EngineOpeningError) -> Int64 {
         // Larger values would overflow timers.
-        guard let number = json[member]?.integer, number > 0, number <= 1 << 40 else { throw EngineHandshakeError(member: member) }
+        guard let number = json[member]?.integer, number > 0, number <= 1 << 40 else { throw EngineOpeningError(handshakeWithout: member) }
         return number
     }
 }
 
-struct EngineHandshakeError: Error, Hashable, CustomStringConvertible {
-    /// The member that is missing or invalid, or nil if the text isn't JSON.
-    let member: String?
-
-    /// Does not include the handshake itself, which contains the session's id.
-    var description: String { member.map { "The server's handshake has no valid '\($0)'" } ?? "The server's handshake is not JSON" }
+extension EngineOpeningError {
+    /// The error for a handshake whose member is missing or invalid, or that is not JSON. Does not include the handshake, which contains the session's id.
+    fileprivate init(handshakeWithout member: String?) {
+        self.init(member.map { "The server's handshake has no valid '\($0)'" } ?? "The server's handshake is not JSON")
+    }
 }

@@ -43,11 +43,7 @@ final class PollingConnection: EngineConnection {
     static func open(_ requests: PollingRequests, timebase: RelativeClock) async throws -> PollingConnection {
         var packets = try await requests.poll(sid: nil, timeout: nil)
         guard case .open(let text) = packets.removeFirst() else { throw EngineOpeningError("The server's first packet is not a handshake") }
-        do throws(EngineHandshakeError) {
-            return PollingConnection(requests, try EngineHandshake(parsing: text), packets, timebase)
-        } catch {
-            throw EngineOpeningError("\(error)")
-        }
+        return PollingConnection(requests, try EngineHandshake(parsing: text), packets, timebase)
     }
 
     func run(

@@ -66,12 +66,8 @@ final class WebSocketEngineConnection: EngineConnection {
     func open() async throws {
         switch try await nextPacket() {
         case .open(let text):
-            do {
-                let handshake = try EngineHandshake(parsing: text)
-                state.withLock { $0.handshake = handshake }
-            } catch {
-                throw EngineOpeningError("\(error)")
-            }
+            let handshake = try EngineHandshake(parsing: text)
+            state.withLock { $0.handshake = handshake }
         default: throw EngineOpeningError("The server's first packet is not a handshake")
         }
     }

@@ -135,9 +135,7 @@ public struct OutboxRetry: Sendable, Hashable {
         if let requested {
             return max(delay(after: failures, random: random), min(requested, longestRequestedDelay))
         }
-        // Stops at the maximum, because the power would soon overflow.
-        var nominal = max(initialDelay, .zero)
-        for _ in 1..<max(min(failures, 64), 1) where nominal < maximumDelay { nominal = nominal * max(multiplier, 1) }
-        return min(nominal, maximumDelay) * (1 - min(max(jitter, 0), 1) * random)
+        return .backoff(
+            after: failures - 1, from: initialDelay, atMost: maximumDelay, multiplier: multiplier, jitter: jitter, random: random)
     }
 }

@@ -126,11 +126,11 @@ extension StubConnection {
         let result = try await racing(arrival.taken.work) {
             try await self.line.wait { $0.link != arrival.link || $0.endings != endings }
             if self.line.current.link == arrival.link {
-                return FeathersError(.unavailable, "The app was shut down before the response arrived", execution: .mayHaveExecuted)
+                let message = "The app was shut down before the response arrived"
+                return .failure(FeathersError(.unavailable, message, execution: .mayHaveExecuted))
             }
-            let reason = self.line.current.end.reason
-            return FeathersError(
-                .unavailable, "The connection was lost before the response arrived: \(reason)", execution: .mayHaveExecuted)
+            let message = "The connection was lost before the response arrived: \(self.line.current.end.reason)"
+            return .failure(FeathersError(.unavailable, message, execution: .mayHaveExecuted))
         }
         if pushes(arrival.taken), let name = EventName(endOf: arrival.taken.request.method) {
             for record in result.array ?? [result] {

@@ -85,7 +85,7 @@ final class StubConnection: ConnectionClient {
     private func unlessStopped<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
         try await racing(body) {
             try await self.line.wait(until: \.isStopping)
-            return CancellationError()
+            return .failure(CancellationError())
         }
     }
 

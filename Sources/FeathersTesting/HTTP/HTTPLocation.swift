@@ -1,3 +1,4 @@
+import FeathersCore
 import FeathersNetworking
 import Foundation
 
@@ -13,20 +14,20 @@ struct HTTPLocation: Sendable {
         query = parts.count > 1 ? parts[1] : nil
         if location.contains("://"), let url = URL(string: location) {
             origin = url.originText
-            path = url.path(percentEncoded: true).withoutTrailingSlashes
+            path = FeathersApp.stripSlashes(url.path(percentEncoded: true))
         } else {
             origin = nil
-            path = ("/" + location.drop { $0 == "/" }).withoutTrailingSlashes
+            path = FeathersApp.stripSlashes(location)
         }
     }
 
-    var identity: String { "\(origin ?? "")\(path)\(query.map { "?\($0)" } ?? "")" }
+    var identity: String { "\(origin ?? "")/\(path)\(query.map { "?\($0)" } ?? "")" }
 
     /// How specifically it describes a request.
     var rank: Int { 2 + (origin == nil ? 0 : 2) + (query == nil ? 0 : 4) }
 
     func matches(_ url: URL) -> Bool {
-        guard url.path(percentEncoded: true).withoutTrailingSlashes == path else { return false }
+        guard FeathersApp.stripSlashes(url.path(percentEncoded: true)) == path else { return false }
         if let origin, origin != url.originText { return false }
         if let query, query != url.query(percentEncoded: true) ?? "" { return false }
         return true
@@ -48,13 +49,5 @@ extension URL {
         let scheme = scheme?.lowercased() ?? ""
         let standard = scheme == "https" ? 443 : 80
         return "\(scheme)://\(host()?.lowercased() ?? ""):\(port ?? standard)"
-    }
-}
-
-extension String {
-    fileprivate var withoutTrailingSlashes: String {
-        var text = Substring(self)
-        while text.last == "/" { text.removeLast() }
-        return String(text)
     }
 }

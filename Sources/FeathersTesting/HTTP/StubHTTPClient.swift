@@ -49,7 +49,7 @@ public final class StubHTTPClient: HTTPClient, StubHost {
             }
         } against: {
             try await self.endings.wait { $0 != before }
-            return HTTPClientError.allCancelled(host: host)
+            return .failure(HTTPClientError.allCancelled(host: host))
         }
     }
 

@@ -55,7 +55,8 @@ public final class StubTransport: Transport, StubHost {
                 try await self.clock.run(atMost: request.params.timeout, orThrow: FeathersError.unansweredStub, work)
             } against: {
                 try await self.endings.wait { $0 != before }
-                return FeathersError(.unavailable, "The app was shut down before the response arrived", execution: .mayHaveExecuted)
+                let message = "The app was shut down before the response arrived"
+                return .failure(FeathersError(.unavailable, message, execution: .mayHaveExecuted))
             }
         }
         return ServiceResponse(result)

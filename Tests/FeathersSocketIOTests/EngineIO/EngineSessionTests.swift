@@ -25,7 +25,12 @@ struct EngineSessionTests {
             (#"{"sid":"s","upgrades":[],"pingInterval":1,"pingTimeout":1}"#, "maxPayload"),
         ] as [(String, String?)])
     func invalid(text: String, member: String?) {
-        #expect(throws: EngineHandshakeError(member: member)) { try EngineHandshake(parsing: text) }
+        #expect {
+            try EngineHandshake(parsing: text)
+        } throws: { error in
+            guard let error = error as? EngineOpeningError else { return false }
+            return error.description == (member.map { "The server's handshake has no valid '\($0)'" } ?? "The server's handshake is not JSON")
+        }
     }
 
     @Test(

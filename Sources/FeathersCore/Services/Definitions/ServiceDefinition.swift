@@ -58,10 +58,7 @@ extension TypedService where Model: ServiceModel {
     /// Creates several records in one call.
     @concurrent @discardableResult
     public func create(_ data: [Model.CreateData], query: Query = Query(), params: Params = Params()) async throws -> [Model] {
-        let codec = codec(for: params)
-        let records = try JSONValue.array(data.map { try codec.encodeSent($0, to: path) })
-        return try decodeList(
-            await untyped.response(to: untyped.request(.create, data: records, query: query, params: params)), .create, params)
+        try await create(contentsOf: data, query: query, params: params)
     }
 
     /// Merges properties into a record.
@@ -69,17 +66,13 @@ extension TypedService where Model: ServiceModel {
     public func patch(
         _ id: some ServiceIDConvertible & Sendable, _ data: Model.PatchData, query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
-        let codec = codec(for: params)
-        let request = try untyped.request(.patch, id: id.serviceID, data: codec.encodeSent(data, to: path), query: query, params: params)
-        return try decode(await untyped.response(to: request), .patch, codec)
+        try await patch(id, with: data, query: query, params: params)
     }
 
     /// Merges properties into every record that matches a query.
     @concurrent @discardableResult
     public func patchAll(query: TypedQuery<Model>, _ data: Model.PatchData, params: Params = Params()) async throws -> [Model] {
-        let record = try codec(for: params).encodeSent(data, to: path)
-        let request = try untyped.request(.patch, data: record, query: written(query, params), params: params)
-        return try decodeList(await untyped.response(to: request), .patch, params)
+        try await patchAll(query: query, with: data, params: params)
     }
 
     /// Replaces a record.
@@ -87,8 +80,6 @@ extension TypedService where Model: ServiceModel {
     public func update(
         _ id: some ServiceIDConvertible & Sendable, _ data: Model.CreateData, query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
-        let codec = codec(for: params)
-        let request = try untyped.request(.update, id: id.serviceID, data: codec.encodeSent(data, to: path), query: query, params: params)
-        return try decode(await untyped.response(to: request), .update, codec)
+        try await update(id, with: data, query: query, params: params)
     }
 }
