@@ -12,10 +12,7 @@ package protocol BufferedEvent: Sendable {
 /// The buffer of a slow reader, with a limited number of items and bytes. When it is full, it drops the oldest items and leaves a marker
 /// at exactly the position where they are missing.
 struct EventBuffer<Event: BufferedEvent>: Sendable {
-    enum Item: Sendable {
-        case event(Event)
-        case gap(EventGap)
-    }
+    typealias Item = EventDelivery<Event>
 
     private let limit: Int
     private let byteLimit: Int
@@ -91,6 +88,6 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
     }
 }
 
-extension EventBuffer.Item {
+extension EventDelivery where Element: BufferedEvent {
     fileprivate var weight: Int { if case .event(let event) = self { event.weight } else { 0 } }
 }

@@ -1,20 +1,20 @@
 import FeathersSupport
 
+/// What ends the wait of a reader.
+package enum EventSignal<Event: Sendable>: Sendable {
+    case item(EventDelivery<Event>)
+    /// The reader was woken with ``EventReading/wake()``.
+    case woken
+    case ended
+}
+
 /// One reader's subscription to an event hub: its event names, its bounded buffer and its count of dropped events.
 ///
 /// The hub holds it while the reader's sequence exists. Dropping or cancelling the reader ends it.
 final class EventSubscription<Event: BufferedEvent>: Sendable {
-    typealias Item = EventBuffer<Event>.Item
+    typealias Item = EventDelivery<Event>
     /// Not checked: a waiter leaves ``State/waiters`` exactly once, to be resumed. The check costs an allocation for every event that is waited for.
-    private typealias Waiter = UnsafeContinuation<Signal, Never>
-
-    /// What ends the wait of a reader.
-    enum Signal: Sendable {
-        case item(Item)
-        /// The reader was woken with ``wake()``.
-        case woken
-        case ended
-    }
+    private typealias Waiter = UnsafeContinuation<EventSignal<Event>, Never>
 
     private struct State {
         var buffer: EventBuffer<Event>
@@ -122,9 +122,9 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
 
     /// Waits for the next item, for ``wake()``, or for the end of the subscription. Call ``nextWaiting()`` first, and ``end(isUnread:)`` if the task
     /// is cancelled.
-    func signal() async -> Signal {
+    func signal() async -> EventSignal<Event> {
         await withUnsafeContinuation { waiter in
-            let (now, warn): (Signal?, (@Sendable () -> Void)?) = state.withLock { state in
+            let (now, warn): (EventSignal<Event>?, (@Sendable () -> Void)?) = state.withLock { state in
                 if let item = state.buffer.next() { return (.item(item), nil) }
                 if state.isEnded { return (.ended, nil) }
                 if state.isWoken {
@@ -169,42 +169,29 @@ package final class EventReading<Event: BufferedEvent>: Sendable {
     func onSecondReader(_ action: @escaping @Sendable () -> Void) { subscription.onSecondReader(action) }
 
     /// Returns the next buffered event or gap. Calling this before ``next()`` saves a busy reader two asynchronous calls per event.
-    func nextWaiting() -> EventBuffer<Event>.Item? { subscription.nextWaiting() }
+    func nextWaiting() -> EventDelivery<Event>? { subscription.nextWaiting() }
 
     /// Returns the next event or gap; nil after ``end()``. Call ``nextWaiting()`` first.
-    func next() async -> EventBuffer<Event>.Item? { await subscription.next() }
+    func next() async -> EventDelivery<Event>? { await subscription.next() }
 
     /// Ends the subscription, whose reader's task was cancelled.
     /// - Parameter isUnread: whether what was not read can be released.
     func end(isUnread: Bool = false) { subscription.end(isUnread: isUnread) }
 }
 
-/// What a live query waits for: an event, a gap, or a change of local data.
-package enum ServiceSignal: Sendable {
-    case event(ServiceEvent)
-    case gap(EventGap)
-    /// The reading was woken with ``EventReading/wake()``.
-    case woken
-}
-
 extension EventReading where Event == ServiceEvent {
     /// Returns the next buffered event or gap without waiting; nil if there is none.
-    package func waitingSignal() -> ServiceSignal? {
+    package func waitingSignal() -> EventSignal<ServiceEvent>? {
         if Task.isCancelled { end() }
-        return nextWaiting().map(ServiceSignal.init)
+        return nextWaiting().map(EventSignal.item)
     }
 
-    /// Waits for the next event, gap or wake-up; nil once the reader's task is cancelled.
-    package func signal() async -> ServiceSignal? {
-        let signal = await withTaskCancellationHandler {
+    /// Waits for the next event, gap or wake-up, or for the end: the reader's task was cancelled.
+    package func signal() async -> EventSignal<ServiceEvent> {
+        await withTaskCancellationHandler {
             await subscription.signal()
         } onCancel: {
             end()
-        }
-        return switch signal {
-        case .item(let item): ServiceSignal(item)
-        case .woken: .woken
-        case .ended: nil
         }
     }
 
@@ -216,13 +203,4 @@ extension EventReading where Event == ServiceEvent {
 
     /// Ends the wait of the reader, because local data has changed.
     package func wake() { subscription.wake() }
-}
-
-extension ServiceSignal {
-    fileprivate init(_ item: EventBuffer<ServiceEvent>.Item) {
-        switch item {
-        case .event(let event): self = .event(event)
-        case .gap(let gap): self = .gap(gap)
-        }
-    }
 }

@@ -1,20 +1,5 @@
 import Foundation
 
-/// An event of an event stream (`text/event-stream`).
-package struct ServerSentEvent: Sendable, Hashable {
-    /// The type of the event; empty unless the stream names one. Browsers then say `message`.
-    package var name: String
-    /// The data in UTF-8, as received: several `data` lines are joined by line feeds. Malformed sequences are not replaced; see ``text``.
-    package var data: [UInt8]
-    /// The ID of the event, or of the last one before it that had an ID.
-    package var id: String
-
-    package init(name: String = "", data: [UInt8], id: String = "") { (self.name, self.data, self.id) = (name, data, id) }
-
-    /// The data as text, with U+FFFD in place of malformed UTF-8.
-    package var text: String { String(decoding: data, as: UTF8.self) }
-}
-
 /// Reads an event stream by the rules of the HTML standard (section 9.2.6), piece by piece. Without I/O.
 ///
 /// Pieces may begin and end anywhere, even within a character or between CR and LF. The bytes are split at ASCII characters only, so malformed
@@ -66,11 +51,6 @@ package struct EventStreamParser: Sendable {
     package init(limits: Limits, lastEventID: String = "") {
         self.limits = limits
         (self.lastEventID, idBuffer) = (lastEventID, lastEventID)
-    }
-
-    /// Reads the next piece of the stream, and passes every event that it completes to `receive`.
-    package mutating func read(_ piece: [UInt8], _ receive: (ServerSentEvent) throws -> Void) throws {
-        try piece.withUnsafeBytes { try readInPlace($0) { try receive(ServerSentEvent(name: $1, data: Array($0), id: $2)) } }
     }
 
     /// Reads the next piece of the stream, and passes every event that it completes to `receive`: data, name, and ID.

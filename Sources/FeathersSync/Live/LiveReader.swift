@@ -76,7 +76,8 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
             startFetchIfNeeded(feed)
             if let kept { return kept }
             if !awaitsFetch(feed), let snapshot = try await keptOrFetchedSnapshot(feed, isolation: actor) { return snapshot }
-            guard let signal = await feed.reading.signal() else { return nil }
+            let signal = await feed.reading.signal()
+            if case .ended = signal { return nil }
             apply(signal, feed)
         }
     }
@@ -113,17 +114,18 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     }
 
     /// Applies an event, a gap, or a local change, which has already been applied.
-    private mutating func apply(_ signal: ServiceSignal, _ feed: LiveFeed) {
+    private mutating func apply(_ signal: EventSignal<ServiceEvent>, _ feed: LiveFeed) {
         switch signal {
+        case .ended: break
         case .woken: wasWoken = true
-        case .event(let event):
+        case .item(.event(let event)):
             let (told, position) = (told, feed.reading.takenCount)
             feed.withState { state in
                 // An event that was meant for the previous user: the gap that reports the change of user has yet to arrive.
                 guard state.isCurrent, told == state.sender else { return }
                 state.view.received(event, at: position)
             }
-        case .gap(let gap):
+        case .item(.gap(let gap)):
             // The next user must not see the previous user's records, not even until their own are fetched.
             if case .identityChanged = gap.reason {
                 (told, newSender) = (gap.sender, gap.sender)
