@@ -75,7 +75,8 @@ struct SchemaSources {
         }
         guard response.isSuccess else {
             let hint = response.status == 401 || response.status == 403 ? " Pass '--token' or '--header' if it is protected." : ""
-            throw Unusable(description: "\(url.withoutCredentials) answers with status \(response.status).\(hint)", code: ExitCode.unavailable)
+            throw Unusable(
+                description: "\(url.withoutCredentials) answers with status \(response.status).\(hint)", code: ExitCode.unavailable)
         }
         return response.body
     }

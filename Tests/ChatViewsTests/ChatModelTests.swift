@@ -4,18 +4,18 @@ import Testing
 
 @testable import ChatViews
 
-/// The tests of an app's model as an app has them: without a server, and waiting for nothing but what happens.
+/// Tests of an app's model: without a server, and without sleeping.
 @MainActor
 @Suite("The model of a chat's view", .timeLimit(.minutes(1)))
 struct ChatModelTests {
-    /// The messages as the server has them: what is created here, others have said.
+    /// The messages on the server: those created here are from other users.
     private let stored = MemoryService(startID: 1, pagination: Pagination(default: 10, max: 100))
 
     private func model(_ transport: StubRealTimeTransport) -> ChatModel {
         ChatModel(FeathersApp(transport: transport), room: "lobby", author: "Ada")
     }
 
-    /// Has somebody else say something.
+    /// Creates a message by another user.
     @discardableResult
     private func say(_ text: String, room: String = "lobby") async throws -> JSONValue {
         try await stored.create(["room": .string(room), "author": "Grace", "text": .string(text)], Params())
@@ -75,11 +75,11 @@ struct ChatModelTests {
         #expect(model.draft == "" && model.problem == nil)
     }
 
-    @Test("While a message is under way no other one is sent")
+    @Test("While a message is being sent, no other is sent")
     func once() async throws {
         let clock = ManualClock()
         let transport = StubRealTimeTransport(services: ["messages": stored])
-        // An answer that takes a second, of which the test waits for none.
+        // A response that takes a second of test time, and no real time.
         transport.stub("messages", .create, with: .service(stored).delayed(by: .seconds(1), on: clock))
         let model = model(transport)
         async let _: Void = model.run()
@@ -105,7 +105,7 @@ struct ChatModelTests {
 
         transport.drop(.pingTimeout)
         await observed { model.title == "lobby – connecting…" }
-        // Nobody hears of it.
+        // No event arrives while the connection is lost.
         try await say("meanwhile")
         transport.restore()
         await observed { model.isOnline && model.messages.map(\.text) == ["before", "meanwhile"] }

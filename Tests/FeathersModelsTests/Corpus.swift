@@ -26,10 +26,25 @@ enum Corpus {
     static func files(_ schema: JSONValue, others: JSONValue = [:]) -> ModelGenerator.Output {
         var schemas = others
         schemas["things"] = schema
-        let answer: JSONValue = ["200": ["content": ["application/json": ["schema": ["$ref": "#/components/schemas/things"]]]]]
-        let document: JSONValue = [
-            "openapi": "3.0.3", "paths": ["/things/{id}": ["get": ["responses": answer]]], "components": ["schemas": schemas],
-        ]
+        return files(paths: ["/things/{id}": ["get": result(reference("things"))]], schemas: schemas)
+    }
+
+    /// The files for an OpenAPI document with some paths and component schemas.
+    static func files(paths: JSONValue, schemas: JSONValue) -> ModelGenerator.Output {
+        let document: JSONValue = ["openapi": "3.0.3", "paths": paths, "components": ["schemas": schemas]]
         return ModelGenerator(origin: "test").generate(from: [SchemaSource(name: "test.json", json: document)])
+    }
+
+    /// An operation with the schema of its result and that of its body.
+    static func result(_ schema: JSONValue, body: JSONValue? = nil) -> JSONValue {
+        var operation: JSONValue = ["responses": ["200": ["content": ["application/json": ["schema": schema]]]]]
+        if let body { operation["requestBody"] = ["content": ["application/json": ["schema": body]]] }
+        return operation
+    }
+
+    static func reference(_ name: String) -> JSONValue { ["$ref": .string("#/components/schemas/\(name)")] }
+
+    static func object(_ properties: JSONValue, required: JSONValue = []) -> JSONValue {
+        ["type": "object", "properties": properties, "required": required]
     }
 }

@@ -21,6 +21,8 @@ struct SchemaTests {
             (["anyOf": [["type": "integer"], ["type": "number"]]], "Double"),
             (["anyOf": [["type": "string", "objectid": true], ["type": "object", "properties": [:]]]], "String"),
             (["enum": [1, 2]], "Int"), (["const": true], "Bool"), ([:], "JSONValue"), (["enum": ["a", 1]], "JSONValue"),
+            (["allOf": [["type": "string"], ["required": ["a"]]]], "String"),
+            (["allOf": [["type": "object", "additionalProperties": ["type": "integer"]], ["required": ["a"]]]], "[String: Int]"),
         ] as [(JSONValue, String)])
     func types(_ schema: JSONValue, _ type: String) throws {
         let output = Corpus.files(["type": "object", "required": ["it"], "properties": ["it": schema]])
@@ -40,6 +42,66 @@ struct SchemaTests {
         let text = try #require(output.files["Thing.swift"])
         #expect(text.contains("    @Nullable var it: String?\n    var other: String?\n"))
         #expect(text.contains("    var it: Presence<String> = .absent\n"))
+    }
+
+    @Test(
+        "a property that `allOf` requires beside references is required",
+        arguments: [
+            ["allOf": [Corpus.reference("Base"), ["required": ["name"]]]],
+            ["allOf": [Corpus.reference("Base"), Corpus.reference("Named")]],
+            ["allOf": [["allOf": [["required": ["name"]], Corpus.reference("Base")]], Corpus.object(["other": ["type": "string"]])]],
+            ["type": "object", "required": ["name"], "allOf": [Corpus.reference("Base")]],
+            ["type": "object", "required": ["name"], "allOf": [Corpus.reference("Base"), Corpus.object(["other": ["type": "string"]])]],
+        ] as [JSONValue])
+    func requiredBesideReferences(_ schema: JSONValue) throws {
+        let base = Corpus.object(["name": ["type": "string"], "age": ["type": "integer"]])
+        let output = Corpus.files(schema, others: ["Base": base, "Named": ["required": ["name"]]])
+        #expect(output.warnings.isEmpty)
+        let text = try #require(output.files["Thing.swift"])
+        #expect(text.contains("Hashable {\n    var name: String\n    var age: Int?\n"), "\(text)")
+    }
+
+    @Test("a property that `allOf` requires beside alternatives is required in each of them; it alone tells none apart")
+    func requiredBesideAlternatives() throws {
+        let text: JSONValue = ["type": "string"]
+        for (required, isUnion) in [(["a"], true), ([], false)] as [(JSONValue, Bool)] {
+            let alternatives: JSONValue = ["oneOf": [Corpus.object(["a": text], required: required), Corpus.object(["b": text])]]
+            let all: JSONValue = [Corpus.object(["id": text]), alternatives, ["required": ["id"]], ["required": isUnion ? ["id"] : ["a"]]]
+            let output = try #require(Corpus.files(Corpus.object(["it": ["allOf": all]])).files["Thing.swift"])
+            #expect(output.contains("    var it: \(isUnion ? "It" : "JSONValue")?\n"), "\(output)")
+            #expect(output.ranges(of: "var id: String\n").count == (isUnion ? 2 : 0), "\(output)")
+        }
+    }
+
+    @Test("a reference keeps its type if `allOf` requires nothing new of it, or if it is not an object")
+    func requiredAlready() throws {
+        let base = Corpus.object(["name": ["type": "string"]], required: ["name"])
+        for (name, schema) in [("Base", base), ("State", ["enum": ["on", "off"]])] as [(String, JSONValue)] {
+            let output = Corpus.files(
+                Corpus.object(["it": ["allOf": [Corpus.reference(name), ["required": ["name"]]]]]), others: [name: schema])
+            #expect(try #require(output.files["Thing.swift"]).contains("    var it: \(name)?\n"))
+        }
+    }
+
+    @Test(
+        "types inside properties are shared only if their properties allow null and are set by the server alike",
+        arguments: [("nullable", "@Nullable var zip: String?"), ("readOnly", "var zip: String?")])
+    func sharedTypes(_ mark: String, _ written: String) throws {
+        var zip: JSONValue = ["type": "string"]
+        let address = Corpus.object(["zip": zip], required: ["zip"])
+        zip[mark] = true
+        var other = Corpus.object(["zip": zip], required: ["zip"])
+        let output = Corpus.files(
+            Corpus.object(["sender": Corpus.object(["address": address]), "receiver": Corpus.object(["address": other])]))
+        let text = try #require(output.files["Thing.swift"])
+        #expect(text.ranges(of: "struct Address: ").count == 2, "\(text)")
+        #expect(text.contains("            var zip: String\n") && text.contains("            \(written)\n"), "\(text)")
+        // What the property itself says is not part of its type.
+        other = address
+        other[mark] = true
+        let shared = Corpus.files(
+            Corpus.object(["sender": Corpus.object(["address": address]), "receiver": Corpus.object(["address": other])]))
+        #expect(try #require(shared.files["Thing.swift"]).ranges(of: "struct Address: ").count == 1)
     }
 
     @Test("a schema that contains itself, directly or by way of another, is stored indirectly")

@@ -24,7 +24,20 @@ struct ModelBuilder {
     /// Types inside the present service's types, for those that its other types have too.
     var reusable: [ReusableType: SwiftType] = [:]
     /// The elements of the lists and dictionaries that are being read.
-    var containers: Set<SchemaPlace> = []
+    var containers: Set<Element> = []
+
+    /// The names of a service's types.
+    private struct TypeNames {
+        var model: String
+        var data = ""
+        var patch = ""
+    }
+
+    /// An element by its text, since its place is another one each time that `allOf` joins a list with itself.
+    struct Element: Hashable {
+        var source: String
+        var schema: JSONValue
+    }
 
     struct ReusableType: Hashable {
         var name: String
@@ -38,21 +51,26 @@ struct ModelBuilder {
 
     /// The services' types, and those that services refer to besides.
     mutating func build(_ services: [ServiceSchemas]) -> (services: [SwiftService], others: [SwiftDeclaration]) {
-        var names: [String] = []
+        var named: [(service: ServiceSchemas, names: TypeNames, object: ObjectShape)] = []
+        // All models first: a schema that is one service's model and another's data is referred to as the model.
         for service in services {
-            let name = modelName(service)
-            names.append(name)
-            claim(name, for: service.model)
-            // Data that has the model's own schema is derived from it.
-            for (schema, suffix) in [(service.data, "Data"), (service.patch, "Patch")] {
-                let own = SwiftNames.unused([name + suffix], isTaken)
-                if let schema { claim(own, for: schema) } else { topLevel.insert(own) }
+            guard let object = object(service.model) else {
+                reader.warn(service.model.place, "service '\(service.path)' is left out: its records are not objects with known properties")
+                continue
             }
+            let name = modelName(service)
+            claim(name, for: service.model)
+            named.append((service, TypeNames(model: name), object))
+        }
+        for index in named.indices {
+            let service = named[index].service
+            named[index].names.data = claimData(service.data, named[index].names.model + "Data")
+            named[index].names.patch = claimData(service.patch, named[index].names.model + "Patch")
         }
         var built: [SwiftService] = []
         var properties: Set<String> = []
-        for (service, name) in zip(services, names) {
-            guard var swift = build(service, named: name) else { continue }
+        for (service, names, object) in named {
+            var swift = build(service, object, names)
             let steps = service.path.split(separator: "/").filter { !$0.hasPrefix(":") }.map(String.init)
             let candidates = [steps.last ?? service.path, steps.joined(separator: "-")].map(SwiftNames.property)
             swift.name = SwiftNames.unused(candidates, properties.contains)
@@ -72,6 +90,14 @@ struct ModelBuilder {
     private mutating func claim(_ name: String, for schema: Schema) {
         topLevel.insert(name)
         if typeNames[schema.place] == nil { typeNames[schema.place] = name }
+    }
+
+    /// The name of the type of what a method takes. References to its schema mean that type, except to models and non-objects.
+    private mutating func claimData(_ schema: Schema?, _ derived: String) -> String {
+        let name = SwiftNames.unused([derived], isTaken)
+        topLevel.insert(name)
+        if let schema, object(schema) != nil { claim(name, for: schema) }
+        return name
     }
 
     /// A model is called as one record of its service.
@@ -100,33 +126,25 @@ struct ModelBuilder {
 
     // MARK: A service
 
-    private mutating func build(_ service: ServiceSchemas, named name: String) -> SwiftService? {
+    private mutating func build(_ service: ServiceSchemas, _ object: ObjectShape, _ names: TypeNames) -> SwiftService {
         reusable = [:]
-        guard let object = object(service.model) else {
-            reader.warn(service.model.place, "service '\(service.path)' is left out: its records are not objects with known properties")
-            return nil
-        }
         let keys = object.properties.map(\.name)
         let id = [service.id, "_id", "id"].compactMap(\.self).first(where: keys.contains) ?? service.id ?? "id"
-        var model = structure(path: name, object, as: .model, comment: comment(of: service.model))
+        var model = structure(path: names.model, object, as: .model, comment: comment(of: service.model))
         var types: [SwiftDeclaration] = []
 
         let data = service.data.flatMap { $0.place == service.model.place ? nil : $0 }
-        let create = dataType(data, of: object, id: id, as: .data, path: typeNames(service.data, name + "Data"), &types)
+        let create = dataType(data, of: object, id: id, as: .data, path: names.data, &types)
         let patchSchema = service.patch.flatMap { [service.model.place, service.data?.place].contains($0.place) ? nil : $0 }
         let base = data.flatMap { self.object($0) } ?? object
-        let patch = dataType(patchSchema, of: base, id: id, as: .patch, path: typeNames(service.patch, name + "Patch"), &types)
+        let patch = dataType(patchSchema, of: base, id: id, as: .patch, path: names.patch, &types)
 
         model.model = SwiftStructure.ModelFacts(
             createData: create, patchData: patch, id: model.properties.first { $0.key == id }?.name,
             queryKeys: service.query.flatMap { queryKeys($0, model) })
         return SwiftService(
             path: service.path, parameters: service.path.split(separator: "/").filter { $0.hasPrefix(":") }.map { String($0.dropFirst()) },
-            name: "", id: id, model: name, types: [.structure(model)] + types)
-    }
-
-    private func typeNames(_ schema: Schema?, _ derived: String) -> String {
-        schema.flatMap { typeNames[$0.place] }.flatMap { $0.hasPrefix(derived) ? $0 : nil } ?? derived
+            name: "", id: id, model: names.model, types: [.structure(model)] + types)
     }
 
     /// The type of what a method takes: from its schema, or derived from another object.
@@ -137,7 +155,10 @@ struct ModelBuilder {
         if let schema {
             guard let object = object(schema) else {
                 var scope = Scope(path: "")
-                return type(of: schema, suggested: path, in: &scope).type
+                let type = type(of: schema, suggested: path, in: &scope).type
+                types += scope.nested
+                topLevel.formUnion(scope.nested.map(\.path))
+                return type
             }
             let comment = comment(of: schema)
             types.append(.structure(structure(path: path, object, as: role, comment: comment.isEmpty ? [what] : comment)))

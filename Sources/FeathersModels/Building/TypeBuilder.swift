@@ -77,10 +77,11 @@ extension ModelBuilder {
 
     /// The type of what a list or dictionary holds.
     private mutating func inside(_ schema: Schema, _ suggested: String, in scope: inout Scope) -> Use {
-        guard containers.insert(schema.place).inserted else {
+        let element = Element(source: schema.place.source, schema: schema.json)
+        guard containers.insert(element).inserted else {
             return Use(type: .json, notes: ["`JSONValue`, since the schema contains itself."])
         }
-        defer { containers.remove(schema.place) }
+        defer { containers.remove(element) }
         return type(of: schema, suggested: SwiftNames.singular(suggested), in: &scope)
     }
 
@@ -94,22 +95,23 @@ extension ModelBuilder {
             scope.isTaken(name) || isTakenInside(name)
         }
         let path = scope.path.isEmpty ? name : "\(scope.path).\(name)"
+        // First, since the type may contain itself.
+        reusable[key] = .named(path)
         // A property's description is about the property.
         if let declaration = declaration(of: shape, path: path, comment: []) { scope.nested.append(declaration) }
-        reusable[key] = .named(path)
         return .named(path)
     }
 
-    /// A schema without what is only for readers.
+    /// A schema without what is only for readers, and what its use says itself.
     private static func bare(_ shape: Shape, _ schema: Schema) -> JSONValue {
         if case .enumeration(let values) = shape { return .array(values.map { .string($0) }) }
-        return bare(schema.json)
+        return bare(schema.without("nullable", "readOnly").json)
     }
 
     private static func bare(_ json: JSONValue) -> JSONValue {
         switch json {
         case .object(let object):
-            let silent: Set<String> = ["description", "title", "example", "examples", "default", "nullable", "readOnly"]
+            let silent: Set<String> = ["description", "title", "example", "examples", "default"]
             return .object(
                 JSONObject(object.filter { !silent.contains($0.key) || $0.value.object != nil }.map { ($0.key, bare($0.value)) }))
         case .array(let array): return .array(array.map(bare))

@@ -8,6 +8,8 @@ extension ShapeReader {
         for schema in schemas {
             let whole = Self.isStructural(base) ? Schema(json: ["allOf": [base.json, schema.json]], place: schema.place) : schema
             let reading = read(whole, depth: depth)
+            // No other alternative changes this. Without the exit, a circle of alternatives takes time for each path through it.
+            if reading.isEndless { return reading }
             isNullable = isNullable || reading.isNullable
             if case .null = reading.shape { continue }
             found.append(UnionShape.Alternative(schema: whole, reading: reading))
@@ -42,6 +44,8 @@ extension ShapeReader {
         guard !rest.isEmpty || scalars.count > 1 else {
             return scalars.first?.reading ?? first.reading
         }
+        // Telling alternatives apart peeks at their properties, which may contain the union itself.
+        if isPeeking { return Reading(shape: .any("its alternatives are not told apart here")) }
         return union(scalars, rest, discriminator)
     }
 
@@ -121,7 +125,11 @@ extension ShapeReader {
     private mutating func tells(_ object: ObjectShape, from other: ObjectShape) -> Bool {
         for name in object.required {
             guard let mine = object.schema(of: name) else { continue }
-            guard let theirs = other.schema(of: name) else { return true }
+            guard let theirs = other.schema(of: name) else {
+                // Both have it, although only one says what it is.
+                if other.required.contains(name) { continue }
+                return true
+            }
             let kinds = (kind(of: mine), kind(of: theirs))
             if other.required.contains(name), let first = kinds.0, let second = kinds.1, first != second { return true }
         }
@@ -130,9 +138,9 @@ extension ShapeReader {
 
     /// What a property is in JSON, if that is one thing.
     private mutating func kind(of schema: Schema) -> String? {
-        let reading = read(schema)
+        let reading = peek(at: schema)
         guard !reading.isNullable else { return nil }
-        switch unnamed(reading.shape) {
+        switch reading.shape {
         case .scalar(.bool): return "boolean"
         case .scalar(let scalar): return scalar.isNumber ? "number" : "string"
         case .enumeration: return "string"
@@ -162,7 +170,7 @@ extension ShapeReader {
 
     private mutating func constant(_ property: String, of object: ObjectShape) -> String? {
         guard object.required.contains(property), let schema = object.schema(of: property) else { return nil }
-        guard case .enumeration(let values) = unnamed(read(schema).shape), values.count == 1 else { return nil }
+        guard case .enumeration(let values) = peek(at: schema).shape, values.count == 1 else { return nil }
         return values.first
     }
 

@@ -1,4 +1,5 @@
 package import FeathersJSON
+import Foundation
 
 /// A document that schemas are read from.
 package struct SchemaSource: Sendable {
@@ -143,29 +144,12 @@ struct SchemaLibrary: Sendable {
     private func follow(_ pointer: String, from root: Schema) -> Schema? {
         var (json, tokens) = (root.json, [String]())
         for part in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-            let token = SchemaPlace.unescaped(Self.decoded(part))
+            let token = SchemaPlace.unescaped(part.removingPercentEncoding ?? String(part))
             guard let next = json[token] ?? Int(token).flatMap({ json[$0] }) else { return nil }
             json = next
             tokens.append(token)
         }
         return Schema(json: json, place: root.place.appending(tokens))
-    }
-
-    /// A pointer's token without percent encoding; as it is if that is broken.
-    private static func decoded(_ token: Substring) -> String {
-        guard token.contains("%") else { return String(token) }
-        var bytes: [UInt8] = []
-        var rest = token.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let code = UInt8(String(Substring(rest.prefix(2))), radix: 16), rest.count >= 2 else { return String(token) }
-            bytes.append(code)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self) ?? String(token)
     }
 
     /// The schema, or what its references lead to; nil where they lead nowhere or in a circle.

@@ -69,6 +69,8 @@ struct UnionShape: Sendable {
 struct Reading: Sendable {
     var shape: Shape
     var isNullable = false
+    /// Whether the schema leads to itself by references and alternatives alone.
+    var isEndless = false
     /// What the shape leaves out, for a comment.
     var note: String?
 }

@@ -5,6 +5,8 @@ struct ShapeReader {
     let library: SchemaLibrary
     private(set) var warnings: [SchemaWarning] = []
     private var known: [SchemaPlace: Reading] = [:]
+    /// Whether unions are read as any value. Without that, to tell a union's alternatives apart could read the union again.
+    private(set) var isPeeking = false
     private static let deepest = 24
 
     init(library: SchemaLibrary) { self.library = library }
@@ -17,7 +19,7 @@ struct ShapeReader {
     mutating func read(_ schema: Schema, depth: Int = 0) -> Reading {
         guard depth < Self.deepest else {
             warn(schema.place, "the schema refers to itself without end")
-            return Reading(shape: .any("the schema refers to itself without end"))
+            return Reading(shape: .any("the schema refers to itself without end"), isEndless: true)
         }
         guard schema.json.object != nil else {
             if schema.json.bool == nil { warn(schema.place, "not a schema") }
@@ -51,6 +53,7 @@ struct ShapeReader {
         }
         if let reading = known[target.place] { return reading }
         var reading = read(target, depth: depth)
+        if isPeeking, case .any = reading.shape { return reading }
         switch reading.shape {
         case .object, .enumeration, .numbers, .union: reading.shape = .named(target)
         default: break
@@ -64,19 +67,39 @@ struct ShapeReader {
         if case .named(let schema) = shape { read(schema).shape } else { shape }
     }
 
+    /// What a property of an alternative is, behind its name; any value if it is a union.
+    mutating func peek(at schema: Schema) -> Reading {
+        isPeeking = true
+        defer { isPeeking = false }
+        var reading = read(schema)
+        reading.shape = unnamed(reading.shape)
+        return reading
+    }
+
     // MARK: allOf
 
     private mutating func readAll(_ schema: Schema, _ depth: Int) -> Reading {
         let base = schema.without("allOf")
-        let parts = schema.list("allOf").filter(Self.isStructural) + (Self.isStructural(base) ? [base] : [])
-        if let only = parts.first, parts.count == 1 { return read(only, depth: depth) }
+        let parts = (schema.list("allOf") + [base]).filter(Self.isPart)
+        let structural = parts.filter(Self.isStructural)
+        if let only = structural.first, structural.count == 1 {
+            let reading = read(only, depth: depth)
+            let required = parts.filter { !Self.isStructural($0) }.reduce(into: Set()) { $0.formUnion(Self.object($1).required) }
+            // Nothing changes unless an object with known properties must have more of them.
+            guard !required.isEmpty, case .object(let object) = unnamed(reading.shape), !required.isSubset(of: object.required) else {
+                return reading
+            }
+        }
         var (flat, visited) = ([Schema](), Set([schema.place]))
         for part in parts { flatten(part, into: &flat, &visited) }
+        let typed = flat.filter(Self.isStructural)
         let unions = flat.filter { !($0.list("anyOf") + $0.list("oneOf")).isEmpty }
-        let objects = flat.filter { part in Self.isObject(part) && !unions.contains { $0.place == part.place } }
-        let isNullable = !flat.isEmpty && flat.allSatisfy { $0.json["nullable"]?.bool == true }
+        let objects = flat.filter { part in
+            (Self.isObject(part) || !Self.isStructural(part)) && !unions.contains { $0.place == part.place }
+        }
+        let isNullable = !typed.isEmpty && typed.allSatisfy { $0.json["nullable"]?.bool == true }
         guard flat.count == unions.count + objects.count else {
-            guard objects.isEmpty, unions.isEmpty, let joined = Self.joined(flat) else {
+            guard !typed.contains(where: Self.isObject), unions.isEmpty, let joined = Self.joined(typed) else {
                 return Reading(shape: .any("`allOf` joins schemas that no Swift type joins"))
             }
             return read(joined, depth: depth)
@@ -85,7 +108,7 @@ struct ShapeReader {
             guard unions.count == 1 else { return Reading(shape: .any("`allOf` joins several lists of alternatives")) }
             let alternatives = (union.list("anyOf") + union.list("oneOf")).map { alternative in
                 let rest = union.without("anyOf", "oneOf")
-                let parts = (objects + (Self.isStructural(rest) ? [rest] : []) + [alternative]).map(\.json)
+                let parts = (objects + (Self.isPart(rest) ? [rest] : []) + [alternative]).map(\.json)
                 return Schema(json: ["allOf": .array(parts)], place: alternative.place)
             }
             return readAlternatives(alternatives, of: base, depth)
@@ -121,7 +144,7 @@ struct ShapeReader {
         }
         for part in schema.list("allOf") { flatten(part, into: &parts, &visited) }
         let base = schema.without("allOf")
-        if Self.isStructural(base) { parts.append(base) }
+        if Self.isPart(base) { parts.append(base) }
     }
 
     /// One schema with the keywords of several; nil if they are of different types.
@@ -145,6 +168,9 @@ struct ShapeReader {
         if keys == ["type"], schema.text("type") == "object" { return false }
         return !keys.isEmpty || !schema.list("required").isEmpty && schema.json["properties"] != nil
     }
+
+    /// Whether a schema says something in an `allOf`, if only which properties are required.
+    private static func isPart(_ schema: Schema) -> Bool { isStructural(schema) || !schema.list("required").isEmpty }
 
     private static func isObject(_ schema: Schema) -> Bool {
         schema.text("type") == "object" || schema.json["properties"] != nil || schema.json["additionalProperties"] != nil

@@ -29,7 +29,7 @@ struct EngineSessionTests {
             try EngineHandshake(parsing: text)
         } throws: { error in
             guard let error = error as? EngineOpeningError else { return false }
-            return error.description == (member.map { "The server's handshake has no valid '\($0)'" } ?? "The server's handshake is not JSON")
+            return error.description == "The server's handshake \(member.map { "has no valid '\($0)'" } ?? "is not JSON")"
         }
     }
 
