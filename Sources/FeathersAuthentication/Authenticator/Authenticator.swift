@@ -197,7 +197,7 @@ final class Authenticator: Sendable {
         state.withLock { state in
             // The attempt may have ended before it began.
             guard state.attempts[id] != nil else { return }
-            // With the lock held, so that whoever ends the attempt finds its task.
+            // With the lock held, so that the end of the attempt finds its task.
             state.tasks[id] = Task.detached { [weak self] in
                 let ending = await Self.$performing.withValue(owner) { await requests.perform(work) }
                 await self?.finish(id, work, ending)

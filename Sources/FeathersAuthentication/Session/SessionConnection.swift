@@ -101,7 +101,7 @@ extension AuthenticationSession {
         connection.tokenEnd = token.expiry.map(End.at) ?? .unknown
     }
 
-    /// Records that a sign-in over the connection may still be accepted, although nobody will hear of it, so that no one's calls can be sent over it.
+    /// Records that a sign-in over the connection may still be accepted, without a response that tells. Until the connection ends, no call can use it.
     mutating func connectionOwnerLost() {
         guard isConnected else { return }
         connection.isLeaving = true

@@ -40,9 +40,16 @@ private struct CachingService: ServiceProtocol {
     }
 
     private func change(_ request: ServiceRequest) async throws -> ServiceResponse {
-        let response = try await next.respond(to: request)
-        await cache.invalidate(group: cache.group(ofServiceAt: request.path))
-        return response
+        let group = cache.group(ofServiceAt: request.path)
+        do {
+            let response = try await next.respond(to: request)
+            await cache.invalidate(group: group)
+            return response
+        } catch {
+            // Unless it is known that nothing was executed, the records may have changed.
+            if (error as? FeathersError)?.execution ?? .mayHaveExecuted == .mayHaveExecuted { await cache.invalidate(group: group) }
+            throw error
+        }
     }
 
     private func read(_ request: ServiceRequest) async throws -> ServiceResponse {

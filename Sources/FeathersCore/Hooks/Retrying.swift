@@ -43,8 +43,8 @@ extension Hooks {
                     } catch let error as FeathersError where error.permitsRepeating(context.request, refusedWrites: refusedWrites) {
                         let pause = schedule.failed(
                             retryAfter: error.retryAfter, elapsed: timebase.now - start, chance: Double.random(in: 0...1))
-                        // The first attempt may have signed the app in, or someone else has meanwhile: a read is whoever's reads it, but a write is
-                        // never sent as a different user.
+                        // The first attempt may have signed the app in, or another user has signed in meanwhile: a read may be made as that user, but a
+                        // write is never sent as a different one.
                         if sender.identity == nil, context.request.isSafeToRepeat { sender = app.currentSender }
                         guard let pause, sender.isCurrent else { throw error }
                         Diagnostics.current.retrying(context.method, context.path, after: error, pause: pause)

@@ -110,7 +110,7 @@ final class EventStreamClient: ConnectionClient {
                 // The wait begins before the status changes, so a reader that then advances the clock advances it for this wait.
                 let moment = timebase.now + delay
                 status.set(.waiting(attempt: attempt, delay: delay, after: end.reason))
-                // A new token is tried immediately, but only once: a server that refuses that too is not asked for ever without a pause.
+                // A new token is tried immediately, but only once: after that, each attempt has its pause.
                 await rest(since: isOverruled && attempt > 1 ? renewed : reopenings, until: moment)
             }
         }

@@ -48,6 +48,18 @@ struct InvalidationTests {
         #expect(await cached.kept() != nil)
     }
 
+    @Test("A change that may have been executed empties its group")
+    func uncertain() async throws {
+        let transport = StubTransport { request in
+            if request.method == .get { return "new" }
+            throw FeathersError(.timeout, "Too late", execution: .mayHaveExecuted)
+        }
+        let cached = CachedApp(transport: transport)
+        _ = try await cached.messages.get(1)
+        await #expect(throws: FeathersError.self) { try await cached.messages.patch(1, with: [:]) }
+        #expect(await cached.kept() == nil)
+    }
+
     @Test("A custom method empties nothing unless it is said to change records")
     func customMethod() async throws {
         let cached = try await prepared()
