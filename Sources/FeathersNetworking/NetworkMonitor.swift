@@ -4,7 +4,7 @@
 
     /// Reports when the network is available again, so that an attempt to connect need not wait for its delay.
     package enum NetworkMonitor {
-        /// Calls `body` each time a network path becomes available again, until the task is canceled.
+        /// Calls `body` each time a network path becomes available again, until the task is cancelled.
         package static func forEach(_ body: @Sendable () -> Void) async {
             let (paths, continuation) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
             let monitor = NWPathMonitor()

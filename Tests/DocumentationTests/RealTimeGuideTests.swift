@@ -15,7 +15,7 @@ struct RealTimeGuideTests {
     @Test("A connection made by hand, its status until the end, and its options")
     func byHand() async throws {
         let transport = StubRealTimeTransport()
-        transport.stub("messages", .find, with: .value([]))
+        transport.stub("messages", .create, with: .value(["id": 1]))
         let app = FeathersApp(transport: transport)
         try await connectsByHand(app)
         #expect(app.connectionStatus == .offline)

@@ -22,7 +22,7 @@ func livesWithConnection(_ url: URL) async throws -> FeathersApp {
 
 func connectsByHand(_ app: FeathersApp) async throws {
     try await app.connect()
-    let messages = try await app.service("messages").find()
+    try await app.service("messages").create(["text": "Hi"])
     await app.disconnect()
 }
 

@@ -55,7 +55,7 @@ final class Tally: Sendable {
     var rows: [Row] { state.withLock { $0.rows.filter { $0.count + $0.failed > 0 } } }
     var failures: [String: Int] { state.withLock { $0.failures } }
 
-    /// Renews one line of a terminal every second, until the task is canceled.
+    /// Renews one line of a terminal every second, until the task is cancelled.
     func showProgress() async {
         let isTerminal = isatty(STDERR_FILENO) == 1
         while (try? await Task.sleep(for: .seconds(1))) != nil {

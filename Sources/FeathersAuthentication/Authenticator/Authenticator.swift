@@ -90,6 +90,9 @@ final class Authenticator: Sendable {
         return UnverifiedPayload(of: token)?.subject.map(Identity.init)
     }
 
+    /// The transport whose connection can be given up, if the app has one.
+    var replaceable: (any ConnectionReplacing)? { app()?.transport?.component((any ConnectionReplacing).self) }
+
     var current: AuthenticationState { state.withLock { $0.session.state } }
 
     // MARK: Effects
@@ -236,18 +239,18 @@ final class Authenticator: Sendable {
     }
 
     private func finish(_ id: Int, _ work: AuthenticationSession.Work, _ ending: SignInRequests.Ending) async {
-        let isUnknown =
+        let replaced: (any ConnectionReplacing)? =
             switch (work, ending) {
-            case (.signIn, .failed(let error)), (.restore, .failed(let error)): error.leavesConnectionUnknown
-            default: false
+            case (.signIn, .failed(let error)), (.restore, .failed(let error)): error.leavesConnectionUnknown ? replaceable : nil
+            default: nil
             }
         state.withLock { state in
             state.tasks[id] = nil
             state.attempts[id]?.isRunning = false
-            if isUnknown { state.session.connectionOwnerLost() }
+            if replaced != nil { state.session.connectionOwnerLost() }
         }
         // The server may sign the connection in at any time, even after a log-out that is sent now.
-        if isUnknown { app()?.transport?.component((any ConnectionReplacing).self)?.replaceConnection() }
+        replaced?.replaceConnection()
         switch ending {
         case .token(let token): await succeed(id, token)
         case .nothingStored:

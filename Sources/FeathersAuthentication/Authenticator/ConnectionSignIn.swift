@@ -79,7 +79,8 @@ extension Authenticator {
             do {
                 _ = try await send(ServiceRequest(path: options.path, method: .remove))
             } catch  where !error.isRejection {
-                // The server may still take the connection for the user's, so that nothing may be sent over it as anyone else.
+                // The server may still take the connection for the user's, so nothing may be sent over it as anyone else.
+                if !error.isConnectionLoss, !Task.isCancelled { replaceable?.replaceConnection() }
                 return await rest(until: timebase.now + AuthenticationSession.retryPause, or: next.change)
             } catch {
                 // There was nothing to withdraw.

@@ -94,7 +94,7 @@ package final class RequestSender: Sendable, Hashable {
     package var isCurrent: Bool { !isEnded.load(ordering: .acquiring) }
 
     /// Returns when the sign-in has ended and the observers know.
-    /// - Throws: `CancellationError` if the task was canceled.
+    /// - Throws: `CancellationError` if the task was cancelled.
     package func ended() async throws { try await departure.value() }
 
     func end() { isEnded.store(true, ordering: .releasing) }

@@ -97,9 +97,11 @@ extension NextHook {
     /// Runs a call in a child task, which is cancelled and awaited at the deadline. A call that ignores cancellation is still awaited.
     fileprivate func run(within limit: Duration, on clock: any Clock<Duration>, _ context: inout HookContext) async throws {
         let start = context
-        let late = FeathersError(
-            .timeout, "'\(start.method)' on service '\(start.path)' took longer than \(limit)", execution: .mayHaveExecuted)
-        context = try await RelativeClock(clock).run(atMost: limit, orThrow: late) {
+        context = try await RelativeClock(clock).run(
+            atMost: limit,
+            orThrow: FeathersError(
+                .timeout, "'\(start.method)' on service '\(start.path)' took longer than \(limit)", execution: .mayHaveExecuted)
+        ) {
             var context = start
             try await self(&context)
             return context

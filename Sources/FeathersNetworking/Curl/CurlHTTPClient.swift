@@ -105,7 +105,7 @@
         func resume() { resuming?(self) }
 
         /// Takes ownership of the continuation, which this exchange then resumes.
-        /// - Returns: `false` if the caller was already canceled. In that case, the continuation has been resumed.
+        /// - Returns: `false` if the caller was already cancelled. In that case, the continuation has been resumed.
         func begin(_ continuation: CheckedContinuation<HTTPResponse, any Error>) -> Bool {
             let isCancelled = phase.withLock { phase in
                 guard case .new = phase else { return true }

@@ -43,7 +43,7 @@
         }
 
         private func start(_ exchange: CurlExchange) {
-            // The caller may have been canceled before the command arrived.
+            // The caller may have been cancelled before the command arrived.
             guard exchange.isWaiting else { return }
             guard let transfer = idle.popLast() ?? CurlTransfer(settings, self) else {
                 exchange.finish(.failure(HTTPClientError(.other, "libcurl is out of memory", host: exchange.host, delivery: .neverSent)))
@@ -63,7 +63,7 @@
             if let deadline = transfer.deadline { earliestDeadline = min(earliestDeadline ?? deadline, deadline) }
         }
 
-        /// Drops an exchange whose caller was canceled. Closes its connection, unless the connection also carries others (HTTP/2).
+        /// Drops an exchange whose caller was cancelled. Closes its connection, unless the connection also carries others (HTTP/2).
         private func abandon(_ exchange: CurlExchange) {
             guard let transfer = running.removeValue(forKey: ObjectIdentifier(exchange)) else { return }
             giveUp(transfer, with: HTTPClientError(.other, "The request was abandoned", host: exchange.host))

@@ -110,7 +110,7 @@ package final class HTTPBodyPipe: Sendable {
         return (bytes, end)
     }
 
-    /// Waits until there are bytes or the end, or until the task is canceled.
+    /// Waits until there are bytes or the end, or until the task is cancelled.
     private func change() async {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in

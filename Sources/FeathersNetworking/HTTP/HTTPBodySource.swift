@@ -71,7 +71,7 @@ package final class HTTPBodySource: Sendable {
         let end: Result<Void, any Error>
         do {
             try await produce(self)
-            // A canceled sequence may end as if it were complete.
+            // A cancelled sequence may end as if it were complete.
             try Task.checkCancellation()
             end = .success(())
         } catch {

@@ -6,7 +6,7 @@ public protocol HTTPClient: Sendable {
     /// Sends a request, follows redirects as the request allows, and returns the response regardless of its status.
     ///
     /// Canceling the calling task ends the exchange immediately. The client remains usable.
-    /// - Throws: ``HTTPClientError`` if no complete response arrived, or `CancellationError` if the task was canceled.
+    /// - Throws: ``HTTPClientError`` if no complete response arrived, or `CancellationError` if the task was cancelled.
     func execute(_ request: HTTPRequest) async throws -> HTTPResponse
 
     /// Ends every exchange in flight. The client remains usable.
@@ -61,7 +61,7 @@ extension HTTPClient {
 /// Your own conforming type typically wraps another client: change the transfer's request as needed, then pass the transfer on.
 public protocol StreamingHTTPClient: HTTPClient {
     /// Executes a transfer, as ``HTTPClient/execute(_:)`` does a request. Canceling also removes any data received.
-    /// - Throws: ``HTTPClientError`` if no complete response arrived or a file failed, or `CancellationError` if the task was canceled.
+    /// - Throws: ``HTTPClientError`` if no complete response arrived or a file failed, or `CancellationError` if the task was cancelled.
     func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse
 }
 

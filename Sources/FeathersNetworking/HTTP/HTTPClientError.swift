@@ -86,6 +86,6 @@ public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
 
     /// The error that ends the exchanges in flight when ``HTTPClient/cancelAll()`` is called.
     package static func allCancelled(host: String? = nil, delivery: Delivery? = nil) -> HTTPClientError {
-        HTTPClientError(.closed, "All requests of the HTTP client were canceled", host: host, delivery: delivery)
+        HTTPClientError(.closed, "All requests of the HTTP client were cancelled", host: host, delivery: delivery)
     }
 }

@@ -22,7 +22,7 @@ final class URLSessionExchange: Sendable {
         var continuation: CheckedContinuation<HTTPResponse, any Error>
         var body: [UInt8] = []
         var progress = TransferProgress()
-        /// Whether the task is about to end by itself, so it must no longer be canceled.
+        /// Whether the task is about to end by itself, so it must no longer be cancelled.
         var isEnding = false
         var isPaused = false
     }
@@ -60,7 +60,7 @@ final class URLSessionExchange: Sendable {
             unsent?.delivery = .neverSent
             continuation.resume(throwing: unsent ?? earlyError)
         } else {
-            // If the task was canceled in the meantime, resuming it does nothing.
+            // If the task was cancelled in the meantime, resuming it does nothing.
             task.resume()
         }
     }

@@ -79,7 +79,7 @@ final class URLSessionExchanges: Sendable {
             defer { state.running = [:] }
             return (Array(state.running.values), state.makers == 0)
         }
-        // Each exchange is canceled individually if that is safe. `invalidateAndCancel` would not check.
+        // Each exchange is cancelled individually if that is safe. `invalidateAndCancel` would not check.
         for exchange in abandoned { exchange.fail(HTTPClientError.clientClosed(host: exchange.host)) }
         // Otherwise, the last caller that is creating a task invalidates the session.
         if mayInvalidate { session.finishTasksAndInvalidate() }

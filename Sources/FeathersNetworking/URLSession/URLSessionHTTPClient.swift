@@ -39,7 +39,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
         reports = URLSessionReports(exchanges)
         #if canImport(FoundationNetworking)
             let queue: OperationQueue? = DirectOperationQueue()
-            // On Linux, Foundation reads the cache outside its queues. A task canceled at that moment may be loaded, or may end, after the session
+            // On Linux, Foundation reads the cache outside its queues. A task cancelled at that moment may be loaded, or may end, after the session
             // has forgotten it, which crashes the process.
             let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
             configuration.urlCache = nil

@@ -41,7 +41,7 @@ final class URLSessionReports: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // On Linux, Foundation crashes the process if a task is canceled before this reply reaches it. So a task is either canceled and gets no
+            // On Linux, Foundation crashes the process if a task is cancelled before this reply reaches it. So a task is either cancelled and gets no
             // reply, or gets a reply and is left to end.
             guard exchanges[task]?.willEnd() == true else { return }
         #endif
@@ -56,7 +56,7 @@ final class URLSessionReports: NSObject, URLSessionDataDelegate {
         #if canImport(FoundationNetworking)
             // Foundation on Linux (before corelibs #5457) never ends a task without a credential, although the whole 401 has arrived by now.
             if let response = challenge.failureResponse, challenge.proposedCredential == nil || challenge.previousFailureCount > 0 {
-                // As above: either canceled, or replied to and left to end.
+                // As above: either cancelled, or replied to and left to end.
                 guard let exchange = exchanges[task], exchange.willEnd() else { return }
                 _ = exchanges.remove(task)
                 exchange.completed(response, nil)

@@ -3,7 +3,7 @@ public import Foundation
 /// A type that opens WebSockets.
 public protocol WebSocketConnector: Sendable {
     /// Opens a connection: name resolution, TCP, TLS, and the opening handshake.
-    /// - Throws: ``WebSocketError``, which names what failed, or `CancellationError` as soon as the task is canceled.
+    /// - Throws: ``WebSocketError``, which names what failed, or `CancellationError` as soon as the task is cancelled.
     func connect(_ request: WebSocketRequest) async throws -> any WebSocketConnection
 }
 

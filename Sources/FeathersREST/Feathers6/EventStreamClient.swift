@@ -150,7 +150,7 @@ final class EventStreamClient: ConnectionClient {
         let (current, retry) = state.withLock { ($0.current, $0.run.retry) }
         current?.resolve(.byClient)
         retry?.resolve(())
-        // Even if the caller is canceled while waiting, the stream ends.
+        // Even if the caller is cancelled while waiting, the stream ends.
         try? await run.ended.value()
     }
 

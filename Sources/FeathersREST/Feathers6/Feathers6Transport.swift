@@ -47,7 +47,7 @@ public final class Feathers6Transport: RealTimeTransport, CompositeTransport, Re
     ///
     /// If the transport is already running, this method waits for its stream. Otherwise, a failed first attempt isn't repeated: if this method
     /// throws, nothing is left running.
-    /// - Throws: ``FeathersError`` with the reason why there is no stream, or `CancellationError` if the task was canceled.
+    /// - Throws: ``FeathersError`` with the reason why there is no stream, or `CancellationError` if the task was cancelled.
     public func connect() async throws { try await runner.connect() }
 
     /// Closes the event stream, and returns when it has ended. A no-op if there is none.

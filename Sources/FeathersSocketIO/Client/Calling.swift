@@ -213,7 +213,7 @@ extension SocketIOClient {
         }
     }
 
-    /// Ends a call that its caller canceled. A no-op if the call has ended.
+    /// Ends a call that its caller cancelled. A no-op if the call has ended.
     private func cancel(_ id: Int) {
         let call = state.withLock { state in
             state.current?.outbox.removeAll { $0.call == id }

@@ -102,7 +102,7 @@ extension SocketIOClient {
             }
             group.addTask { await self.prepare(connection) }
             await keepTime { !connection.ended.isSettled }
-            // Only a canceled task stops keeping time before the end.
+            // Only a cancelled task stops keeping time before the end.
             if !connection.ended.isSettled { sayGoodbye(to: connection) }
             let end = connection.ended.current ?? Disconnection(.clientDisconnect)
             if end.saysGoodbye { await keepTime(until: timebase.now + Self.goodbyeTime) { !connection.isGone.load(ordering: .acquiring) } }

@@ -229,7 +229,7 @@ final class SocketIOClient: ConnectionClient {
         if let connection { sayGoodbye(to: connection) }
         retry?.resolve(())
         wakeTimer()
-        // Even if the caller is canceled while waiting, the connection ends.
+        // Even if the caller is cancelled while waiting, the connection ends.
         try? await run.ended.value()
     }
 
@@ -240,7 +240,7 @@ final class SocketIOClient: ConnectionClient {
 
     // MARK: - Time
 
-    /// Enforces all deadlines, with one sleep at a time, until a moment, while a condition holds and the task is not canceled. Whatever ends the
+    /// Enforces all deadlines, with one sleep at a time, until a moment, while a condition holds and the task is not cancelled. Whatever ends the
     /// condition then calls ``wakeTimer()``.
     func keepTime(until limit: Duration? = nil, while isPending: () -> Bool) async {
         while !Task.isCancelled {
@@ -264,7 +264,7 @@ final class SocketIOClient: ConnectionClient {
 
     func wakeTimer() { state.withLock { $0.alarm.signal }.resolve(()) }
 
-    /// Sleeps until a deadline passes, the promise is settled, or the task is canceled.
+    /// Sleeps until a deadline passes, the promise is settled, or the task is cancelled.
     private func sleep(until moment: Duration?, orUntil signal: Promise<Void>) async {
         guard let moment else {
             try? await signal.value()

@@ -8,7 +8,7 @@ protocol EngineConnection: Sendable {
     /// of arrival, and must not block.
     ///
     /// Returns as soon as the session needs no task. A WebSocket needs none while it is open, so that thousands of them are affordable. If the task is
-    /// canceled first, the session ends.
+    /// cancelled first, the session ends.
     /// - Parameters:
     ///   - take: Handles the content of a message in place, if the transport can offer it so. Returns `false` to have the packet delivered.
     ///   - onStart: Called once, as soon as packets are delivered when they arrive. Sends what the server responds to.

@@ -10,7 +10,7 @@ struct CallTable<Waiter> {
     }
 
     private struct Queue: Sendable {
-        /// The calls in order. Entries may outlive canceled calls.
+        /// The calls in order. Entries may outlive cancelled calls.
         var ids: [Int] = []
         var count = 0
         /// The size of the waiting frames, in bytes.

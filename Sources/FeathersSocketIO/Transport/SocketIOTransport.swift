@@ -7,7 +7,7 @@ public import Foundation
 ///
 /// A transport is a single connection, shared by all services of an app. Start it with ``run()`` or ``connect()``; it then reconnects as its policy
 /// specifies. Calls are sent in the order they are made. Calls made without a connection wait for one. Every call ends: with its result, at its
-/// deadline, when it is canceled, or when the connection it was sent over is lost.
+/// deadline, when it is cancelled, or when the connection it was sent over is lost.
 public final class SocketIOTransport: RealTimeTransport, CallQueueing, AddressedTransport, ConnectionReplacing {
     package let origin: Origin?
     let client: SocketIOClient
@@ -33,7 +33,7 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
     /// ends the call and leaves the connection open. The server may still execute the call.
     /// - Throws: The server's ``FeathersError``. ``FeathersError/Code/timeout`` or ``FeathersError/Code/unavailable`` if no response arrived;
     ///   `execution` says whether the call was sent. Code 413 if the call is larger than the server accepts, or ``FeathersError/Code/badRequest`` if
-    ///   it cannot be serialized. `CancellationError` if the task was canceled.
+    ///   it cannot be serialized. `CancellationError` if the task was cancelled.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse { try await client.call(request) }
 
     public func endCalls() { client.endCalls() }
@@ -49,7 +49,7 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
     ///
     /// If the transport is already running, this method waits for its connection. Otherwise, a failed first attempt isn't repeated: if this method
     /// throws, nothing is left running.
-    /// - Throws: ``FeathersError`` with the reason why there is no connection, or `CancellationError` if the task was canceled.
+    /// - Throws: ``FeathersError`` with the reason why there is no connection, or `CancellationError` if the task was cancelled.
     public func connect() async throws { try await runner.connect() }
 
     /// Disconnects from the server and returns when the connection has ended. A no-op if there is no connection.

@@ -24,7 +24,7 @@
         ///
         /// Redirects are not followed. The headers may include `Host` and `Sec-WebSocket-Protocol`; the handshake sets its other fields itself.
         /// - Throws: ``WebSocketError``, of kind ``WebSocketError/Kind/unsupported`` if this process has no libcurl or a version earlier than 7.68;
-        ///   `CancellationError` as soon as the task is canceled.
+        ///   `CancellationError` as soon as the task is cancelled.
         public func connect(_ request: WebSocketRequest) async throws -> any WebSocketConnection {
             try Task.checkCancellation()
             if case .failure(let reason) = Libcurl.version { throw WebSocketError(.unsupported, reason.message) }

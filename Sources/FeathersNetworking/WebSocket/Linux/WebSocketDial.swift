@@ -3,7 +3,7 @@
     import FeathersSupport
     import Foundation
 
-    /// One attempt to open a connection, which starts once, ends once, and can be canceled at any time. It runs on its own thread, because connecting
+    /// One attempt to open a connection, which starts once, ends once, and can be cancelled at any time. It runs on its own thread, because connecting
     /// with libcurl can block. The waiting task is resumed immediately, even while that thread is still cleaning up.
     final class WebSocketDial: Sendable {
         private enum Phase: Sendable {

@@ -19,7 +19,7 @@ public struct URLSessionWebSocketConnector: WebSocketConnector {
     }
 
     /// Opens a connection.
-    /// - Throws: ``WebSocketError``, which names what failed, or `CancellationError` as soon as the task is canceled.
+    /// - Throws: ``WebSocketError``, which names what failed, or `CancellationError` as soon as the task is cancelled.
     public func connect(_ request: WebSocketRequest) async throws -> any WebSocketConnection {
         try Task.checkCancellation()
         let target = try WebSocketTarget(request.url)
