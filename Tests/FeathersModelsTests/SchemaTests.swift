@@ -73,6 +73,15 @@ struct SchemaTests {
         }
     }
 
+    @Test("what allows null still does if `allOf` requires more of it")
+    func requiredOfNullable() throws {
+        let base: JSONValue = ["type": ["object", "null"], "properties": ["name": ["type": "string"]]]
+        let it: JSONValue = ["allOf": [Corpus.reference("Base"), ["required": ["name"]]]]
+        let output = Corpus.files(Corpus.object(["it": it], required: ["it"]), others: ["Base": base])
+        let text = try #require(output.files["Thing.swift"])
+        #expect(text.contains("    @Nullable var it: It?\n") && text.contains("        var name: String\n"), "\(text)")
+    }
+
     @Test("a reference keeps its type if `allOf` requires nothing new of it, or if it is not an object")
     func requiredAlready() throws {
         let base = Corpus.object(["name": ["type": "string"]], required: ["name"])

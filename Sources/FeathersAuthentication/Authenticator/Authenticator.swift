@@ -123,7 +123,7 @@ final class Authenticator: Sendable {
                 guard let attempt = state.attempts.removeValue(forKey: id) else { continue }
                 effects.settled.append((attempt.ended, AttemptEnd(outcome: outcome, error: error)))
                 // Only the response tells which user now owns the connection, so a request in flight is not cancelled. It is the last one.
-                let isAwaited = attempt.isRequesting && state.session.connectionNumber != nil
+                let isAwaited = attempt.isRequesting && state.session.isConnected
                 if let task = state.tasks[id], !isAwaited { effects.cancelled.append(task) }
             case .removeTokens: effects.removal = storage.decide()
             case .publish(let new): updates.enqueue(new)
@@ -239,18 +239,20 @@ final class Authenticator: Sendable {
     }
 
     private func finish(_ id: Int, _ work: AuthenticationSession.Work, _ ending: SignInRequests.Ending) async {
-        let replaced: (any ConnectionReplacing)? =
-            switch (work, ending) {
-            case (.signIn, .failed(let error)), (.restore, .failed(let error)): error.leavesConnectionUnknown ? replaceable : nil
-            default: nil
-            }
-        state.withLock { state in
+        // The user of a stored token is known, and is tried again before any call is sent.
+        let failure: (any Error)? = if case (.signIn, .failed(let error)) = (work, ending) { error } else { nil }
+        let replaceable = replaceable
+        let isReplaced = state.withLock { state in
+            // A request that was given up while the connection opens may have been sent.
+            let isGivenUp = failure is CancellationError && state.session.connection.stage == .opening
+            let isReplaced = replaceable != nil && (isGivenUp || failure?.leavesConnectionUnknown == true)
             state.tasks[id] = nil
             state.attempts[id]?.isRunning = false
-            if replaced != nil { state.session.connectionOwnerLost() }
+            if isReplaced { state.session.connectionOwnerLost() }
+            return isReplaced
         }
         // The server may sign the connection in at any time, even after a log-out that is sent now.
-        replaced?.replaceConnection()
+        if isReplaced { replaceable?.replaceConnection() }
         switch ending {
         case .token(let token): await succeed(id, token)
         case .nothingStored:

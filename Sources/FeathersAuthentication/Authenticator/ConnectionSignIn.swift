@@ -83,7 +83,7 @@ extension Authenticator {
                 if !error.isConnectionLoss, !Task.isCancelled { replaceable?.replaceConnection() }
                 return await rest(until: timebase.now + AuthenticationSession.retryPause, or: next.change)
             } catch {
-                // There was nothing to withdraw.
+                // The server has no sign-in to end, or does not allow ending it.
             }
             let effects = state.withLock { state in
                 state.session.withdrawn(token)

@@ -19,7 +19,7 @@ extension AuthenticationSession {
         var token: String?
         /// Whether signing in, or announcing the token, has failed for a temporary reason.
         var hasFailed = false
-        /// Whether the server is being notified of a log-out, or may sign in someone else at any time.
+        /// Whether the server is being notified of a log-out, or may still sign the connection in as an unknown user.
         var isLeaving = false
         /// The expiry of the last token known to the server, which then closes the connection.
         var tokenEnd: End?
@@ -75,11 +75,16 @@ extension AuthenticationSession {
         }
     }
 
-    /// Records that the server has accepted a connection whose handshake contained a token, and has signed it in. The user may have changed meanwhile. The
-    /// token of the signed-in user is announced regardless, because the response tells more.
+    /// Records that the server has accepted a connection whose handshake contained a token, and has signed it in. The user may have changed meanwhile.
+    ///
+    /// The signed-in user's token is still announced, because only the response contains the user. So is a stored one, when it is restored.
     mutating func handshakeAccepted(_ token: String) {
-        guard connection.token == nil, signedIn?.token.result.accessToken != token else { return }
-        connection.token = token
+        guard connection.token == nil else { return }
+        switch phase {
+        case .signedOut(.untried), .authenticating: break
+        case .signedIn(let signedIn) where signedIn.token.result.accessToken == token: break
+        case .signedIn, .signedOut(.none), .expired: connection.token = token
+        }
     }
 
     mutating func connectionPrepared() { connection.stage = .standing }
@@ -101,7 +106,7 @@ extension AuthenticationSession {
         connection.tokenEnd = token.expiry.map(End.at) ?? .unknown
     }
 
-    /// Records that a sign-in over the connection may still be accepted, without a response that tells. Until the connection ends, no call can use it.
+    /// Records that the server may still accept a sign-in whose response will never arrive. Until the connection ends, calls without a user wait.
     mutating func connectionOwnerLost() {
         guard isConnected else { return }
         connection.isLeaving = true

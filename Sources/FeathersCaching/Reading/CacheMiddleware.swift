@@ -46,9 +46,17 @@ private struct CachingService: ServiceProtocol {
             await cache.invalidate(group: group)
             return response
         } catch {
-            // Unless it is known that nothing was executed, the records may have changed.
-            if (error as? FeathersError)?.execution ?? .mayHaveExecuted == .mayHaveExecuted { await cache.invalidate(group: group) }
+            if mayHaveExecuted(error) { await cache.invalidate(group: group) }
             throw error
+        }
+    }
+
+    /// Whether a write that failed may have changed records. One that was cancelled may have waited for a connection all the time.
+    private func mayHaveExecuted(_ error: any Error) -> Bool {
+        if let error = error as? FeathersError { return error.execution == .mayHaveExecuted }
+        switch site.app?.connectionStatus {
+        case nil, .connected: return true
+        case .offline, .connecting, .waiting, .closed: return false
         }
     }
 

@@ -193,6 +193,9 @@ extension FeathersApp {
     /// the gaps between them. Events that result from this app's own calls are not included.
     package func observeEvents(with observer: EventSink) { registry.addObserver(observer) }
 
+    /// Whether a service is registered at a path.
+    package func isRegistered(_ path: String) -> Bool { registry.registered(at: path) != nil }
+
     /// Runs a request without a service path through the app's hooks.
     @concurrent
     package func respond(to request: ServiceRequest, by implementation: any ServiceProtocol) async throws -> ServiceResponse {

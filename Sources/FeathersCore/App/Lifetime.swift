@@ -92,6 +92,8 @@ final class AppLifetime: Sendable {
         var hasLived = false
         /// Whether ``FeathersApp/connect()`` holds the connection.
         var isConnectedByHand = false
+        /// Whether a shutdown has ended the connection since the lifetime began.
+        var isShutDown = false
         var works: [BackgroundWork] = []
         /// Starts work that is added while the app is running.
         var starter: AsyncStream<BackgroundWork>.Continuation?
@@ -146,10 +148,12 @@ final class AppLifetime: Sendable {
             guard running.background.isCancelled else {
                 var tasks = running
                 // After a shutdown, the earlier holders may still be there, but the connection is not.
-                if running.connectionEnd.isSettled { (tasks.connection, tasks.connectionEnd) = Self.connection(of: app) }
+                if state.withLock({ $0.isShutDown }) {
+                    await running.connection.value
+                    (tasks.connection, tasks.connectionEnd) = Self.connection(of: app)
+                }
                 state.withLock { [tasks] state in
-                    state.holders += 1
-                    state.tasks = tasks
+                    (state.holders, state.tasks, state.isShutDown) = (state.holders + 1, tasks, false)
                 }
                 return tasks.connectionEnd
             }
@@ -178,7 +182,7 @@ final class AppLifetime: Sendable {
             }
         }
         state.withLock { state in
-            state.holders += 1
+            (state.holders, state.isShutDown) = (state.holders + 1, false)
             state.tasks = Tasks(connection: connection, connectionEnd: connectionEnd, background: background)
         }
         return connectionEnd
@@ -247,8 +251,8 @@ final class AppLifetime: Sendable {
         }
     }
 
-    func endConnection(of app: FeathersApp) async {
-        state.withLock { $0.isConnectedByHand = false }
+    func endConnection(of app: FeathersApp, isShutDown: Bool = false) async {
+        state.withLock { ($0.isConnectedByHand, $0.isShutDown) = (false, $0.isShutDown || isShutDown) }
         await app.realTimeTransport?.disconnect()
     }
 }

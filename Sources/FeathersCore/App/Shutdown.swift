@@ -45,6 +45,10 @@ extension FeathersApp {
     /// Lets a transport be told to end its calls at the end of the shutdown, for as long as the returned object exists.
     package func hold(_ transport: any Transport) -> TransportHold { TransportHold(transport, at: gate) }
 
+    /// Returns when the app begins to shut down.
+    /// - Throws: `CancellationError` if the task is cancelled.
+    package func shutDownBegan() async throws { _ = try await gate.order() }
+
     /// Whether the app makes no more calls.
     package var isShuttingDown: Bool { gate.isClosed }
 
@@ -64,7 +68,7 @@ extension FeathersApp {
         for (_, entry) in registry.registered {
             if let service = await entry.service.implementation as? TransportService { service.transport.endCalls() }
         }
-        await lifetime.endConnection(of: self)
+        await lifetime.endConnection(of: self, isShutDown: true)
         noteHealth()
         return left
     }

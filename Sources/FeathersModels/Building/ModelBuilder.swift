@@ -33,7 +33,7 @@ struct ModelBuilder {
         var patch = ""
     }
 
-    /// An element by its text, since its place is another one each time that `allOf` joins a list with itself.
+    /// Identifies an element by its text, because its place differs each time `allOf` joins a list with itself.
     struct Element: Hashable {
         var source: String
         var schema: JSONValue
@@ -92,7 +92,7 @@ struct ModelBuilder {
         if typeNames[schema.place] == nil { typeNames[schema.place] = name }
     }
 
-    /// The name of the type of what a method takes. References to its schema mean that type, except to models and non-objects.
+    /// Returns the name of the type of a method's data. References to its schema use that type, unless the schema is a model or not an object.
     private mutating func claimData(_ schema: Schema?, _ derived: String) -> String {
         let name = SwiftNames.unused([derived], isTaken)
         topLevel.insert(name)

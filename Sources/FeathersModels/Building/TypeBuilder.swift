@@ -102,7 +102,7 @@ extension ModelBuilder {
         return .named(path)
     }
 
-    /// A schema without what is only for readers, and what its use says itself.
+    /// The schema without descriptions, and without the keywords that belong to the property that uses it.
     private static func bare(_ shape: Shape, _ schema: Schema) -> JSONValue {
         if case .enumeration(let values) = shape { return .array(values.map { .string($0) }) }
         return bare(schema.without("nullable", "readOnly").json)

@@ -5,7 +5,7 @@ struct ShapeReader {
     let library: SchemaLibrary
     private(set) var warnings: [SchemaWarning] = []
     private var known: [SchemaPlace: Reading] = [:]
-    /// Whether unions are read as any value. Without that, to tell a union's alternatives apart could read the union again.
+    /// Whether unions are read as any value. Otherwise, telling a union's alternatives apart could read the union again.
     private(set) var isPeeking = false
     private static let deepest = 24
 
@@ -82,8 +82,10 @@ struct ShapeReader {
         let base = schema.without("allOf")
         let parts = (schema.list("allOf") + [base]).filter(Self.isPart)
         let structural = parts.filter(Self.isStructural)
+        var isOnlyNullable = false
         if let only = structural.first, structural.count == 1 {
             let reading = read(only, depth: depth)
+            isOnlyNullable = reading.isNullable
             let required = parts.filter { !Self.isStructural($0) }.reduce(into: Set()) { $0.formUnion(Self.object($1).required) }
             // Nothing changes unless an object with known properties must have more of them.
             guard !required.isEmpty, case .object(let object) = unnamed(reading.shape), !required.isSubset(of: object.required) else {
@@ -97,7 +99,7 @@ struct ShapeReader {
         let objects = flat.filter { part in
             (Self.isObject(part) || !Self.isStructural(part)) && !unions.contains { $0.place == part.place }
         }
-        let isNullable = !typed.isEmpty && typed.allSatisfy { $0.json["nullable"]?.bool == true }
+        let isNullable = isOnlyNullable || !typed.isEmpty && typed.allSatisfy { $0.json["nullable"]?.bool == true }
         guard flat.count == unions.count + objects.count else {
             guard !typed.contains(where: Self.isObject), unions.isEmpty, let joined = Self.joined(typed) else {
                 return Reading(shape: .any("`allOf` joins schemas that no Swift type joins"))

@@ -101,7 +101,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
 
     private static let longestSilence = Duration.seconds(7 * 24 * 3600)
 
-    /// Returns a configuration whose own time limits end no stream.
+    /// Returns a configuration that ends no stream for its silence.
     private static func streamingConfiguration(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
         guard let copy = configuration.copy() as? URLSessionConfiguration else { return configuration }
         copy.timeoutIntervalForRequest = longestSilence.seconds
@@ -124,7 +124,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
         }
         var urlRequest = try URLRequest(sending: request)
         // URLSession's own timer restarts with every byte, which is exactly what a stall timeout needs. Without one, an event stream may be silent for
-        // longer than the 60 seconds that URLSession waits by itself.
+        // longer than the 60 seconds that URLSession waits by default.
         let stallTimeout = streams?.stallTimeout ?? (streams?.pipe == nil ? nil : Self.longestSilence)
         if let stallTimeout { urlRequest.timeoutInterval = stallTimeout.clamped.seconds }
         let exchange = URLSessionExchange(request, deadline: deadline, streams: streams, upload: upload, generation: generation)

@@ -14,6 +14,8 @@ extension FeathersApp {
     /// server responds with 204. Cancelling the reader, or dropping the stream, closes the connection. After a log-out or a sign-in, a connection that
     /// carried the app's token is replaced at once, and nothing more of another user's is returned.
     ///
+    /// A connection may be silent for any time. If its peer disappears without closing it, libcurl notices that, and `URLSession` does not.
+    ///
     /// The data of an event is decoded from JSON, or is the text itself for `String`.
     /// - Parameters:
     ///   - path: the path below the base URL, or an absolute URL.
@@ -167,7 +169,12 @@ final class EventSourceReader: Sendable {
             state.items.restart()
             return state.retry
         }
-        try await timebase.sleep(for: retry)
+        try await racing {
+            try await self.timebase.sleep(for: retry)
+        } against: {
+            try await self.app.shutDownBegan()
+            return .success(())
+        }
     }
 
     /// - Returns: Whether there is a connection; false after 204.

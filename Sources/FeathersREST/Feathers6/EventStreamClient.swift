@@ -75,8 +75,8 @@ final class EventStreamClient: ConnectionClient {
     private func connectRepeatedly(_ stopsAtFirstFailure: Bool) async -> StreamEnd {
         var backoff = Backoff(policy: options.reconnection)
         var hasBeenOpen = false
-        // Whether the attempt that `connect()` waits for was made again with another token.
-        var isRepeated = false
+        // How often in a row the stream was refused with a token and the plugins have asked for another attempt.
+        var renewals = 0
         while !isStopped {
             status.set(.connecting(attempt: backoff.attempt))
             let reopenings = state.withLock { $0.reopenings }
@@ -93,25 +93,26 @@ final class EventStreamClient: ConnectionClient {
             let isFirst = !hasBeenOpen && stopsAtFirstFailure
             // Callers that are waiting for the stream get the error, even if further attempts follow.
             if !isFirst { renewOutcome(failingWith: end.error) }
-            let asksPlugins = end.error.code == .notAuthenticated && backoff.isFinal(end.reason) && !(isFirst && isRepeated)
+            let asksPlugins = end.error.code == .notAuthenticated && backoff.isFinal(end.reason) && !(isFirst && renewals > 0)
             let isOverruled = asksPlugins ? await reconnects(after: end.reason) : false
             let renewed = state.withLock { $0.reopenings }
             if isStopped { break }
             if isFirst, !isOverruled { return end }
-            isRepeated = true
+            renewals = isOverruled ? (openedAt == nil ? renewals + 1 : 1) : 0
+            // A new token is tried immediately, but only once: after that, each attempt has its pause.
+            let since = renewals > 1 ? renewed : reopenings
             switch backoff.ended(end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1)) {
             case .stop(let reason):
                 guard end.error.isRefusalOfUser, hasSetups else { return StreamEnd(reason, "", error: end.error) }
                 // Another user may be let in, so the run goes on with the next sign-in.
                 status.set(.closed(reason))
-                await rest(since: reopenings, until: nil)
+                await rest(since: since, until: nil)
                 backoff = Backoff(policy: options.reconnection)
             case .wait(let attempt, let delay):
                 // The wait begins before the status changes, so a reader that then advances the clock advances it for this wait.
                 let moment = timebase.now + delay
                 status.set(.waiting(attempt: attempt, delay: delay, after: end.reason))
-                // A new token is tried immediately, but only once: after that, each attempt has its pause.
-                await rest(since: isOverruled && attempt > 1 ? renewed : reopenings, until: moment)
+                await rest(since: since, until: moment)
             }
         }
         return .byClient

@@ -35,7 +35,7 @@ struct ServiceEventReader: Sendable {
 
     /// More than an app subscribes to. Beyond it, the frames are collected again.
     private static let limit = 32
-    /// The size in bytes of a name and a path that are remembered. A server could send names of any size.
+    /// The maximum size in bytes of a name and a path together that are remembered. A server could send names of any size.
     private static let longestName = 512
 
     private let greetingPath: String

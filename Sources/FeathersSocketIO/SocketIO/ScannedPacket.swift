@@ -102,7 +102,7 @@ struct EventNames: Sendable {
 
     /// More names than an app subscribes to. Beyond it, the names are collected again.
     private static let limit = 64
-    /// The size in bytes of a name that is remembered. A server could send names of any size.
+    /// The maximum size in bytes of a name that is remembered. A server could send names of any size.
     private static let longestName = 512
 
     private var entries: [Entry] = []
@@ -110,8 +110,8 @@ struct EventNames: Sendable {
     mutating func entry(for name: ScannedPacket.Name, in packet: UnsafeBufferPointer<UInt8>) -> Entry {
         let text = UnsafeBufferPointer(rebasing: packet[name.range])
         for entry in entries where entry.isNamed(text) { return entry }
-        if entries.count == Self.limit { entries = [] }
         let isRemembered = text.count <= Self.longestName
+        if isRemembered, entries.count == Self.limit { entries = [] }
         let path = String(decoding: packet[name.range.lowerBound..<name.space], as: UTF8.self)
         let event = String(decoding: packet[name.space + 1..<name.range.upperBound], as: UTF8.self)
         // The path of the root service is `/` on the wire and empty in an app.

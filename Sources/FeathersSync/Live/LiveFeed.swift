@@ -121,7 +121,7 @@ struct LiveFeeds: Sendable {
         return nil
     }
 
-    /// Returns the ids of the server's records that live queries have taken for those that a write creates, by the provisional ids.
+    /// Returns the server's ids of the records that live queries have matched to those that a write creates, by the provisional ids.
     func adopted(by write: OutboxWrite) -> [String: ServiceID] {
         (places[write.path] ?? []).reduce(into: [:]) { found, place in
             let adopted = place.feed?.withState { $0.isCurrent && $0.view.route == write.route ? $0.view.adopted(by: write) : [:] }

@@ -146,7 +146,7 @@ extension LiveView {
         return false
     }
 
-    /// Returns the ids of the server's records that were taken for those that a write creates, by the provisional ids.
+    /// Returns the server's ids of the records that were matched to those that a write creates, by the provisional ids.
     func adopted(by write: OutboxWrite) -> [String: ServiceID] {
         write.provisionalKeys.reduce(into: [:]) { found, text in
             found[text] = assigned[text].flatMap { base[$0]?.record[id] }.flatMap { ServiceID($0) }

@@ -26,7 +26,7 @@ public final class Outbox: Sendable {
         var app: WeakApp?
         /// The results that callers can await.
         var results: [UUID: Promise<JSONValue>] = [:]
-        /// The sender that runs: what tells it that there may be something to send, and what tells others that it has ended.
+        /// The running sender: the stream that wakes it, and the promise that is settled when it has ended.
         var sender: (wake: AsyncStream<Void>.Continuation, ended: Promise<Void>)?
         /// The live queries that show the writes.
         var feeds = LiveFeeds()
@@ -253,7 +253,11 @@ extension FeathersApp {
         guard self[InstalledOutbox.self] == nil else {
             throw FeathersError(.conflict, "The app already has an outbox", execution: .neverSent)
         }
-        guard callsCarryCredentials || !outbox.options.needsHTTP else { throw FeathersError.unsentKeys }
+        // A registered service has its own transport.
+        let services = outbox.options.services.filter { !isRegistered($0.key) }.values
+        guard callsCarryCredentials || !(services + [outbox.options.standard]).contains(where: \.needsHTTP) else {
+            throw FeathersError.unsentKeys
+        }
         self[InstalledOutbox.self] = outbox
         let app = weakReference
         outbox.withState { $0.app = app }

@@ -23,7 +23,8 @@ extension Outbox {
         }
         guard let item else { return }
         // A write with an unknown outcome may be discarded because its record is there. Later writes to it need the id that it has.
-        let made = item.write.method == .create ? withState { $0.feeds.adopted(by: item.write) } : [:]
+        let mayExist = item.write.method == .create && item.mayHaveExecuted
+        let made = mayExist ? withState { $0.feeds.adopted(by: item.write) } : [:]
         let replacement: Replacement?
         do {
             replacement = try self.replacement(decision, for: item)
@@ -82,7 +83,8 @@ extension Outbox {
 
     /// Returns the result of a write as it is stored; nil if it is not.
     func stored(_ result: ServerResult, of write: OutboxWrite) -> ExecutedWrite? {
-        guard options.storesResults, let sender = result.sender, let size = try? result.value.serialized().count,
+        // Once the user has left, the results may have been removed.
+        guard options.storesResults, let sender = result.sender, sender.isCurrent, let size = try? result.value.serialized().count,
             size <= ExecutedWrites.maximumSize
         else { return nil }
         let dataSize = (try? write.data?.serialized().count) ?? 0

@@ -7,7 +7,7 @@ public struct OutboxOptions: Sendable {
     /// If `true`, a write that may have been executed is sent again. If `false`, ``decide`` is called for it. Set this only if the server looks for
     /// the key in one of ``keyPlaces``.
     public var isKeyed = false
-    /// Where the key is sent. It is also sent when ``isKeyed`` is `false`.
+    /// Where the key is sent, also when ``isKeyed`` is `false`.
     public var keyPlaces: [IdempotencyKeyPlace] = [.header()]
     /// Options for individual services, by path.
     public var services: [String: OutboxServiceOptions] = [:]
@@ -32,10 +32,8 @@ public struct OutboxOptions: Sendable {
 
     func service(at path: String) -> OutboxServiceOptions { services[path] ?? standard }
 
-    private var standard: OutboxServiceOptions { OutboxServiceOptions(isKeyed: isKeyed, keyPlaces: keyPlaces) }
-
-    /// Whether the server recognizes some writes by a header field alone, which only HTTP carries.
-    var needsHTTP: Bool { standard.needsHTTP || services.values.contains(where: \.needsHTTP) }
+    /// The options of services without their own.
+    var standard: OutboxServiceOptions { OutboxServiceOptions(isKeyed: isKeyed, keyPlaces: keyPlaces) }
 }
 
 /// Options for how the writes of one service are sent.
@@ -46,7 +44,7 @@ public struct OutboxServiceOptions: Sendable, Hashable {
     /// Creates options for one service that replace ``OutboxOptions/isKeyed`` and ``OutboxOptions/keyPlaces``.
     public init(isKeyed: Bool, keyPlaces: [IdempotencyKeyPlace] = [.header()]) { (self.isKeyed, self.keyPlaces) = (isKeyed, keyPlaces) }
 
-    /// Whether the server recognizes some writes by a header field alone.
+    /// Whether the server recognizes some writes by a header field alone, which only HTTP carries.
     var needsHTTP: Bool {
         guard isKeyed else { return false }
         let isInQuery = keyPlaces.contains { if case .query = $0 { true } else { false } }
@@ -89,7 +87,10 @@ extension FeathersError {
     static var unsentKeys: FeathersError {
         FeathersError(
             .badRequest,
-            "The outbox's keys are only in a header field, which needs REST: use '.query(…)' or '.recordID(…)' in 'keyPlaces', or a mixed transport",
+            """
+            The server recognizes some repeated writes by a header field alone, which a connection does not send: add '.query(…)' to 'keyPlaces', \
+            leave out '.header()', or use a mixed transport
+            """,
             execution: .neverSent)
     }
 }

@@ -44,6 +44,7 @@ struct ProvisionalRecords: Sendable {
 
     /// Records the end of a write, with the ids that the server has assigned to its records.
     mutating func settle(_ write: OutboxWrite, _ made: [String: ServiceID]) {
+        guard write.method == .create else { return }
         // Screens show provisional ids for a short time only. Those of queued writes stay.
         if records.count > 10_000 { records = records.filter { !$0.value.isSettled } }
         for text in write.provisionalKeys {

@@ -88,8 +88,8 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
     public func deliver(to sink: EventSink) {
         // What was read before a gap is read again.
         realTime.deliver(to: sink.beforeGaps { [reads] in _ = reads.take() })
-        // Runs once the server sends events: one that requires a sign-in sends none before it. Events between an earlier read over REST and this moment
-        // were missed.
+        // Runs once the connection is prepared. A server that requires a sign-in sends no events before that, so that events since an earlier read over
+        // REST were missed.
         realTime.use(connectionSetup: ConnectionSetup(accompany: { [reads] _ in if reads.take() { sink.receiveGap(.reconnected) } }))
     }
 

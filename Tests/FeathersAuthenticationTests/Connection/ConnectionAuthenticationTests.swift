@@ -212,6 +212,18 @@ struct ConnectionAuthenticationTests {
         #expect(connections.server.requests(to: "authentication").last?.method == .remove)
     }
 
+    @Test("A token of the handshake is not withdrawn while the server cannot judge it")
+    func handshakeUnjudged() async throws {
+        let connections = SampleConnections(SampleServer(.init(failure: FeathersError(.generalError, "down"))))
+        let app = try app(connections) { $0.authenticatesHandshake = true }
+        try await storage.store("stored", for: "feathers-jwt")
+        try await connections.connected {
+            connections.server.change { $0.failure = nil }
+            _ = try await app.service("messages").find()
+        }
+        #expect(connections.server.requests(to: "authentication").allSatisfy { $0.method == .create })
+    }
+
     @Test("Without being asked to, headers carry nothing, and a refusal is final")
     func noHandshake() async throws {
         let connections = SampleConnections(SampleServer())

@@ -138,7 +138,7 @@ struct HTTPStreamTests {
         await #expect(throws: HTTPClientError.self) { try await response.value }
     }
 
-    @Test("Silence without a limit does not end a stream, whatever the configuration of URLSession says")
+    @Test("Silence without a limit does not end a stream, whatever time URLSession waits for requests")
     func silence() async throws {
         struct Silent: Error {}
         let configuration = URLSessionHTTPClient.defaultConfiguration

@@ -84,7 +84,7 @@ struct EventSourceTests {
         }
         let opening = try await streams.opening(1)
         opening.accept()
-        opening.send("retry: 1\ndata: a\n\n")
+        opening.send("retry: 3600000\ndata: a\n\n")
         try await hasRead.value()
         if !isOpen { opening.fail(HTTPClientError(.connectionLost, "The connection was lost")) }
         await app.shutDown(within: .zero)

@@ -68,7 +68,7 @@ struct EventStreamTests {
         #expect(transport.status == .offline)
     }
 
-    @Test("that is refused with a new token too is opened again after a pause, and fails for who waits for it")
+    @Test("that is refused with a new token too is opened again after a pause, and fails for the caller that waits for it")
     func refusedTwice() async throws {
         let transport = transport()
         transport.use(
@@ -85,6 +85,24 @@ struct EventStreamTests {
         let connected = Task { try await transport.connect() }
         for number in 3...4 { try await streams.opening(number).refuse(401) }
         await #expect { try await connected.value } throws: { FeathersError.Code.notAuthenticated ~= $0 }
+    }
+
+    @Test("that is refused with a new token too is not asked for again where no attempt follows")
+    func refusedForGood() async throws {
+        let transport = transport { $0.reconnection = .never }
+        transport.use(
+            connectionSetup: ConnectionSetup(reconnects: { [weak transport] _ in
+                transport?.reopen()
+                return true
+            }))
+        try await running(transport) {
+            for number in 1...2 { try await streams.opening(number).refuse(401) }
+            _ = await status(transport) { if case .closed = $0 { true } else { false } }
+            // A later sign-in is tried.
+            transport.reopen()
+            _ = try await streams.opening(3)
+            #expect(streams.count == 3)
+        }
     }
 
     @Test("counts a closure's cancellation error as a failed attempt")

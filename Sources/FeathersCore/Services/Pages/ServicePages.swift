@@ -68,14 +68,16 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
         }
 
         /// Returns the next page; nil after the last.
-        /// - Throws: the errors of `find`, ``FeathersError`` if the list cannot be paged, ``FeathersError/Code/notAuthenticated`` if the signed-in user has
-        ///   changed since the first page, `CancellationError`.
+        /// - Throws: the errors of `find`, ``FeathersError`` if the list cannot be paged, ``FeathersError/Code/notAuthenticated`` after a log-out or
+        ///   another sign-in, `CancellationError`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ServicePage<Element>? {
             var cursor = try self.cursor.get()
+            let queries = fetched.isEmpty ? try cursor.next(atMost: pages.prefetch + 1) : []
+            if fetched.isEmpty, queries.isEmpty { return nil }
             try checkUser()
             if fetched.isEmpty {
                 let before = sender ?? pages.service.app.currentSender
-                fetched = try await cursor.next(atMost: pages.prefetch + 1).concurrentMap { [pages] in try await pages.page($0) }[...]
+                fetched = try await queries.concurrentMap { [pages] in try await pages.page($0) }[...]
                 // The first page may have signed the app in.
                 sender = sender ?? (before.identity == nil ? pages.service.app.currentSender : before)
                 try checkUser()

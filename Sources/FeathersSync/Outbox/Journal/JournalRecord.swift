@@ -118,7 +118,7 @@ struct JournalContents: Sendable {
     private var made: [String: ServiceID] = [:]
     private static let mostMade = 1000
     private var addedCount = 0
-    /// The writes that were executed last, so that results on disk that are a little older can be completed.
+    /// The writes that were executed last, so that older results on disk can be completed.
     private(set) var executed = ExecutedWrites()
 
     /// The number of pending writes.

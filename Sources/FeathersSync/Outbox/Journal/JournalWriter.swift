@@ -46,8 +46,17 @@ actor JournalWriter {
     /// Removes the results of executed writes that were sent to a user; those of all users if it is nil.
     func removeResults(of identity: Identity?) throws {
         flush()
+        owed = owed.map { entry in
+            guard case .ended(let id, let made, let executed?) = entry.record, identity == nil || executed.identity == identity else {
+                return entry
+            }
+            return (try? Journal.entry(.ended(id, made: made), path: path)) ?? entry
+        }
+        guard journal != nil else { throw closed }
         try journal?.removeResults(of: identity)
     }
+
+    private var closed: FeathersError { FeathersError(.gone, "The outbox '\(path)' is closed", execution: .neverSent) }
 
     /// Appends a record.
     ///
@@ -72,7 +81,7 @@ actor JournalWriter {
         }
         guard !tickets.isEmpty else { return }
         guard var journal else {
-            for ticket in tickets { ticket.end.fail(FeathersError(.gone, "The outbox '\(path)' is closed", execution: .neverSent)) }
+            for ticket in tickets { ticket.end.fail(closed) }
             return
         }
         // Moved out, so that mutating it does not copy it.

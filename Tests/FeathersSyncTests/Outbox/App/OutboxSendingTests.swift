@@ -3,6 +3,7 @@ import FeathersCore
 import FeathersSupport
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 @testable import FeathersSync
@@ -131,9 +132,55 @@ struct OutboxSendingTests {
             try await install { ($0.isKeyed, $0.keyPlaces) = (true, [place]) }
         }
         try await install { ($0.isKeyed, $0.keyPlaces) = (true, [.header(), .query("key")]) }
+        // So is a condition, which only a record that came over HTTP has.
+        var write = OutboxWrite.sample(1)
+        write.entityTag = "\"1\""
+        #expect(OutboxServiceOptions(isKeyed: false).request(for: write, timeout: nil).params.travelsByHTTP)
     }
 
-    @Test("A write whose key, or whose condition, is a header field goes over REST while there is a connection", arguments: [true, false])
+    @Test("Keys in header fields are accepted for a service with a transport of its own")
+    func registeredKeys() async throws {
+        let outbox = try await Outbox(file: try OutboxFolder().file) {
+            $0.services["notes"] = OutboxServiceOptions(isKeyed: true)
+        }
+        let app = FeathersApp(transport: StubRealTimeTransport())
+        try await app.use(TransportService(StubTransport()), at: "notes")
+        try app.use(outbox: outbox)
+        await outbox.close()
+    }
+
+    @Test("A refused creation that is discarded does not take a record of another user's for its own")
+    func discardedRefusal() async throws {
+        let outbox = try await Outbox(file: try OutboxFolder().file)
+        let transport = StubTransport { request in
+            switch request.method {
+            case .create: throw FeathersError(.forbidden, "no")
+            case .find: return []
+            default: throw FeathersError(.notFound, "no")
+            }
+        }
+        let app = FeathersApp(transport: transport)
+        try app.use(outbox: outbox)
+        let messages = app.service("messages")
+        let created = try await messages.outbox.create(["text": "Hi"])
+        let provisional = created.id.uuidString.lowercased()
+        let patched = try await messages.outbox.patch(provisional, with: ["n": 1])
+        try await withFeathersApp(app) { app in
+            var live = messages.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+            while let snapshot = try await live.next() {
+                if case .failed = snapshot.states.first { break }
+            }
+            messages.emit(.created, ["id": 8, "text": "Hi"])
+            while let snapshot = try await live.next(), !snapshot.records.contains(where: { $0["id"] == 8 }) {}
+            try await outbox.decide(.discard, for: created.id)
+            try await outbox.wait { $0.entries.first?.status == .awaitingDecision }
+            #expect(outbox.state.entries.map(\.id) == [patched.id])
+        }
+        #expect(transport.requests.filter { $0.method == .patch }.map(\.id) == [.string(provisional)])
+        await outbox.close()
+    }
+
+    @Test("A write whose key is a header field goes over REST while there is a connection", arguments: [true, false])
     func keyOverMixed(_ isKeyed: Bool) async throws {
         let folder = try OutboxFolder()
         let outbox = try await Outbox(file: folder.file) { $0.isKeyed = isKeyed }
@@ -242,13 +289,13 @@ struct OutboxSendingTests {
         let first = Task { await scene.outbox.run(in: scene.app) }
         try await asked.value()
         first.cancel()
-        let second = Task { await scene.outbox.run(in: scene.app) }
+        let second = await SettlingExecutor().start { await scene.outbox.run(in: scene.app) }
         decided.resolve(())
         await first.value
         let queued = try await scene.messages.outbox.patch(2, with: ["n": 2])
         #expect(try await queued.result() == ["n": 2])
         second.cancel()
-        await second.value
+        try await second.value
         await scene.outbox.close()
     }
 
