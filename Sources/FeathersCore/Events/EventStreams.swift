@@ -43,34 +43,36 @@ extension Service {
 }
 
 extension EventReading {
-    /// The events in order, without the gaps.
-    package func events() -> AsyncStream<Event> {
+    /// Returns the elements that `transform` makes of the events and gaps, in the reader's task. The stream holds the subscription, so dropping the
+    /// stream ends the subscription.
+    @inline(__always)
+    private func stream<Element: Sendable>(_ transform: @escaping @Sendable (EventDelivery<Event>) -> Element?) -> AsyncStream<Element> {
         AsyncStream {
             while true {
                 var item = self.nextWaiting()
                 if item == nil { item = await self.next() }
                 guard let item else { return nil }
-                if case .event(let event) = item { return event }
+                if let element = transform(item) { return element }
             }
         } onCancel: {
             self.end(isUnread: true)
         }
     }
+
+    /// The events in order, without the gaps.
+    package func events() -> AsyncStream<Event> { stream { if case .event(let event) = $0 { event } else { nil } } }
 }
 
 extension EventReading where Event == ServiceEvent {
-    /// Returns the events and gaps as a stream. The stream holds the subscription, so dropping the stream ends the subscription.
+    /// Returns the events and gaps as a stream.
     /// - Parameters:
     ///   - diagnostics: the diagnostics that report events that cannot be decoded.
     ///   - decode: creates the stream's element from an event, in the reader's task.
     func deliveries<Element: Sendable>(
         _ diagnostics: @escaping @Sendable () -> Diagnostics, _ decode: @escaping @Sendable (ServiceEvent) throws -> Element
     ) -> AsyncStream<EventDelivery<Element>> {
-        AsyncStream {
-            var item = self.nextWaiting()
-            if item == nil { item = await self.next() }
+        stream { item in
             switch item {
-            case nil: return nil
             case .gap(let gap): return .gap(gap)
             case .event(let event):
                 do {
@@ -80,8 +82,6 @@ extension EventReading where Event == ServiceEvent {
                     return .gap(EventGap(reason: .undecodable(event, error)))
                 }
             }
-        } onCancel: {
-            self.end(isUnread: true)
         }
     }
 
@@ -89,16 +89,10 @@ extension EventReading where Event == ServiceEvent {
     func events<Element: Sendable>(
         _ diagnostics: @escaping @Sendable () -> Diagnostics, _ decode: @escaping @Sendable (ServiceEvent) throws -> Element
     ) -> AsyncStream<Element> {
-        AsyncStream {
-            while true {
-                var item = self.nextWaiting()
-                if item == nil { item = await self.next() }
-                guard let item else { return nil }
-                guard case .event(let event) = item else { continue }
-                do { return try decode(event) } catch { diagnostics().reportUndecodable(event, error) }
-            }
-        } onCancel: {
-            self.end(isUnread: true)
+        stream { item in
+            guard case .event(let event) = item else { return nil }
+            do { return try decode(event) } catch { diagnostics().reportUndecodable(event, error) }
+            return nil
         }
     }
 }

@@ -32,7 +32,8 @@ public final class Outbox: Sendable {
         var feeds = LiveFeeds()
         var provisional = ProvisionalRecords()
         var executed = ExecutedWrites()
-        var tagged = TaggedRecords()
+        /// The first write to a record makes its tag stale, and takes it.
+        var tagged = RecentValues<TaggedRecord>(limit: 1000)
 
         /// Shows a change of a write in the live queries of its service.
         mutating func publish(_ change: OutboxChange, at path: String) { feeds.publish(at: path) { $0.apply(change) } }

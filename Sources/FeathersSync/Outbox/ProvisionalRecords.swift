@@ -10,24 +10,29 @@ struct ProvisionalRecords: Sendable {
         let lane: String
         /// The user who queued that write. Another user's writes cannot share its lane.
         let identity: Identity?
-        /// Whether the write that creates the record has been executed or discarded.
-        var isSettled = false
     }
 
-    private var records: [String: Known] = [:]
+    private var pending: [String: Known] = [:]
+    /// The records whose creation has been executed or discarded. Screens show their provisional ids for a short time only.
+    private var settled = RecentValues<Known>(limit: 10_000)
 
     /// The record that is known by an id: by the provisional one as text or as a number, or by the server's.
     subscript(id: ServiceID, path: String, route: [String: String]) -> Known? {
-        records.isEmpty ? nil : records[TaggedRecords.key(id, path, route)]
+        self[TaggedRecord.key(id, path, route)]
     }
 
+    private subscript(key: String) -> Known? { pending[key] ?? settled[key] }
+
     mutating func add(_ write: OutboxWrite) {
-        for text in write.provisionalKeys { set(Known(id: .string(text), lane: write.lane, identity: write.identity), text, write) }
+        for text in write.provisionalKeys {
+            let known = Known(id: .string(text), lane: write.lane, identity: write.identity)
+            for key in keys(of: text, write) { pending[key] = known }
+        }
         // An earlier process queued the write when the record's id was provisional. Later writes to the record must not overtake it.
         guard let id = write.recordID, !write.lane.hasSuffix("#\(id)") else { return }
-        let key = TaggedRecords.key(id, write.path, write.route)
-        if let known = records[key], known.identity == write.identity { return }
-        records[key] = Known(id: id, lane: write.lane, identity: write.identity, isSettled: true)
+        let key = TaggedRecord.key(id, write.path, write.route)
+        if let known = self[key], known.identity == write.identity { return }
+        settled[key] = Known(id: id, lane: write.lane, identity: write.identity)
     }
 
     /// Returns the ids that the server has assigned to the records of an executed write, by the provisional ones, without those it kept.
@@ -45,19 +50,17 @@ struct ProvisionalRecords: Sendable {
     /// Records the end of a write, with the ids that the server has assigned to its records.
     mutating func settle(_ write: OutboxWrite, _ made: [String: ServiceID]) {
         guard write.method == .create else { return }
-        // Screens show provisional ids for a short time only. Those of queued writes stay.
-        if records.count > 10_000 { records = records.filter { !$0.value.isSettled } }
         for text in write.provisionalKeys {
-            let known = Known(id: made[text] ?? .string(text), lane: write.lane, identity: write.identity, isSettled: true)
-            set(known, text, write)
-            if let id = made[text] { records[TaggedRecords.key(id, write.path, write.route)] = known }
+            let known = Known(id: made[text] ?? .string(text), lane: write.lane, identity: write.identity)
+            for key in keys(of: text, write) { (pending[key], settled[key]) = (nil, known) }
+            if let id = made[text] { settled[TaggedRecord.key(id, write.path, write.route)] = known }
         }
     }
 
-    private mutating func set(_ known: Known, _ text: String, _ write: OutboxWrite) {
-        for id in [ServiceID.string(text), ServiceID(.provisionalNumber(for: text))] {
-            if let id { records[TaggedRecords.key(id, write.path, write.route)] = known }
-        }
+    /// Returns the keys of a provisional id, as text and as a number.
+    private func keys(of text: String, _ write: OutboxWrite) -> [String] {
+        [ServiceID.string(text), ServiceID(.provisionalNumber(for: text))].compactMap(\.self)
+            .map { TaggedRecord.key($0, write.path, write.route) }
     }
 }
 

@@ -1,29 +1,42 @@
 import FeathersCore
 
-/// The records that `get` has brought with an entity tag, so that a write made on one of them fails if the record has changed (`If-Match`).
+/// A record that `get` has brought with an entity tag, so that a write made on it fails if the record has changed (`If-Match`).
 ///
 /// The tag of a list belongs to the list, not to its records.
-struct TaggedRecords: Sendable {
-    struct Tagged: Sendable {
-        let record: JSONValue
-        let tag: String
-        let identity: Identity?
-    }
-
-    private static let limit = 1000
-    private var records: [String: Tagged] = [:]
-
-    mutating func add(_ tagged: Tagged, for key: String) {
-        if records.count >= Self.limit { records = [:] }
-        records[key] = tagged
-    }
-
-    /// Takes a record. The first write makes its tag stale, so there is no second one.
-    mutating func take(_ key: String) -> Tagged? { records.isEmpty ? nil : records.removeValue(forKey: key) }
+struct TaggedRecord: Sendable {
+    let record: JSONValue
+    let tag: String
+    let identity: Identity?
 
     static func key(_ id: ServiceID, _ path: String, _ route: [String: String]) -> String {
         let values = route.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)&" }.joined()
         return "\(path)?\(values)#\(id)"
+    }
+}
+
+/// Values by key, of which the oldest are forgotten: at least the last `limit` are kept, at most twice as many.
+struct RecentValues<Value: Sendable>: Sendable {
+    let limit: Int
+    private var newer: [String: Value] = [:]
+    private var older: [String: Value] = [:]
+
+    init(limit: Int) { self.limit = limit }
+
+    var all: [String: Value] { older.merging(newer) { _, new in new } }
+
+    subscript(key: String) -> Value? {
+        get { newer[key] ?? older[key] }
+        set {
+            if newValue == nil { older[key] = nil }
+            newer[key] = newValue
+            // Both at once, because removing single values means searching for the oldest.
+            if newer.count >= limit { (newer, older) = ([:], newer) }
+        }
+    }
+
+    mutating func take(_ key: String) -> Value? {
+        defer { self[key] = nil }
+        return self[key]
     }
 }
 
@@ -33,8 +46,8 @@ extension Outbox.State {
         of id: ServiceID, _ route: [String: String], _ lane: String, _ path: String, _ identity: Identity?
     ) -> (record: JSONValue?, tag: String?) {
         let known = feeds.known(id.description, at: path, route)
-        // After an earlier write, the server's record has another tag.
-        guard let tagged = tagged.take(TaggedRecords.key(id, path, route)), tagged.identity == identity, queue.lanes[lane] == nil else {
+        // The first write makes the tag stale, and an earlier one of the lane has.
+        guard let tagged = tagged.take(TaggedRecord.key(id, path, route)), tagged.identity == identity, queue.lanes[lane] == nil else {
             return (known, nil)
         }
         // A live query may have heard of a later change, which the write was made on.
@@ -62,7 +75,7 @@ private struct TaggingService: ServiceProtocol {
     let next: any ServiceProtocol
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        let key = request.id.map { TaggedRecords.key($0, request.path, request.params.route) }
+        let key = request.id.map { TaggedRecord.key($0, request.path, request.params.route) }
         guard request.method == .get else {
             if let key { outbox.withState { _ = $0.tagged.take(key) } }
             return try await next.respond(to: request)
@@ -71,8 +84,8 @@ private struct TaggingService: ServiceProtocol {
         let response = try await next.respond(to: request)
         // A selection is not the record.
         guard let key, let tag = response[EntityTag.self], request.params.query.isEmpty else { return response }
-        let tagged = TaggedRecords.Tagged(record: response.result, tag: tag, identity: sender?.identity)
-        outbox.withState { $0.tagged.add(tagged, for: key) }
+        let tagged = TaggedRecord(record: response.result, tag: tag, identity: sender?.identity)
+        outbox.withState { $0.tagged[key] = tagged }
         return response
     }
 }

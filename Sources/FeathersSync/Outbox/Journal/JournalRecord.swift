@@ -115,8 +115,7 @@ struct JournalContents: Sendable {
     private var writes: [UUID: StoredWrite] = [:]
     private var followers = FollowingWrites()
     /// The ids of the last created records, by their provisional ones. A write may reach the file after the end of the one that creates its record.
-    private var made: [String: ServiceID] = [:]
-    private static let mostMade = 1000
+    private var made = RecentValues<ServiceID>(limit: 1000)
     private var addedCount = 0
     /// The writes that were executed last, so that older results on disk can be completed.
     private(set) var executed = ExecutedWrites()
@@ -159,8 +158,7 @@ struct JournalContents: Sendable {
                 stored.dataSize = size
             }
         case .ended(let id, let made, let result):
-            if self.made.count + made.count > Self.mostMade { self.made = [:] }
-            self.made.merge(made) { _, new in new }
+            for (text, id) in made { self.made[text] = id }
             guard let stored = writes.removeValue(forKey: id) else { return }
             if let result { executed.append(ExecutedWrite(write: stored.write, result: result, size: stored.dataSize + size)) }
             dataSize -= stored.dataSize
@@ -187,7 +185,8 @@ struct JournalContents: Sendable {
 
     /// The smallest list of records with the same effect.
     var records: [JournalRecord] {
-        executed.writes.flatMap { [JournalRecord.added($0.write), .ended($0.write.id, executed: $0.result)] }
+        let made = made.all
+        return executed.writes.flatMap { [JournalRecord.added($0.write), .ended($0.write.id, executed: $0.result)] }
             + (made.isEmpty ? [] : [.ended(.new, made: made)])
             + inOrder.flatMap { stored -> [JournalRecord] in
                 let added = JournalRecord.added(stored.write)

@@ -16,7 +16,7 @@ struct ProvisionalRecordTests {
         let creation = Self.write(.create, nil, room: "A", data: ["text": "a"])
         records.add(creation)
         records.settle(creation, [creation.provisionalKey(): 2])
-        #expect(records[2, write.path, ["room": "A"]]?.isSettled == true)
+        #expect(records[2, write.path, ["room": "A"]]?.lane == creation.lane)
         #expect(records[2, write.path, ["room": "B"]] == nil)
     }
 
@@ -28,7 +28,33 @@ struct ProvisionalRecordTests {
         let id = ServiceID.string(creation.provisionalKey(at: 1))
         records.add(Self.write(.patch, id, room: "A", lane: creation.lane))
         let known = try #require(records[id, creation.path, creation.route])
-        #expect(!known.isSettled && known.lane == creation.lane)
+        #expect(known.id == id && known.lane == creation.lane)
+    }
+
+    @Test("The last 3,000 created records are known by their provisional ids, and every one that is still to be created")
+    func limit() {
+        var records = ProvisionalRecords()
+        let pending = (0..<30_000).map { Self.write(.create, nil, room: "A", data: ["n": .integer(Int64($0))], lane: "\($0)") }
+        for write in pending { records.add(write) }
+        func known(_ index: Int) -> ProvisionalRecords.Known? {
+            records[.string(pending[index].provisionalKey()), pending[index].path, ["room": "A"]]
+        }
+        for (index, write) in pending.prefix(25_000).enumerated() { records.settle(write, [write.provisionalKey(): .integer(Int64(index))]) }
+        #expect(known(0) == nil)
+        #expect((22_000..<25_000).allSatisfy { known($0)?.id == .integer(Int64($0)) })
+        #expect((25_000..<30_000).allSatisfy { known($0)?.lane == "\($0)" })
+    }
+
+    @Test("At least the last values are remembered, at most twice as many, and none that was removed")
+    func recentValues() {
+        var values = RecentValues<Int>(limit: 10)
+        for number in 0..<1000 {
+            values["\(number)"] = number
+            #expect(values.all.count <= 20)
+            #expect((max(0, number - 9)...number).allSatisfy { values["\($0)"] == $0 })
+        }
+        for number in 0..<1000 { values["\(number)"] = nil }
+        #expect(values.all.isEmpty)
     }
 
     private static func write(
