@@ -200,6 +200,7 @@ final class Authenticator: Sendable {
         state.withLock { state in
             // The attempt may have ended before it began.
             guard state.attempts[id] != nil else { return }
+            state.session.requesting.insert(id)
             // With the lock held, so that the end of the attempt finds its task.
             state.tasks[id] = Task.detached { [weak self] in
                 let ending = await Self.$performing.withValue(owner) { await requests.perform(work) }
@@ -257,10 +258,10 @@ final class Authenticator: Sendable {
         case .token(let token): await succeed(id, token)
         case .nothingStored:
             let error = FeathersError(.notAuthenticated, "No accessToken found in storage", execution: .neverSent)
-            await fail(because: error) { $0.foundNothingStored(id) }
+            await fail(id, because: error) { $0.foundNothingStored(id) }
         case .failed(let error):
             let now = timebase.now
-            await fail(because: error) { session in
+            await fail(id, because: error) { session in
                 session.signInFailed(id, isRejection: error.isRejection)
                     + session.refreshFailed(id, isRejection: error.isRejection, at: now)
             }
@@ -277,7 +278,7 @@ final class Authenticator: Sendable {
             do {
                 try await storage.store(token.result.tokens, decision: decision)
             } catch  where isSignIn {
-                return await fail(because: error) { session in
+                return await fail(id, because: error) { session in
                     session.connectionAuthenticated(token)
                     return session.signInFailed(id, isRejection: false)
                 }
@@ -286,14 +287,20 @@ final class Authenticator: Sendable {
             }
         }
         let effects = state.withLock { state in
+            state.session.requesting.remove(id)
             let isRefresh = state.session.signedIn?.renewal?.id == id
             return note(isRefresh ? state.session.refreshSucceeded(id, token) : state.session.signInSucceeded(id, token), &state)
         }
         try? await carryOut(effects)
     }
 
-    private func fail(because error: any Error, _ event: @Sendable (inout AuthenticationSession) -> [AuthenticationSession.Action]) async {
-        let effects = state.withLock { state in note(event(&state.session), &state, because: error) }
+    private func fail(
+        _ id: Int, because error: any Error, _ event: @Sendable (inout AuthenticationSession) -> [AuthenticationSession.Action]
+    ) async {
+        let effects = state.withLock { state in
+            state.session.requesting.remove(id)
+            return note(event(&state.session), &state, because: error)
+        }
         // Callers need the error of the sign-in, not the error of the storage.
         try? await carryOut(effects)
     }
@@ -356,7 +363,7 @@ extension Error {
     var isConnectionLoss: Bool { (self as? FeathersError)?.code == .unavailable && !isAnswer }
 
     /// Whether a sign-in that failed with this error may still be accepted over the same connection.
-    fileprivate var leavesConnectionUnknown: Bool {
+    var leavesConnectionUnknown: Bool {
         guard let error = self as? FeathersError else { return false }
         return error.execution == .mayHaveExecuted && !error.isConnectionLoss
     }

@@ -46,6 +46,8 @@ extension Authenticator {
 
     private struct NextStep: Sendable {
         var step: AuthenticationSession.Step
+        /// Whom the step is for. A request that has not been sent before the user leaves would follow the log-out, or the next user's sign-in.
+        var sender: RequestSender?
         /// Set after joining the attempt to wait for.
         var ended: Promise<AttemptEnd>?
         var change: Promise<Void>
@@ -58,8 +60,9 @@ extension Authenticator {
         let (nextStep, effects) = state.withLock { state in
             let (step, actions) = next(&state.session, now)
             let effects = actions.isEmpty ? nil : note(actions, &state)
-            var nextStep = NextStep(step: step, change: state.change)
+            var nextStep = NextStep(step: step, sender: app()?.currentSender, change: state.change)
             if case .wait(let id) = step { nextStep.ended = join(id, &state) }
+            if case .announce(let result) = step { state.session.announcing = result.accessToken }
             return (nextStep, effects)
         }
         if let effects { carryOutAtOnce(effects) }
@@ -71,14 +74,18 @@ extension Authenticator {
         case .done: break
         case .wait(let id): if let ended = next.ended { _ = try? await wait(for: id, ended) }
         case .announce(let result):
-            guard await announce(result, send) else {
+            guard await announce(result, as: next.sender, send) else {
                 // The connection has ended. This task will be cancelled shortly.
                 return await rest(until: timebase.now + AuthenticationSession.retryPause, or: next.change)
             }
         case .withdraw(let token):
             do {
-                _ = try await send(ServiceRequest(path: options.path, method: .remove))
+                var request = ServiceRequest(path: options.path, method: .remove)
+                request.sender = next.sender
+                _ = try await send(request)
             } catch  where !error.isRejection {
+                // The next user's sign-in ends the previous one.
+                if next.sender?.isCurrent == false { return }
                 // The server may still take the connection for the user's, so nothing may be sent over it as anyone else.
                 if !error.isConnectionLoss, !Task.isCancelled { replaceable?.replaceConnection() }
                 return await rest(until: timebase.now + AuthenticationSession.retryPause, or: next.change)
@@ -96,15 +103,20 @@ extension Authenticator {
 
     /// Announces the token of a sign-in to the server, and stores the response.
     /// - Returns: Whether a response arrived; false if the connection has ended.
-    private func announce(_ result: AuthenticationResult, _ send: @escaping Send) async -> Bool {
+    private func announce(_ result: AuthenticationResult, as sender: RequestSender?, _ send: @escaping Send) async -> Bool {
         let told = result.accessToken
         let connection = connectionNumber
         do {
             let requests = SignInRequests(
                 options: options, storage: storage, timebase: timebase, decide: { nil },
-                send: { (value: try await send($0).result, connection: connection) })
+                send: { request in
+                    var request = request
+                    request.sender = sender
+                    return (value: try await send(request).result, connection: connection)
+                })
             let token = try await requests.signIn(with: result.tokens)
             let (effects, decision) = state.withLock { state in
+                state.session.announcing = nil
                 let isOther = token.result.accessToken != told && state.session.signedIn?.token.result.accessToken == told
                 return (note(state.session.announced(told, token), &state), isOther ? storage.decide() : nil)
             }
@@ -112,11 +124,20 @@ extension Authenticator {
             carryOutAtOnce(effects)
         } catch {
             // The token is announced again over the next connection.
-            if error.isConnectionLoss || (Task.isCancelled && !error.isAnswer) { return false }
-            let now = timebase.now
-            let effects = state.withLock { state in
-                note(state.session.announcementFailed(told, isRejection: error.isRejection, at: now), &state, because: error)
+            if error.isConnectionLoss || (Task.isCancelled && !error.isAnswer) {
+                state.withLock { $0.session.announcing = nil }
+                return false
             }
+            let now = timebase.now
+            let (effects, isReplaced) = state.withLock { state in
+                state.session.announcing = nil
+                // The server may still accept the announcement of a user who has left.
+                let isReplaced = error.leavesConnectionUnknown && state.session.signedIn?.token.result.accessToken != told
+                if isReplaced { state.session.connectionOwnerLost() }
+                let actions = state.session.announcementFailed(told, isRejection: error.isRejection, at: now)
+                return (note(actions, &state, because: error), isReplaced)
+            }
+            if isReplaced { replaceable?.replaceConnection() }
             try? await carryOut(effects)
         }
         return true

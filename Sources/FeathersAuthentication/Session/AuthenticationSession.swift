@@ -91,6 +91,9 @@ struct AuthenticationSession: Sendable, Equatable {
     let keepsConnection: Bool
     var phase = Phase.signedOut(.untried)
     var connection = Connection()
+    /// The attempts whose requests may be in flight, and the token that is being announced.
+    var requesting: Set<Int> = []
+    var announcing: String?
     /// The number of the current sign-in, or of the current period without one.
     ///
     /// It changes when the app signs in with credentials, when it logs out, when the sign-in ends, and when a restore or refresh results in another
@@ -240,12 +243,14 @@ extension AuthenticationSession {
         case pass(SignedIn?)
         /// The call waits for this attempt.
         case wait(Int)
-        /// The call waits until the server knows that the previous user has logged out. Otherwise, it would be executed as that user.
+        /// The call waits until the server knows that the previous user has logged out, and has answered that user's sign-in. Otherwise, it would be
+        /// executed as that user.
         case waitForDeparture
     }
 
     mutating func callBegan(at now: @autoclosure () -> Duration) -> (passage: Passage, actions: [Action]) {
         switch phase {
+        case .signedIn where connection.stage == .standing && mayChangeHands: return (.waitForDeparture, [])
         case .signedIn(let signedIn):
             if let renewal = signedIn.renewal {
                 let waits = renewal.isUrgent || !keepsConnection || signedIn.token.expiry.map { $0 <= now() } == true

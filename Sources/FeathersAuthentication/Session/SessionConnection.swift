@@ -37,13 +37,20 @@ extension AuthenticationSession {
     var isConnected: Bool { connection.stage == .preparing || connection.stage == .standing }
 
     /// Whether no user is signed in over the connection, according to the server.
-    var connectionIsNoOnes: Bool { connection.token == nil && !connection.isLeaving }
+    var connectionIsNoOnes: Bool { connection.token == nil && !connection.isLeaving && !mayChangeHands }
+
+    /// Whether the server may still sign the connection in as a user who has left. FeathersJS executes requests concurrently, and checking a password
+    /// takes longer than a log-out.
+    var mayChangeHands: Bool {
+        if let announcing, announcing != signedIn?.token.result.accessToken { return true }
+        return requesting.contains { $0 != pendingID }
+    }
 
     /// Whether pushed events are meant for the signed-in user, or for everyone if no user is signed in.
     var pushesAreOwn: Bool {
         guard isConnected else { return false }
         return switch phase {
-        case .signedIn(let signedIn): connection.token == signedIn.token.result.accessToken
+        case .signedIn(let signedIn): connection.token == signedIn.token.result.accessToken && !mayChangeHands
         case .signedOut, .expired: connectionIsNoOnes
         case .authenticating: false
         }
@@ -191,12 +198,14 @@ extension AuthenticationSession {
     mutating func preparationStep(at now: Duration) -> (step: Step, actions: [Action]) {
         switch phase {
         case .signedOut(.untried) where !connection.hasFailed: return wait(for: begin(.restore))
-        case .signedOut, .expired: return (connection.token.map { .withdraw(token: $0) } ?? .done, [])
+        case .signedOut, .expired:
+            if let token = connection.token { return (.withdraw(token: token), []) }
+            return (mayChangeHands ? .rest(until: nil) : .done, [])
         case .authenticating(let attempt): return (.wait(for: attempt.id), [])
         case .signedIn(let signedIn):
             if let renewal = signedIn.renewal, renewal.stage == .fetching { return (.wait(for: renewal.id), []) }
             if signedIn.renewal == nil, isRefreshDue(signedIn, at: { now }) { return wait(for: renew(.fetching, isUrgent: false)) }
-            if connection.token == signedIn.token.result.accessToken { return (.done, []) }
+            if connection.token == signedIn.token.result.accessToken { return (mayChangeHands ? .rest(until: nil) : .done, []) }
             // A temporary failure must not keep the connection from opening. The announcement is retried while calls use it.
             if connection.hasFailed { return (.done, []) }
             return (.announce(signedIn.token.result), [])

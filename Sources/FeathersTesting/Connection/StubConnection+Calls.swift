@@ -29,7 +29,7 @@ extension StubConnection {
     /// Sends a plugin's call over a connection that other calls cannot use yet.
     func send(_ request: ServiceRequest, over link: Int) async throws -> JSONValue {
         guard line.current.link == link else { throw FeathersError.notConnected(line.current.end.reason) }
-        let taken = try take(request)
+        let taken = try take(request, over: link)
         let arrival = StubLine.Arrival(taken: taken, link: link)
         return try await book.perform(taken) { _ in
             try await clock.run(atMost: request.params.timeout ?? callTimeout, orThrow: FeathersError.unansweredStub) {
@@ -67,7 +67,7 @@ extension StubConnection {
             guard let batch else { return false }
             guard !batch.isEmpty else { return true }
             for call in batch {
-                guard let taken = try? take(call.request) else { continue }
+                guard let taken = try? take(call.request, over: link) else { continue }
                 let isWaiting = line.update { $0.release(call.id, StubLine.Arrival(taken: taken, link: link)) }
                 if !isWaiting { book.finish(taken.number, .failure(CancellationError())) }
             }
@@ -80,7 +80,7 @@ extension StubConnection {
         return try await withTaskCancellationHandler {
             // A cancellation either is seen here, or finds the call in the queue.
             switch line.update({ line in Task.isCancelled ? nil : line.admit(request, id) }) {
-            case .goes(let link): return StubLine.Arrival(taken: try take(request), link: link)
+            case .goes(let link): return StubLine.Arrival(taken: try take(request, over: link), link: link)
             case .waits: return try await arrival(of: id, request)
             case .fails(let reason): throw FeathersError.notConnected(reason)
             case nil: throw CancellationError()
@@ -112,10 +112,13 @@ extension StubConnection {
     }
 
     /// Records a call as arrived, unless its user has changed. Serial, as on a wire: a call that a log-out has not stopped arrives before it.
-    private func take(_ request: ServiceRequest) throws -> StubRegistry<ServiceRequest, JSONValue>.Taken {
+    private func take(_ request: ServiceRequest, over link: Int) throws -> StubRegistry<ServiceRequest, JSONValue>.Taken {
         // Recursive, because a stub may drop the connection or emit events.
         try arriving.withLock {
             try request.checkSender()
+            // A call that is sent over a connection never arrives over the next one.
+            let current = line.current
+            guard current.link ?? link == link else { throw FeathersError.notConnected(current.end.reason) }
             return book.take(request)
         }
     }

@@ -129,13 +129,16 @@ final class StubConnection: ConnectionClient {
     private func accept(_ link: Int, recovered: Bool) {
         if link > 1, !recovered { line.current.sink?.receiveGap(.reconnected) }
         while true {
-            let (sink, missed) = line.update { line in
-                defer { line.missed = [] }
-                guard recovered, !line.missed.isEmpty else {
-                    line.link = link
-                    return (line.sink, [ServiceEvent]())
+            // Not while a call arrives over the previous connection.
+            let (sink, missed) = arriving.withLock {
+                line.update { line in
+                    defer { line.missed = [] }
+                    guard recovered, !line.missed.isEmpty else {
+                        line.link = link
+                        return (line.sink, [ServiceEvent]())
+                    }
+                    return (line.sink, line.missed)
                 }
-                return (line.sink, line.missed)
             }
             guard !missed.isEmpty else { return }
             for event in missed { sink?.receive(event) }

@@ -168,6 +168,33 @@ struct ConnectionAuthenticationTests {
         #expect(connections.server.requests(to: "authentication").map(\.method) == [.create, .remove, .remove])
     }
 
+    @Test("A token is not announced for a user who has left by the time it would be sent")
+    func leftBeforeAnnouncement() async throws {
+        let connections = SampleConnections(SampleServer())
+        let app = try app(connections)
+        try await connections.connected { try await app.authenticate(.local(email: "a", password: "p")) }
+        connections.beforeSending.withLock { $0 = { try await app.logOut() } }
+        try await connections.connected { _ = try await app.service("messages").find() }
+        #expect(connections.wire == ["authentication", "messages"])
+    }
+
+    @Test("A log-out that is made up for is not sent after the next sign-in, which it would undo")
+    func signedInBeforeWithdrawal() async throws {
+        let connections = SampleConnections(SampleServer())
+        let app = try app(connections) { $0.authenticatesHandshake = true }
+        try await connections.connected { try await app.authenticate(.local(email: "a", password: "p")) }
+        connections.beforeSending.withLock { before in
+            before = { _ = try await app.authenticate(.local(email: "b", password: "p")) }
+        }
+        try await connections.connected {
+            try await app.logOut()
+        } _: {
+            _ = try await app.service("messages").find()
+        }
+        #expect(connections.wire == ["authentication", "authentication", "messages"])
+        #expect(connections.server.requests(to: "authentication").map(\.method) == [.create, .create])
+    }
+
     @Test("An end by the server is taken for the token's where that is near, and only there")
     func kicked() async throws {
         let connections = SampleConnections(SampleServer())

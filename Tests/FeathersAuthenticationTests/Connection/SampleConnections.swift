@@ -16,6 +16,8 @@ final class SampleConnections: RealTimeTransport {
     }
 
     let server: SampleServer
+    /// Runs before a plugin's request is sent over a connection.
+    let beforeSending = Locked<(@Sendable () async throws -> Void)?>(nil)
     private let state = Locked(State())
 
     init(_ server: SampleServer) {
@@ -28,7 +30,11 @@ final class SampleConnections: RealTimeTransport {
     /// Runs the body with a connection, and another one before the server accepts it.
     func connected(whileOpening: () async throws -> Void = {}, _ body: () async throws -> Void) async throws {
         let setups = state.withLock { $0.setups }
-        let server = server
+        let send: ConnectionSetup.Send = { [server, beforeSending] request in
+            try await beforeSending.withLock { $0 }?()
+            try request.checkSender()
+            return try await server.transport.send(request)
+        }
         _ = try await headers()
         try await whileOpening()
         let accepted = state.withLock { state in
@@ -36,7 +42,7 @@ final class SampleConnections: RealTimeTransport {
             return state.accepted
         }
         accepted.resolve(())
-        for setup in setups { await setup.prepare { try await server.transport.send($0) } }
+        for setup in setups { await setup.prepare(send) }
         let opened = state.withLock { state in
             state.isStanding = true
             return state.opened
@@ -49,7 +55,7 @@ final class SampleConnections: RealTimeTransport {
             }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for setup in setups { group.addTask { await setup.accompany { try await server.transport.send($0) } } }
+            for setup in setups { group.addTask { await setup.accompany(send) } }
             defer { group.cancelAll() }
             try await body()
         }

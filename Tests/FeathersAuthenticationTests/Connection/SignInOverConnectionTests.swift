@@ -103,6 +103,72 @@ struct SignInOverConnectionTests {
         await app.disconnect()
     }
 
+    /// The server executes a sign-in when its gate opens. The names of those it signed in, and of those who called `messages`, are in order.
+    private func slowServer(_ gates: [String: Promise<Void>]) -> Locked<[String]> {
+        let (owner, log) = (Locked("nobody"), Locked<[String]>([]))
+        transport.stub(
+            "authentication", .create,
+            with: ServiceStub { request in
+                let name = (request.data?["email"] ?? request.data?["accessToken"])?.string ?? ""
+                try await gates[name]?.value()
+                owner.withLock { $0 = name }
+                log.withLock { $0.append("signed in \(name)") }
+                return ["accessToken": .string(name), "user": ["id": .string(name)]]
+            })
+        transport.stub(
+            "authentication", .remove,
+            with: ServiceStub { _ in
+                owner.withLock { $0 = "nobody" }
+                log.withLock { $0.append("logged out") }
+                return [:]
+            })
+        transport.stub(
+            "messages",
+            with: ServiceStub { _ in
+                log.withLock { log in owner.withLock { log.append("called as \($0)") } }
+                return []
+            })
+        return log
+    }
+
+    @Test("A sign-in that the server executes after the log-out is taken back before anything is sent as no one")
+    func signInAfterLogOut() async throws {
+        let (gate, called) = (Promise<Void>(), Promise<Void>())
+        let log = slowServer(["alice": gate])
+        try app.use(authentication: AuthenticationOptions())
+        await app.service("messages").use(hooks: Hooks(before: [.find: [{ _ in called.resolve(()) }]]))
+        try await app.connect()
+        let signIn = Task { try? await app.authenticate(alice()) }
+        try await transport.waitForRequest(number: 1)
+        try await app.logOut()
+        _ = await signIn.value
+        async let found = app.service("messages").find()
+        try await called.value()
+        gate.resolve(())
+        _ = try await found
+        #expect(log.withLock { $0 } == ["logged out", "signed in alice", "logged out", "called as nobody"])
+        await app.disconnect()
+    }
+
+    @Test("A sign-in that the server executes after the next user's is repeated for that user before anything is sent")
+    func signInAfterNextUser() async throws {
+        let (gate, called) = (Promise<Void>(), Promise<Void>())
+        let log = slowServer(["alice": gate])
+        try app.use(authentication: AuthenticationOptions())
+        await app.service("messages").use(hooks: Hooks(before: [.find: [{ _ in called.resolve(()) }]]))
+        try await app.connect()
+        let signIn = Task { try? await app.authenticate(alice()) }
+        try await transport.waitForRequest(number: 1)
+        try await app.authenticate(alice("bob"))
+        _ = await signIn.value
+        async let found = app.service("messages").find()
+        try await called.value()
+        gate.resolve(())
+        _ = try await found
+        #expect(log.withLock { $0 } == ["signed in bob", "signed in alice", "signed in bob", "called as bob"])
+        await app.disconnect()
+    }
+
     @Test("A sign-in that is given up while the connection is prepared leaves no one signed in over it")
     func withdrawnWhilePrepared() async throws {
         let (prepared, gate) = (Promise<Void>(), Promise<Void>())
