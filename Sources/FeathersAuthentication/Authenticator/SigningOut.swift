@@ -33,7 +33,7 @@ extension Authenticator {
     }
 
     /// Notifies the server. `sender` has no user, and stays current until the next sign-in.
-    /// - Returns: Whether the server was notified.
+    /// - Returns: Whether the server was notified over the connection.
     private func tellServerOfLogOut(token: String?, _ app: FeathersApp, as sender: RequestSender) async throws -> Bool {
         var request = ServiceRequest(path: options.path, method: .remove)
         let transport = app.transport as? any RealTimeTransport
@@ -56,11 +56,12 @@ extension Authenticator {
             }
         }
         do {
-            _ = try await app.service(options.path).respond(to: request)
-            return true
+            let response = try await app.service(options.path).respond(to: request)
+            // Over REST, the log-out ends the token, and the connection that is being prepared remains signed in.
+            return response[WentBesideConnection.self] != true
         } catch  where error.isRejection {
-            // The server had no sign-in to end, which is the desired result.
-            return true
+            // The server had no sign-in to end, which is the desired result. It may have been REST's response.
+            return !app.callsCarryCredentials
         } catch  where error.isConnectionLoss && !app.callsCarryCredentials {
             // The connection's end ends the sign-in.
             return false

@@ -169,6 +169,38 @@ struct SignInOverConnectionTests {
         await app.disconnect()
     }
 
+    @Test(
+        "A log-out over REST, while the connection is prepared, is told over the connection before anything else", arguments: [false, true])
+    func logOutBesideConnection(isRefused: Bool) async throws {
+        let log = slowServer([:])
+        let rest = StubTransport { request in
+            if isRefused { throw FeathersError(.notAuthenticated, "Not authenticated") }
+            return .string("\(request.method) over REST")
+        }
+        let (prepared, reached) = (Promise<Void>(), Promise<Void>())
+        let isHeld = Locked(false)
+        let app = FeathersApp(transport: .mixed(realTime: transport, rest: rest))
+        try app.use(authentication: AuthenticationOptions())
+        transport.use(
+            connectionSetup: ConnectionSetup(prepare: { _ in
+                guard isHeld.withLock({ $0 }) else { return }
+                reached.resolve(())
+                try? await prepared.value()
+            }))
+        try await app.connect()
+        try await app.authenticate(alice())
+        isHeld.withLock { $0 = true }
+        transport.drop()
+        transport.restore()
+        try await reached.value()
+        try await app.logOut()
+        prepared.resolve(())
+        try await transport.waitForStatus { $0 == .connected(recovered: false) }
+        _ = try await app.service("messages").find()
+        #expect(log.withLock { $0 } == ["signed in alice", "signed in alice", "logged out", "called as nobody"])
+        await app.disconnect()
+    }
+
     @Test("A sign-in that is given up while the connection is prepared leaves no one signed in over it")
     func withdrawnWhilePrepared() async throws {
         let (prepared, gate) = (Promise<Void>(), Promise<Void>())
