@@ -70,6 +70,33 @@ import Testing
         }
     }
 
+    @Test func `A live query continues when its token ends again before the fetch is repeated`() async throws {
+        let (server, clock, renewals) = (ModelServer(), ManualClock(), Counter())
+        let model = try server.app(over: .feathers6)
+        await model.app.service("refresh-tokens").use(
+            hooks: Hooks(after: [
+                .create: [
+                    { _ in
+                        renewals.add()
+                        if renewals.count == 1 { server.endTokens(of: "alice", refreshable: true) }
+                    }
+                ]
+            ]))
+        try await model.connected { app in
+            try await app.signIn("alice")
+            let probe = LiveProbe(app, "notes", Query(), IdentityLog(app), clock: clock)
+            try await probe.wait(until: \.isEmpty)
+            server.endTokens(of: "alice", refreshable: true)
+            server.change("notes", .create, ["text": "meanwhile"], as: "alice")
+            server.cutStreams()
+            try await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(1))
+            try await probe.wait { $0.map { $0["text"] } == ["meanwhile"] }
+            await probe.stop()
+            #expect(renewals.count >= 2)
+        }
+    }
+
     @Test(arguments: Way.allCases)
     func `A live query reads from the server although an old answer is kept`(way: Way) async throws {
         let server = ModelServer()

@@ -55,7 +55,7 @@ final class LiveFetch: Sendable {
                     return
                 } catch {
                     let hasContent = feed.withState { $0.hasShown || $0.view.hasContent }
-                    switch FetchFailure(error, sender, mayRetry: hasContent || source.service.app.showsLocalData) {
+                    switch FetchFailure(error, sender, hasContent: hasContent, mayRetry: hasContent || source.service.app.showsLocalData) {
                     case .nothingToShow:
                         return feed.change { state in
                             guard state.fetch == id else { return }
@@ -87,8 +87,10 @@ private enum FetchFailure {
     case nothingToShow
     case end
 
-    /// - Parameter mayRetry: Whether something is shown already, or could be.
-    init(_ error: any Error, _ sender: RequestSender, mayRetry: Bool) {
+    /// - Parameters:
+    ///   - hasContent: Whether something is shown already.
+    ///   - mayRetry: Whether something is, or could be.
+    init(_ error: any Error, _ sender: RequestSender, hasContent: Bool, mayRetry: Bool) {
         guard let error = error as? FeathersError else {
             self = .end
             return
@@ -99,6 +101,9 @@ private enum FetchFailure {
         } else if mayRetry, sender.identity == nil, error.code == .notAuthenticated || error.code == .forbidden {
             // No one is signed in, so there is nothing to show until the next sign-in.
             self = .nothingToShow
+        } else if hasContent, error.code == .notAuthenticated {
+            // The sign-in stands: its token could not be renewed, or has been refused again. If the server refuses it for good, the sign-in ends.
+            self = .retry
         } else if mayRetry, [.unavailable, .timeout, .badGateway, .tooManyRequests].contains(error.code) {
             self = .retry
         } else {

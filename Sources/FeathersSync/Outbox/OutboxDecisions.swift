@@ -84,8 +84,8 @@ extension Outbox {
     /// Returns the result of a write as it is stored; nil if it is not.
     func stored(_ result: ServerResult, of write: OutboxWrite) -> ExecutedWrite? {
         // Once the user has left, the results may have been removed.
-        guard options.storesResults, let sender = result.sender, sender.isCurrent, let size = try? result.value.serialized().count,
-            size <= ExecutedWrites.maximumSize
+        guard options.storesResults, let sender = result.sender, result.wasSent(to: withState { $0.app?.app }?.currentSender),
+            let size = try? result.value.serialized().count, size <= ExecutedWrites.maximumSize
         else { return nil }
         let dataSize = (try? write.data?.serialized().count) ?? 0
         return ExecutedWrite(

@@ -245,6 +245,30 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
+    @Test("stores a result that arrives after its user has left only if the user has returned", arguments: [true, false])
+    func resultOfLeaver(hasReturned: Bool) async throws {
+        let (arrived, released) = (Promise<Void>(), Promise<Void>())
+        let app = FeathersApp(
+            transport: StubTransport { _ in
+                arrived.resolve(())
+                try await released.value()
+                return ["id": 1, "text": "of alice"]
+            })
+        app.setIdentity(Identity("alice"))
+        let folder = try OutboxFolder()
+        try await app.use(localStore: .directory(folder.url.appending(path: "store", directoryHint: .isDirectory)))
+        try await withFeathersApp(app) { app in
+            let queued = try await app.service("notes").outbox.create(["text": "of alice"])
+            try await arrived.value()
+            app.setIdentity(Identity("bob"))
+            if hasReturned { app.setIdentity(Identity("alice")) }
+            released.resolve(())
+            _ = try await queued.result()
+            #expect(app.outbox?.withState { $0.executed.writes.map(\.result.identity) } == (hasReturned ? [Identity("alice")] : []))
+        }
+        await app.outbox?.close()
+    }
+
     @Test("removes a user's results at log-out if the app says so", arguments: [true, false])
     func logOut(_ removes: Bool) async throws {
         let scene = try LocalScene("one")

@@ -34,12 +34,14 @@ struct ProvisionalRecordTests {
     @Test("The last 3,000 created records are known by their provisional ids, and every one that is still to be created")
     func limit() {
         var records = ProvisionalRecords()
-        let pending = (0..<30_000).map { Self.write(.create, nil, room: "A", data: ["n": .integer(Int64($0))], lane: "\($0)") }
+        let pending = (0..<30_000).map { Self.write(.create, nil, room: "A", lane: "\($0)") }
         for write in pending { records.add(write) }
         func known(_ index: Int) -> ProvisionalRecords.Known? {
             records[.string(pending[index].provisionalKey()), pending[index].path, ["room": "A"]]
         }
-        for (index, write) in pending.prefix(25_000).enumerated() { records.settle(write, [write.provisionalKey(): .integer(Int64(index))]) }
+        for (index, write) in pending.prefix(25_000).enumerated() {
+            records.settle(write, [write.provisionalKey(): .integer(Int64(index))])
+        }
         #expect(known(0) == nil)
         #expect((22_000..<25_000).allSatisfy { known($0)?.id == .integer(Int64($0)) })
         #expect((25_000..<30_000).allSatisfy { known($0)?.lane == "\($0)" })
