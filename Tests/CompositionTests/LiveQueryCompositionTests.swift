@@ -87,9 +87,10 @@ import Testing
             let probe = LiveProbe(app, "notes", Query(), IdentityLog(app), clock: clock)
             try await probe.wait(until: \.isEmpty)
             server.endTokens(of: "alice", refreshable: true)
-            server.change("notes", .create, ["text": "meanwhile"], as: "alice")
             server.cutStreams()
             try await clock.waitForSleepers(1)
+            // The stream has been opened with a token that has ended, so that only a fetch can tell of it.
+            server.change("notes", .create, ["text": "meanwhile"], as: "alice")
             clock.advance(by: .seconds(1))
             try await probe.wait { $0.map { $0["text"] } == ["meanwhile"] }
             await probe.stop()

@@ -55,6 +55,8 @@ final class Authenticator: Sendable {
 
     /// The authenticator whose attempt this task performs. The task's calls must not wait for the attempt.
     @TaskLocal static var performing: ObjectIdentifier?
+    /// The number of that attempt.
+    @TaskLocal static var attempt: Int?
 
     let options: AuthenticationOptions
     let storage: StoredTokens
@@ -200,10 +202,11 @@ final class Authenticator: Sendable {
         state.withLock { state in
             // The attempt may have ended before it began.
             guard state.attempts[id] != nil else { return }
-            state.session.requesting.insert(id)
             // With the lock held, so that the end of the attempt finds its task.
             state.tasks[id] = Task.detached { [weak self] in
-                let ending = await Self.$performing.withValue(owner) { await requests.perform(work) }
+                let ending = await Self.$performing.withValue(owner) {
+                    await Self.$attempt.withValue(id) { await requests.perform(work) }
+                }
                 await self?.finish(id, work, ending)
             }
         }
@@ -240,13 +243,14 @@ final class Authenticator: Sendable {
     }
 
     private func finish(_ id: Int, _ work: AuthenticationSession.Work, _ ending: SignInRequests.Ending) async {
-        // The user of a stored token is known, and is tried again before any call is sent.
-        let failure: (any Error)? = if case (.signIn, .failed(let error)) = (work, ending) { error } else { nil }
+        let failure: (any Error)? = if case .failed(let error) = ending { error } else { nil }
         let replaceable = replaceable
         let isReplaced = state.withLock { state in
             // A request that was given up while the connection opens may have been sent.
             let isGivenUp = failure is CancellationError && state.session.connection.stage == .opening
-            let isReplaced = replaceable != nil && (isGivenUp || failure?.leavesConnectionUnknown == true)
+            // The user of a stored token is known, and is tried again before any call is sent.
+            let isOthers = if case .signIn = work { true } else { state.session.isOfLeaver(id) }
+            let isReplaced = replaceable != nil && isOthers && (isGivenUp || failure?.leavesConnectionUnknown == true)
             state.tasks[id] = nil
             state.attempts[id]?.isRunning = false
             if isReplaced { state.session.connectionOwnerLost() }
@@ -287,7 +291,7 @@ final class Authenticator: Sendable {
             }
         }
         let effects = state.withLock { state in
-            state.session.requesting.remove(id)
+            state.session.requestsEnded(id)
             let isRefresh = state.session.signedIn?.renewal?.id == id
             return note(isRefresh ? state.session.refreshSucceeded(id, token) : state.session.signInSucceeded(id, token), &state)
         }
@@ -298,7 +302,7 @@ final class Authenticator: Sendable {
         _ id: Int, because error: any Error, _ event: @Sendable (inout AuthenticationSession) -> [AuthenticationSession.Action]
     ) async {
         let effects = state.withLock { state in
-            state.session.requesting.remove(id)
+            state.session.requestsEnded(id)
             return note(event(&state.session), &state, because: error)
         }
         // Callers need the error of the sign-in, not the error of the storage.

@@ -25,17 +25,17 @@ extension Authenticator {
             await take(next, send)
         }
         guard !Task.isCancelled else { return connectionEnded() }
-        // The server has accepted this connection, so the next handshake may include the token again.
-        state.withLock { $0.leavesOutHandshakeToken = false }
+        state.withLock { state in
+            // The server has accepted this connection, so the next handshake may include the token again.
+            state.leavesOutHandshakeToken = false
+            // From now on, calls may be sent at any moment: a log-out that comes before that must be told first.
+            state.session.connectionPrepared()
+        }
     }
 
     /// Keeps a connection signed in until it ends.
     private func accompany(_ send: @escaping Send) async {
-        let effects = state.withLock { state in
-            state.session.connectionPrepared()
-            return note([], &state)
-        }
-        carryOutAtOnce(effects)
+        carryOutAtOnce(state.withLock { note([], &$0) })
         defer { connectionEnded() }
         // Recovery replays missed events, except those pushed before the server recognized the user again: these went to no one.
         if let app = app(), app.identity != nil, case .connected(recovered: true)? = app.connectionStatus { app.pushedEventsMissed() }
@@ -46,7 +46,8 @@ extension Authenticator {
 
     private struct NextStep: Sendable {
         var step: AuthenticationSession.Step
-        /// Whom the step is for. A request that has not been sent before the user leaves would follow the log-out, or the next user's sign-in.
+        /// Whom the step is for. A request that is not sent before this user leaves must not be sent at all, because it would follow the log-out or the
+        /// next user's sign-in.
         var sender: RequestSender?
         /// Set after joining the attempt to wait for.
         var ended: Promise<AttemptEnd>?
@@ -76,21 +77,22 @@ extension Authenticator {
         case .announce(let result):
             guard await announce(result, as: next.sender, send) else {
                 // The connection has ended. This task will be cancelled shortly.
-                return await rest(until: timebase.now + AuthenticationSession.retryPause, or: next.change)
+                return await rest(until: timebase.now + AuthenticationSession.retryPause, or: state.withLock { $0.change })
             }
         case .withdraw(let token):
             do {
                 var request = ServiceRequest(path: options.path, method: .remove)
                 request.sender = next.sender
+                try request.checkSender()
                 _ = try await send(request)
-            } catch  where !error.isRejection {
-                // The next user's sign-in ends the previous one.
+            } catch  where error.isRejection && replaceable == nil {
+                // The server has no sign-in to end, or does not allow ending it.
+            } catch {
+                // The next user's sign-in has taken the connection over, or is about to.
                 if next.sender?.isCurrent == false { return }
                 // The server may still take the connection for the user's, so nothing may be sent over it as anyone else.
                 if !error.isConnectionLoss, !Task.isCancelled { replaceable?.replaceConnection() }
                 return await rest(until: timebase.now + AuthenticationSession.retryPause, or: next.change)
-            } catch {
-                // The server has no sign-in to end, or does not allow ending it.
             }
             let effects = state.withLock { state in
                 state.session.withdrawn(token)
@@ -112,6 +114,7 @@ extension Authenticator {
                 send: { request in
                     var request = request
                     request.sender = sender
+                    try request.checkSender()
                     return (value: try await send(request).result, connection: connection)
                 })
             let token = try await requests.signIn(with: result.tokens)
@@ -124,21 +127,20 @@ extension Authenticator {
             carryOutAtOnce(effects)
         } catch {
             // The token is announced again over the next connection.
-            if error.isConnectionLoss || (Task.isCancelled && !error.isAnswer) {
-                state.withLock { $0.session.announcing = nil }
-                return false
-            }
-            let now = timebase.now
+            let isLost = error.isConnectionLoss || (Task.isCancelled && !error.isAnswer)
+            let (now, replaceable) = (timebase.now, replaceable)
             let (effects, isReplaced) = state.withLock { state in
                 state.session.announcing = nil
                 // The server may still accept the announcement of a user who has left.
-                let isReplaced = error.leavesConnectionUnknown && state.session.signedIn?.token.result.accessToken != told
+                let hasLeft = state.session.signedIn?.token.result.accessToken != told
+                let isReplaced = replaceable != nil && hasLeft && error.leavesConnectionUnknown
                 if isReplaced { state.session.connectionOwnerLost() }
-                let actions = state.session.announcementFailed(told, isRejection: error.isRejection, at: now)
+                let actions = isLost ? [] : state.session.announcementFailed(told, isRejection: error.isRejection, at: now)
                 return (note(actions, &state, because: error), isReplaced)
             }
             if isReplaced { replaceable?.replaceConnection() }
             try? await carryOut(effects)
+            if isLost { return false }
         }
         return true
     }

@@ -49,7 +49,10 @@ extension Authenticator {
         // Other servers must not receive this app's token, and their responses say nothing about it.
         guard request.params.carriesCredentials else { return try await next(request) }
         try request.checkSender()
-        if Self.performing == ObjectIdentifier(self) { return try await next(partOfAttempt(request, to: destination)) }
+        if Self.performing == ObjectIdentifier(self) {
+            noteSignIn(request)
+            return try await next(partOfAttempt(request, to: destination))
+        }
         if isExempt(request.path) { return try await next(request) }
 
         let deadline = request.params.timeout.map { timebase.now + $0 }
@@ -110,6 +113,12 @@ extension Authenticator {
         return false
     }
 
+    /// Records a request that may sign the connection in. Hooks have run, so that nothing but the server's response remains to be waited for.
+    private func noteSignIn(_ request: ServiceRequest) {
+        guard let id = Self.attempt, request.path == options.path, request.method == .create else { return }
+        state.withLock { state in if state.tasks[id] != nil { state.session.requestBegan(id) } }
+    }
+
     /// Prepares a call that a hook or a refresh function makes within an attempt. It must not wait for a connection that awaits the attempt.
     private func partOfAttempt(_ request: ServiceRequest, to destination: SignInGate.Destination) -> ServiceRequest {
         var request = request
@@ -136,7 +145,7 @@ extension Authenticator {
             let (passage, signIn, sender, ended, change, effects) = try state.withLock { [number] state in
                 // A request made as one user must not be sent as another.
                 if let number, number != state.session.signIn { throw FeathersError.senderChanged(request) }
-                let (passage, actions) = state.session.callBegan(at: timebase.now)
+                let (passage, actions) = state.session.callBegan(at: timebase.now, travelsByHTTP: request.params.travelsByHTTP)
                 let effects = actions.isEmpty ? nil : note(actions, &state)
                 let signIn = state.session.signIn
                 guard case .wait(let id) = passage else {

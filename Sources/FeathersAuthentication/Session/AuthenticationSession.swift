@@ -91,8 +91,9 @@ struct AuthenticationSession: Sendable, Equatable {
     let keepsConnection: Bool
     var phase = Phase.signedOut(.untried)
     var connection = Connection()
-    /// The attempts whose requests may be in flight, and the token that is being announced.
-    var requesting: Set<Int> = []
+    /// The attempts whose requests to sign in may be in flight, and the sign-ins they belong to: 0 if they have credentials of their own.
+    private(set) var requesting: [Int: Int] = [:]
+    /// The token that is being announced over the connection.
     var announcing: String?
     /// The number of the current sign-in, or of the current period without one.
     ///
@@ -135,6 +136,23 @@ struct AuthenticationSession: Sendable, Equatable {
 
     /// Returns whether the response to this attempt is still relevant.
     func isCurrent(_ id: Int) -> Bool { pendingID == id }
+
+    /// Records that an attempt is about to send a request to sign in.
+    mutating func requestBegan(_ id: Int) {
+        let isOfPresentUser =
+            switch phase {
+            case .authenticating(let attempt): attempt.id == id && attempt.work == .restore
+            case .signedIn: isCurrent(id)
+            case .signedOut, .expired: false
+            }
+        requesting[id] = isOfPresentUser ? signIn : 0
+    }
+
+    /// Records that no request of an attempt is in flight anymore.
+    mutating func requestsEnded(_ id: Int) { requesting[id] = nil }
+
+    /// Returns whether an attempt's request may sign the connection in as a user who has left.
+    func isOfLeaver(_ id: Int) -> Bool { !isCurrent(id) && requesting[id].map { $0 != signIn } ?? false }
 }
 
 // MARK: - Signing in and out
@@ -248,9 +266,12 @@ extension AuthenticationSession {
         case waitForDeparture
     }
 
-    mutating func callBegan(at now: @autoclosure () -> Duration) -> (passage: Passage, actions: [Action]) {
+    /// - Parameter travelsByHTTP: Whether the call is sent with the token, and not over the connection.
+    mutating func callBegan(
+        at now: @autoclosure () -> Duration, travelsByHTTP: Bool = false
+    ) -> (passage: Passage, actions: [Action]) {
         switch phase {
-        case .signedIn where connection.stage == .standing && mayChangeHands: return (.waitForDeparture, [])
+        case .signedIn where connection.stage == .standing && mayChangeHands && !travelsByHTTP: return (.waitForDeparture, [])
         case .signedIn(let signedIn):
             if let renewal = signedIn.renewal {
                 let waits = renewal.isUrgent || !keepsConnection || signedIn.token.expiry.map { $0 <= now() } == true

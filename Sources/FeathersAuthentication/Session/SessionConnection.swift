@@ -9,6 +9,7 @@ extension AuthenticationSession {
             case opening
             /// The server has accepted the connection. So far, only the session's own requests use it.
             case preparing
+            /// Nothing remains to be done before calls use the connection.
             case standing
         }
 
@@ -43,7 +44,7 @@ extension AuthenticationSession {
     /// takes longer than a log-out.
     var mayChangeHands: Bool {
         if let announcing, announcing != signedIn?.token.result.accessToken { return true }
-        return requesting.contains { $0 != pendingID }
+        return requesting.keys.contains(where: isOfLeaver)
     }
 
     /// Whether pushed events are meant for the signed-in user, or for everyone if no user is signed in.
@@ -207,7 +208,7 @@ extension AuthenticationSession {
             if signedIn.renewal == nil, isRefreshDue(signedIn, at: { now }) { return wait(for: renew(.fetching, isUrgent: false)) }
             if connection.token == signedIn.token.result.accessToken { return (mayChangeHands ? .rest(until: nil) : .done, []) }
             // A temporary failure must not keep the connection from opening. The announcement is retried while calls use it.
-            if connection.hasFailed { return (.done, []) }
+            if connection.hasFailed { return (mayChangeHands ? .rest(until: nil) : .done, []) }
             return (.announce(signedIn.token.result), [])
         }
     }

@@ -31,6 +31,8 @@ final class LiveFetch: Sendable {
         _ source: LiveSource<Record>, _ feed: LiveFeed, _ id: UUID, after delay: Duration?
     ) async {
         var pause = Duration.milliseconds(500)
+        /// How often in succession the server has refused the token.
+        var renewals = 0
         var params = source.params.withoutQuery
         // Events are applied to the result, so it must not come from a cache.
         params.readsFromServer = true
@@ -55,13 +57,15 @@ final class LiveFetch: Sendable {
                     return
                 } catch {
                     let hasContent = feed.withState { $0.hasShown || $0.view.hasContent }
-                    switch FetchFailure(error, sender, hasContent: hasContent, mayRetry: hasContent || source.service.app.showsLocalData) {
+                    let mayRetry = hasContent || source.service.app.showsLocalData
+                    switch FetchFailure(error, sender, mayRenew: hasContent && renewals < 3, mayRetry: mayRetry) {
                     case .nothingToShow:
                         return feed.change { state in
                             guard state.fetch == id else { return }
                             state.hasNothingToShow()
                         }
                     case .retry:
+                        renewals = FeathersError.Code.notAuthenticated ~= error ? renewals + 1 : 0
                         feed.change { state in
                             guard state.fetch == id else { return }
                             state.view.fetchEnded()
@@ -88,9 +92,9 @@ private enum FetchFailure {
     case end
 
     /// - Parameters:
-    ///   - hasContent: Whether something is shown already.
-    ///   - mayRetry: Whether something is, or could be.
-    init(_ error: any Error, _ sender: RequestSender, hasContent: Bool, mayRetry: Bool) {
+    ///   - mayRenew: Whether something is shown already, and the server has not refused the token several times.
+    ///   - mayRetry: Whether something is shown already, or could be.
+    init(_ error: any Error, _ sender: RequestSender, mayRenew: Bool, mayRetry: Bool) {
         guard let error = error as? FeathersError else {
             self = .end
             return
@@ -101,8 +105,8 @@ private enum FetchFailure {
         } else if mayRetry, sender.identity == nil, error.code == .notAuthenticated || error.code == .forbidden {
             // No one is signed in, so there is nothing to show until the next sign-in.
             self = .nothingToShow
-        } else if hasContent, error.code == .notAuthenticated {
-            // The sign-in stands: its token could not be renewed, or has been refused again. If the server refuses it for good, the sign-in ends.
+        } else if mayRenew, error.code == .notAuthenticated {
+            // The sign-in stands: its token could not be renewed yet, or the new one has ended too.
             self = .retry
         } else if mayRetry, [.unavailable, .timeout, .badGateway, .tooManyRequests].contains(error.code) {
             self = .retry

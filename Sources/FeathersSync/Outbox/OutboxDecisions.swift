@@ -82,10 +82,10 @@ extension Outbox {
     }
 
     /// Returns the result of a write as it is stored; nil if it is not.
-    func stored(_ result: ServerResult, of write: OutboxWrite) -> ExecutedWrite? {
+    func stored(_ result: ServerResult, of write: OutboxWrite, for user: RequestSender) -> ExecutedWrite? {
         // Once the user has left, the results may have been removed.
-        guard options.storesResults, let sender = result.sender, result.wasSent(to: withState { $0.app?.app }?.currentSender),
-            let size = try? result.value.serialized().count, size <= ExecutedWrites.maximumSize
+        guard options.storesResults, let sender = result.sender, result.wasSent(to: user), let size = try? result.value.serialized().count,
+            size <= ExecutedWrites.maximumSize
         else { return nil }
         let dataSize = (try? write.data?.serialized().count) ?? 0
         return ExecutedWrite(

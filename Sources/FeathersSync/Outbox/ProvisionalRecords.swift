@@ -32,7 +32,7 @@ struct ProvisionalRecords: Sendable {
         guard let id = write.recordID, !write.lane.hasSuffix("#\(id)") else { return }
         let key = TaggedRecord.key(id, write.path, write.route)
         if let known = self[key], known.identity == write.identity { return }
-        settled[key] = Known(id: id, lane: write.lane, identity: write.identity)
+        settled.add([key: Known(id: id, lane: write.lane, identity: write.identity)])
     }
 
     /// Returns the ids that the server has assigned to the records of an executed write, by the provisional ones, without those it kept.
@@ -50,11 +50,16 @@ struct ProvisionalRecords: Sendable {
     /// Records the end of a write, with the ids that the server has assigned to its records.
     mutating func settle(_ write: OutboxWrite, _ made: [String: ServiceID]) {
         guard write.method == .create else { return }
+        var records: [String: Known] = [:]
         for text in write.provisionalKeys {
             let known = Known(id: made[text] ?? .string(text), lane: write.lane, identity: write.identity)
-            for key in keys(of: text, write) { (pending[key], settled[key]) = (nil, known) }
-            if let id = made[text] { settled[TaggedRecord.key(id, write.path, write.route)] = known }
+            for key in keys(of: text, write) {
+                pending[key] = nil
+                records[key] = known
+            }
+            if let id = made[text] { records[TaggedRecord.key(id, write.path, write.route)] = known }
         }
+        settled.add(records)
     }
 
     /// Returns the keys of a provisional id, as text and as a number.

@@ -14,7 +14,7 @@ struct TaggedRecord: Sendable {
     }
 }
 
-/// Values by key, of which the oldest are forgotten: at least the last `limit` are kept, at most twice as many.
+/// Values by key, of which the oldest are forgotten: at least the last `limit` values are kept.
 struct RecentValues<Value: Sendable>: Sendable {
     let limit: Int
     private var newer: [String: Value] = [:]
@@ -22,21 +22,21 @@ struct RecentValues<Value: Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    var all: [String: Value] { older.merging(newer) { _, new in new } }
+    /// All values, the older ones first.
+    var generations: [[String: Value]] { [older, newer] }
 
-    subscript(key: String) -> Value? {
-        get { newer[key] ?? older[key] }
-        set {
-            if newValue == nil { older[key] = nil }
-            newer[key] = newValue
-            // Both at once, because removing single values means searching for the oldest.
-            if newer.count >= limit { (newer, older) = ([:], newer) }
-        }
+    subscript(key: String) -> Value? { newer[key] ?? older[key] }
+
+    /// Adds values that are kept or forgotten together.
+    mutating func add(_ values: [String: Value]) {
+        newer.merge(values) { _, new in new }
+        // Many at once, because removing single values means searching for the oldest.
+        if newer.count >= limit { (newer, older) = ([:], newer) }
     }
 
     mutating func take(_ key: String) -> Value? {
-        defer { self[key] = nil }
-        return self[key]
+        let older = older.removeValue(forKey: key)
+        return newer.removeValue(forKey: key) ?? older
     }
 }
 
@@ -85,7 +85,7 @@ private struct TaggingService: ServiceProtocol {
         // A selection is not the record.
         guard let key, let tag = response[EntityTag.self], request.params.query.isEmpty else { return response }
         let tagged = TaggedRecord(record: response.result, tag: tag, identity: sender?.identity)
-        outbox.withState { $0.tagged[key] = tagged }
+        outbox.withState { $0.tagged.add([key: tagged]) }
         return response
     }
 }

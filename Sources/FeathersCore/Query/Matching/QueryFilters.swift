@@ -25,7 +25,7 @@ package struct QuerySorter: Sendable {
     }
 
     /// Returns the first of the values by which a record is sorted, so that it is looked up once for several comparisons.
-    package func firstValue(of record: JSONValue) -> JSONValue? { keys.first.flatMap { $0.path.value(in: record) } }
+    package func firstValue(of record: JSONValue) -> JSONValue? { keys.isEmpty ? nil : keys[0].path.value(in: record) }
 
     /// Compares the first values of two records and, if they are equal, the others. Returns a negative number, zero or a positive number.
     /// - Parameters:
@@ -34,9 +34,11 @@ package struct QuerySorter: Sendable {
     package func order(
         of first: JSONValue?, _ property: (String) -> JSONValue?, and otherFirst: JSONValue?, _ otherProperty: (String) -> JSONValue?
     ) -> Int {
-        for (index, key) in keys.enumerated() {
-            let order =
-                index == 0 ? sortingOrder(first, otherFirst) : sortingOrder(key.path.value(of: property), key.path.value(of: otherProperty))
+        guard !keys.isEmpty else { return 0 }
+        let order = sortingOrder(first, otherFirst)
+        if order != 0 { return keys[0].isDescending ? -order : order }
+        for key in keys.dropFirst() {
+            let order = sortingOrder(key.path.value(of: property), key.path.value(of: otherProperty))
             if order != 0 { return key.isDescending ? -order : order }
         }
         return 0

@@ -20,6 +20,7 @@ struct QueryPath: Sendable {
     /// Returns the value at the path; nil if a step is missing. Arrays are entered only by index.
     func value(in value: JSONValue) -> JSONValue? {
         guard case .object(let object) = value else { return self.value(at: steps[...], in: value) }
+        if let name { return object[name] }
         return self.value { object[$0] }
     }
 

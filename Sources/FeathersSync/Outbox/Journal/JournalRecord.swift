@@ -158,7 +158,7 @@ struct JournalContents: Sendable {
                 stored.dataSize = size
             }
         case .ended(let id, let made, let result):
-            for (text, id) in made { self.made[text] = id }
+            self.made.add(made)
             guard let stored = writes.removeValue(forKey: id) else { return }
             if let result { executed.append(ExecutedWrite(write: stored.write, result: result, size: stored.dataSize + size)) }
             dataSize -= stored.dataSize
@@ -185,9 +185,8 @@ struct JournalContents: Sendable {
 
     /// The smallest list of records with the same effect.
     var records: [JournalRecord] {
-        let made = made.all
-        return executed.writes.flatMap { [JournalRecord.added($0.write), .ended($0.write.id, executed: $0.result)] }
-            + (made.isEmpty ? [] : [.ended(.new, made: made)])
+        executed.writes.flatMap { [JournalRecord.added($0.write), .ended($0.write.id, executed: $0.result)] }
+            + made.generations.filter { !$0.isEmpty }.map { .ended(.new, made: $0) }
             + inOrder.flatMap { stored -> [JournalRecord] in
                 let added = JournalRecord.added(stored.write)
                 if let failure = stored.failure { return [added, JournalRecord(failure)] }

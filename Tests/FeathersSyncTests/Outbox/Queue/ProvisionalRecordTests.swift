@@ -47,16 +47,18 @@ struct ProvisionalRecordTests {
         #expect((25_000..<30_000).allSatisfy { known($0)?.lane == "\($0)" })
     }
 
-    @Test("At least the last values are remembered, at most twice as many, and none that was removed")
+    @Test("At least the last values are remembered, the oldest are not, and those of one step together")
     func recentValues() {
         var values = RecentValues<Int>(limit: 10)
         for number in 0..<1000 {
-            values["\(number)"] = number
-            #expect(values.all.count <= 20)
+            values.add(["\(number)": number])
+            #expect(values.generations.reduce(0) { $0 + $1.count } <= 20)
             #expect((max(0, number - 9)...number).allSatisfy { values["\($0)"] == $0 })
         }
-        for number in 0..<1000 { values["\(number)"] = nil }
-        #expect(values.all.isEmpty)
+        values.add(Dictionary(uniqueKeysWithValues: (0..<100).map { ("\($0)", -$0) }))
+        values.add(["another": 1])
+        #expect((0..<100).allSatisfy { values["\($0)"] == -$0 })
+        #expect(values.take("7") == -7 && values["7"] == nil && values.take("7") == nil)
     }
 
     private static func write(
