@@ -169,6 +169,58 @@ struct SignInOverConnectionTests {
         await app.disconnect()
     }
 
+    @Test("A sign-in that a hook holds up keeps no one else waiting")
+    func heldUpSignIn() async throws {
+        let (gate, reached) = (Promise<Void>(), Promise<Void>())
+        let log = slowServer([:])
+        try app.use(authentication: AuthenticationOptions())
+        await app.service("authentication").use(
+            hooks: Hooks(before: [
+                .create: [
+                    { context in
+                        guard context.data?["email"] == "alice" else { return }
+                        reached.resolve(())
+                        try await gate.value()
+                    }
+                ]
+            ]))
+        try await app.connect()
+        let signIn = Task { try? await app.authenticate(alice()) }
+        try await reached.value()
+        try await app.authenticate(alice("bob"))
+        _ = try await app.service("messages").find()
+        #expect(log.withLock { $0 } == ["signed in bob", "called as bob"])
+        gate.resolve(())
+        _ = await signIn.value
+        await app.disconnect()
+    }
+
+    @Test("A connection over which the stored token was never answered is replaced once another user has signed in")
+    func unansweredRestore() async throws {
+        let (clock, storage) = (ManualClock(), InMemoryTokenStorage())
+        let transport = StubRealTimeTransport(callTimeout: .seconds(10), clock: clock)
+        let app = FeathersApp(transport: transport)
+        try await storage.store("stored", for: "feathers-jwt")
+        transport.stub(
+            "authentication", .create,
+            with: ServiceStub { request in
+                if request.data?["accessToken"] == "stored" { try await Promise<Void>().value() }
+                return ["accessToken": "bob", "user": ["id": "bob"]]
+            })
+        transport.stub("messages", with: .value([]))
+        try app.use(authentication: AuthenticationOptions(storage: storage))
+        let running = Task { try await app.run() }
+        try await transport.waitForRequest(number: 1)
+        try await app.authenticate(alice("bob"))
+        let found = Task { try await app.service("messages").find() }
+        #expect(transport.openings.count == 1)
+        clock.advance(by: .seconds(10))
+        _ = try await found.value
+        #expect(transport.openings.count == 2)
+        running.cancel()
+        _ = try? await running.value
+    }
+
     @Test(
         "A log-out over REST, while the connection is prepared, is told over the connection before anything else", arguments: [false, true])
     func logOutBesideConnection(isRefused: Bool) async throws {
