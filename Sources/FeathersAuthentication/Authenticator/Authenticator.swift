@@ -95,6 +95,11 @@ final class Authenticator: Sendable {
     /// The transport whose connection can be given up, if the app has one.
     var replaceable: (any ConnectionReplacing)? { app()?.transport?.component((any ConnectionReplacing).self) }
 
+    /// Gives up a connection over which the user who leaves may still be signed in.
+    func replaceUnsettledConnection() {
+        if state.withLock({ $0.session.connection.isUnsettled }) { replaceable?.replaceConnection() }
+    }
+
     var current: AuthenticationState { state.withLock { $0.session.state } }
 
     // MARK: Effects
@@ -253,7 +258,11 @@ final class Authenticator: Sendable {
             let isReplaced = replaceable != nil && isOthers && (isGivenUp || failure?.leavesConnectionUnknown == true)
             state.tasks[id] = nil
             state.attempts[id]?.isRunning = false
-            if isReplaced { state.session.connectionOwnerLost() }
+            if isReplaced {
+                state.session.connectionOwnerLost()
+            } else if failure?.leavesConnectionUnknown == true {
+                state.session.connection.isUnsettled = true
+            }
             return isReplaced
         }
         // The server may sign the connection in at any time, even after a log-out that is sent now.
@@ -317,6 +326,7 @@ final class Authenticator: Sendable {
 extension Authenticator {
     func signIn(_ credentials: AuthenticationCredentials) async throws -> AuthenticationResult {
         try Task.checkCancellation()
+        replaceUnsettledConnection()
         let (id, ended, effects) = state.withLock { state in
             let (id, actions) = state.session.signInRequested(credentials)
             let effects = note(actions, &state)

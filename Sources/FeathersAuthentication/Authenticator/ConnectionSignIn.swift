@@ -134,7 +134,11 @@ extension Authenticator {
                 // The server may still accept the announcement of a user who has left.
                 let hasLeft = state.session.signedIn?.token.result.accessToken != told
                 let isReplaced = replaceable != nil && hasLeft && error.leavesConnectionUnknown
-                if isReplaced { state.session.connectionOwnerLost() }
+                if isReplaced {
+                    state.session.connectionOwnerLost()
+                } else if error.leavesConnectionUnknown {
+                    state.session.connection.isUnsettled = true
+                }
                 let actions = isLost ? [] : state.session.announcementFailed(told, isRejection: error.isRejection, at: now)
                 return (note(actions, &state, because: error), isReplaced)
             }

@@ -158,8 +158,7 @@ extension Authenticator {
             case .pass(let signedIn): return Pass(signedIn: signedIn, sender: sender ?? RequestSender(nil), hasWaited: number != nil)
             case .waitForDeparture:
                 number = signIn
-                let limit = deadline.map { $0 - timebase.now }
-                try await timebase.run(atMost: limit, orThrow: self.timeout(of: request)) { try await change.value() }
+                try await waitForDeparture(change, request, until: deadline)
             case .wait(let id):
                 guard let ended else { continue }
                 number = signIn
@@ -170,6 +169,19 @@ extension Authenticator {
                 case .loggedOut: throw FeathersError.loggedOut
                 }
             }
+        }
+    }
+
+    /// Waits for a change of the session. A server that has not responded for long is given up on, with its connection.
+    private func waitForDeparture(_ change: Promise<Void>, _ request: ServiceRequest, until deadline: Duration?) async throws {
+        let patience = Duration.seconds(30)
+        let limit = deadline.map { $0 - timebase.now }
+        let replaceable = replaceable
+        let isPatient = replaceable == nil || limit.map { $0 <= patience } ?? false
+        do {
+            try await timebase.run(atMost: isPatient ? limit : patience, orThrow: self.timeout(of: request)) { try await change.value() }
+        } catch is FeathersError where !isPatient {
+            replaceable?.replaceConnection()
         }
     }
 

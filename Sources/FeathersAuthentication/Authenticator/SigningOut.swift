@@ -11,6 +11,7 @@ extension Authenticator {
             let effects = note(state.session.loggedOut(), &state)
             return (effects, app.currentSender, state.session.connectionNumber, told)
         }
+        replaceUnsettledConnection()
         var failure: (any Error)?
         do { try await carryOut(effects) } catch { failure = error }
         var isTold = false

@@ -20,6 +20,8 @@ extension AuthenticationSession {
         var token: String?
         /// Whether signing in, or announcing the token, has failed for a temporary reason.
         var hasFailed = false
+        /// Whether the present user's sign-in was never answered, so that the server may still execute it after that user has left.
+        var isUnsettled = false
         /// Whether the server is being notified of a log-out, or may still sign the connection in as an unknown user.
         var isLeaving = false
         /// The expiry of the last token known to the server, which then closes the connection.
@@ -110,7 +112,7 @@ extension AuthenticationSession {
     mutating func connectionAuthenticated(_ token: IssuedToken) {
         guard let number = connectionNumber, token.connection == number else { return }
         connection.token = token.result.accessToken
-        connection.isLeaving = false
+        (connection.isLeaving, connection.isUnsettled) = (false, false)
         connection.tokenEnd = token.expiry.map(End.at) ?? .unknown
     }
 

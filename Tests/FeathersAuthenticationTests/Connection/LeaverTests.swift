@@ -1,0 +1,219 @@
+import Feathers
+import FeathersSupport
+import FeathersTesting
+import Testing
+
+/// A server may execute a sign-in long after it was sent. Whoever has left by then must not be signed in when others call.
+@Suite("Sign-ins of users who have left", .timeLimit(.minutes(10)))
+struct LeaverTests {
+    private let transport = StubRealTimeTransport()
+    private let app: FeathersApp
+
+    init() throws {
+        app = FeathersApp(transport: transport)
+        transport.stub("messages", with: .value([]))
+        transport.stub("authentication", .remove, with: .value([:]))
+    }
+
+    private func alice(_ name: String = "alice") -> AuthenticationCredentials { .local(email: name, password: "p") }
+
+    /// The server executes a sign-in when its gate opens. The names of those it signed in, and of those who called `messages`, are in order.
+    private func slowServer(_ gates: [String: Promise<Void>]) -> Locked<[String]> {
+        let (owner, log) = (Locked("nobody"), Locked<[String]>([]))
+        transport.stub(
+            "authentication", .create,
+            with: ServiceStub { request in
+                let name = (request.data?["email"] ?? request.data?["accessToken"])?.string ?? ""
+                try await gates[name]?.value()
+                owner.withLock { $0 = name }
+                log.withLock { $0.append("signed in \(name)") }
+                return ["accessToken": .string(name), "user": ["id": .string(name)]]
+            })
+        transport.stub(
+            "authentication", .remove,
+            with: ServiceStub { _ in
+                owner.withLock { $0 = "nobody" }
+                log.withLock { $0.append("logged out") }
+                return [:]
+            })
+        transport.stub(
+            "messages",
+            with: ServiceStub { _ in
+                log.withLock { log in owner.withLock { log.append("called as \($0)") } }
+                return []
+            })
+        return log
+    }
+
+    @Test("A sign-in that the server executes after the log-out is taken back before anything is sent as no one")
+    func signInAfterLogOut() async throws {
+        let (gate, called) = (Promise<Void>(), Promise<Void>())
+        let log = slowServer(["alice": gate])
+        try app.use(authentication: AuthenticationOptions())
+        await app.service("messages").use(hooks: Hooks(before: [.find: [{ _ in called.resolve(()) }]]))
+        try await app.connect()
+        let signIn = Task { try? await app.authenticate(alice()) }
+        try await transport.waitForRequest(number: 1)
+        try await app.logOut()
+        _ = await signIn.value
+        async let found = app.service("messages").find()
+        try await called.value()
+        gate.resolve(())
+        _ = try await found
+        #expect(log.withLock { $0 } == ["logged out", "signed in alice", "logged out", "called as nobody"])
+        await app.disconnect()
+    }
+
+    @Test("A sign-in that the server executes after the next user's is repeated for that user before anything is sent")
+    func signInAfterNextUser() async throws {
+        let (gate, called) = (Promise<Void>(), Promise<Void>())
+        let log = slowServer(["alice": gate])
+        try app.use(authentication: AuthenticationOptions())
+        await app.service("messages").use(hooks: Hooks(before: [.find: [{ _ in called.resolve(()) }]]))
+        try await app.connect()
+        let signIn = Task { try? await app.authenticate(alice()) }
+        try await transport.waitForRequest(number: 1)
+        try await app.authenticate(alice("bob"))
+        _ = await signIn.value
+        async let found = app.service("messages").find()
+        try await called.value()
+        gate.resolve(())
+        _ = try await found
+        #expect(log.withLock { $0 } == ["signed in bob", "signed in alice", "signed in bob", "called as bob"])
+        await app.disconnect()
+    }
+
+    @Test("A sign-in that a hook holds up keeps no one else waiting")
+    func heldUpSignIn() async throws {
+        let (gate, reached) = (Promise<Void>(), Promise<Void>())
+        let log = slowServer([:])
+        try app.use(authentication: AuthenticationOptions())
+        await app.service("authentication").use(
+            hooks: Hooks(before: [
+                .create: [
+                    { context in
+                        guard context.data?["email"] == "alice" else { return }
+                        reached.resolve(())
+                        try await gate.value()
+                    }
+                ]
+            ]))
+        try await app.connect()
+        let signIn = Task { try? await app.authenticate(alice()) }
+        try await reached.value()
+        try await app.authenticate(alice("bob"))
+        _ = try await app.service("messages").find()
+        #expect(log.withLock { $0 } == ["signed in bob", "called as bob"])
+        gate.resolve(())
+        _ = await signIn.value
+        await app.disconnect()
+    }
+
+    @Test("A connection over which the stored token was never answered is replaced once another user has signed in")
+    func unansweredRestore() async throws {
+        let (clock, storage) = (ManualClock(), InMemoryTokenStorage())
+        let transport = StubRealTimeTransport(callTimeout: .seconds(10), clock: clock)
+        let app = FeathersApp(transport: transport)
+        try await storage.store("stored", for: "feathers-jwt")
+        transport.stub(
+            "authentication", .create,
+            with: ServiceStub { request in
+                if request.data?["accessToken"] == "stored" { try await Promise<Void>().value() }
+                return ["accessToken": "bob", "user": ["id": "bob"]]
+            })
+        transport.stub("messages", with: .value([]))
+        try app.use(authentication: AuthenticationOptions(storage: storage))
+        let running = Task { try await app.run() }
+        try await transport.waitForRequest(number: 1)
+        try await clock.waitForSleepers(1)
+        try await app.authenticate(alice("bob"))
+        let found = Task { try await app.service("messages").find() }
+        #expect(transport.openings.count == 1)
+        clock.advance(by: .seconds(10))
+        _ = try await found.value
+        #expect(transport.openings.count == 2)
+        running.cancel()
+        _ = try? await running.value
+    }
+
+    @Test("A connection over which the user's token was never answered is replaced when that user leaves", arguments: [false, true])
+    func unansweredAnnouncement(isReplaced: Bool) async throws {
+        let (clock, isSilent) = (ManualClock(), Locked(false))
+        let transport = StubRealTimeTransport(callTimeout: .seconds(10), clock: clock)
+        let app = FeathersApp(transport: transport)
+        transport.stub(
+            "authentication", .create,
+            with: ServiceStub { request in
+                let name = request.data?["email"] ?? request.data?["accessToken"] ?? .null
+                if name == "alice", isSilent.withLock({ $0 }) { try await Promise<Void>().value() }
+                return ["accessToken": name, "user": ["id": name]]
+            })
+        transport.stub("authentication", .remove, with: .value([:]))
+        transport.stub("messages", with: .value([]))
+        try app.use(authentication: AuthenticationOptions())
+        try await app.connect()
+        try await app.authenticate(alice())
+        isSilent.withLock { $0 = true }
+        transport.drop()
+        transport.restore()
+        try await transport.waitForRequest(number: 2)
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(10))
+        try await transport.waitForStatus { $0 == .connected(recovered: false) }
+        #expect(transport.openings.count == 2)
+        if isReplaced { try await app.authenticate(alice("bob")) } else { try await app.logOut() }
+        _ = try await app.service("messages").find()
+        #expect(transport.openings.count == 3)
+        await app.disconnect()
+    }
+
+    @Test("A server that never answers a sign-in loses the connection, so that calls of the next user go on")
+    func unansweredForLong() async throws {
+        let clock = ManualClock()
+        transport.stub("authentication", .create, with: .unanswered)
+        try app.use(authentication: AuthenticationOptions { $0.clock = clock })
+        try await app.connect()
+        let signIn = Task { try? await app.authenticate(alice()) }
+        try await transport.waitForRequest(number: 1)
+        try await app.logOut()
+        _ = await signIn.value
+        let found = Task { try await app.service("messages").find() }
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(30))
+        _ = try await found.value
+        #expect(transport.openings.count == 2)
+        await app.disconnect()
+    }
+
+    @Test(
+        "A log-out over REST, while the connection is prepared, is told over the connection before anything else", arguments: [false, true])
+    func logOutBesideConnection(isRefused: Bool) async throws {
+        let log = slowServer([:])
+        let rest = StubTransport { request in
+            if isRefused { throw FeathersError(.notAuthenticated, "Not authenticated") }
+            return .string("\(request.method) over REST")
+        }
+        let (prepared, reached) = (Promise<Void>(), Promise<Void>())
+        let isHeld = Locked(false)
+        let app = FeathersApp(transport: .mixed(realTime: transport, rest: rest))
+        try app.use(authentication: AuthenticationOptions())
+        transport.use(
+            connectionSetup: ConnectionSetup(prepare: { _ in
+                guard isHeld.withLock({ $0 }) else { return }
+                reached.resolve(())
+                try? await prepared.value()
+            }))
+        try await app.connect()
+        try await app.authenticate(alice())
+        isHeld.withLock { $0 = true }
+        transport.drop()
+        transport.restore()
+        try await reached.value()
+        try await app.logOut()
+        prepared.resolve(())
+        try await transport.waitForStatus { $0 == .connected(recovered: false) }
+        _ = try await app.service("messages").find()
+        #expect(log.withLock { $0 } == ["signed in alice", "signed in alice", "logged out", "called as nobody"])
+        await app.disconnect()
+    }
+}
