@@ -260,7 +260,7 @@ final class Authenticator: Sendable {
             state.attempts[id]?.isRunning = false
             if isReplaced {
                 state.session.connectionOwnerLost()
-            } else if failure?.leavesConnectionUnknown == true {
+            } else if failure?.leavesConnectionUnknown == true, state.session.requesting[id] != nil {
                 state.session.connection.isUnsettled = true
             }
             return isReplaced

@@ -11,7 +11,6 @@ extension Authenticator {
             let effects = note(state.session.loggedOut(), &state)
             return (effects, app.currentSender, state.session.connectionNumber, told)
         }
-        replaceUnsettledConnection()
         var failure: (any Error)?
         do { try await carryOut(effects) } catch { failure = error }
         var isTold = false
@@ -24,6 +23,7 @@ extension Authenticator {
         } catch {
             failure = failure ?? error
         }
+        replaceUnsettledConnection()
         let departure = state.withLock { [isTold] state in
             // The server is notified again, unless the connection has ended.
             state.session.departed(from: number, untold: isTold ? nil : told)

@@ -125,9 +125,14 @@ public final class Outbox: Sendable {
         do {
             try await timebase.run(atMost: limit, orThrow: timeout) {
                 // The writes of the stored token's user wait until the token has been read.
-                if let app = self.withState({ $0.app?.app }) { _ = await app.resolvedIdentity() }
+                let app = self.withState { $0.app?.app }
+                _ = await app?.resolvedIdentity()
                 // Without the states, which list all writes.
-                for await _ in self.subscribers.stream(bufferingNewest: 1, first: ()) where self.withState({ $0.queue.isAtRest }) { return }
+                for await _ in self.subscribers.stream(bufferingNewest: 1, first: ()) {
+                    // The app has a new user slightly before the outbox is notified.
+                    let identity = app?.identity
+                    if self.withState({ $0.queue.isAtRest && (app == nil || $0.queue.identity == identity) }) { return }
+                }
                 try Task.checkCancellation()
             }
         } catch is FeathersError {}
