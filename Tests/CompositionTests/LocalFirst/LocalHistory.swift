@@ -221,7 +221,10 @@ final class LocalHistory {
                 executed[call.user, default: []].append(
                     LocalOracle.Stored(write: write.id, id: id, position: outcome.position, date: .current))
                 accepted.remove(write.id)
-                guard call.user == user else { return }
+                guard call.user == user else {
+                    for index in laws.indices { laws[index].answeredLate(id) }
+                    return
+                }
                 // The result of a write that was sent again is its first, which may be old, and what was sent to an earlier sign-in is not shown: what
                 // such a write did is for a fetch to tell.
                 let isElsewhere = call.signIn != process.held.state.current.signIn

@@ -14,6 +14,8 @@ struct MonotonicLaw {
     /// The provisional ids of writes by the keys that they have been given since.
     private var writes: [String: String] = [:]
     private var ids: [String: String] = [:]
+    /// The records of this app's whose creation was answered after their user had left, so that the answer is not on the disk.
+    private var perhapsUnstored: Set<String> = []
     /// The removals of this app.
     private var removals: [OutboxWrite.ID: String] = [:]
     /// The last mark shown of each row that shows a write of this app's.
@@ -48,10 +50,13 @@ struct MonotonicLaw {
 
     /// Forgets what was shown. The removals that are queued stay so until their user returns.
     mutating func userChanged() {
-        let (removals, writes) = (removals, writes)
+        let (removals, writes, perhapsUnstored) = (removals, writes, perhapsUnstored)
         self = MonotonicLaw()
-        (self.removals, self.writes) = (removals, writes)
+        (self.removals, self.writes, self.perhapsUnstored) = (removals, writes, perhapsUnstored)
     }
+
+    /// Records the answer to a write whose user has left.
+    mutating func answeredLate(_ id: Int64) { perhapsUnstored.insert("\(id)") }
 
     /// Records that a write which was refused is sent again.
     mutating func retried(_ write: OutboxWrite) { if write.method == .remove { removals[write.id] = write.recordID?.description ?? "" } }
@@ -66,7 +71,7 @@ struct MonotonicLaw {
     /// without it.
     /// - Parameter isKept: Whether the disk has something of a record.
     mutating func restarted(_ isKept: (Int64) -> Bool) {
-        let made = Set(ids.values)
+        let made = Set(ids.values).subtracting(perhapsUnstored)
         perhapsForgotten.formUnion(shown.keys)
         shown = shown.filter { made.contains($0.key) || (Int64($0.key).map(isKept) ?? true) }
     }
