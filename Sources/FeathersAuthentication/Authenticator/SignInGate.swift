@@ -172,7 +172,7 @@ extension Authenticator {
         }
     }
 
-    /// Waits for a change of the session. A server that has not responded for long is given up on, with its connection.
+    /// Waits for a change of the session. Replaces the connection if the server takes too long to respond.
     private func waitForDeparture(_ change: Promise<Void>, _ request: ServiceRequest, until deadline: Duration?) async throws {
         let patience = Duration.seconds(30)
         let limit = deadline.map { $0 - timebase.now }

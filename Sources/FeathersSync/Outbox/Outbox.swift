@@ -32,7 +32,7 @@ public final class Outbox: Sendable {
         var feeds = LiveFeeds()
         var provisional = ProvisionalRecords()
         var executed = ExecutedWrites()
-        /// The first write to a record makes its tag stale, and takes it.
+        /// The tagged records, by key. The first write to a record takes it, because it makes the tag stale.
         var tagged = RecentValues<TaggedRecord>(limit: 1000)
 
         /// Shows a change of a write in the live queries of its service.

@@ -178,7 +178,7 @@ struct ConnectionAuthenticationTests {
         #expect(connections.wire == ["authentication", "messages"])
     }
 
-    @Test("A log-out that is made up for is not sent after the next sign-in, which it would undo")
+    @Test("A repeated log-out is not sent after the next sign-in, which it would undo")
     func signedInBeforeWithdrawal() async throws {
         let connections = SampleConnections(SampleServer())
         let app = try app(connections) { $0.authenticatesHandshake = true }
