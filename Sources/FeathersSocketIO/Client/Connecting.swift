@@ -45,8 +45,7 @@ extension SocketIOClient {
 
     private func open(_ setups: [ConnectionSetup]) async -> Opening {
         do {
-            let auth = try await options.auth?()
-            let headers = try await headers(setups)
+            let (auth, headers) = try await payloadAndHeaders(setups)
             let timeout = options.connectTimeout
             let deadline = timebase.now + timeout
             let engine = try await opener.get().open(headers: headers, timeout: timeout)
@@ -64,6 +63,16 @@ extension SocketIOClient {
             let message = "The payload or the headers of the connection could not be created (\(type(of: error)))"
             let reported = FeathersError(.unavailable, message, execution: .neverSent, cause: error)
             return .failed(Disconnection(.transportError(message), error: reported))
+        }
+    }
+
+    /// Runs the closures of the application and of the plugins. They have as much time as the attempt that follows.
+    private func payloadAndHeaders(_ setups: [ConnectionSetup]) async throws -> (JSONObject?, HTTPHeaders) {
+        guard options.auth != nil || options.headers != nil || !setups.isEmpty else { return (nil, HTTPHeaders()) }
+        let limit = options.connectTimeout
+        let message = "The payload or the headers of the connection were not created within \(limit)"
+        return try await timebase.run(atMost: limit, orThrow: FeathersError(.timeout, message, execution: .neverSent)) {
+            (try await self.options.auth?(), try await self.headers(setups))
         }
     }
 

@@ -164,6 +164,21 @@ struct ConnectingTests {
         #expect(other.code == .notAuthenticated)
     }
 
+    @Test("is given up if its payload or its headers take too long, and tried again", arguments: [true, false])
+    func authTakesLong(isPayload: Bool) async throws {
+        let scene = try Scene {
+            if isPayload { $0.auth = { try await Promise().value() } } else { $0.headers = { try await Promise().value() } }
+        }
+        let running = Task { try await scene.transport.run() }
+        try await scene.clock.waitForSleepers(1)
+        scene.clock.advance(by: .seconds(20))
+        await scene.status {
+            if case .waiting(1, _, .transportError(let reason)) = $0 { reason.contains("within 20.0 seconds") } else { false }
+        }
+        running.cancel()
+        _ = try? await running.value
+    }
+
     @Test("that lacks its payload because a closure was cancelled is tried again")
     func authCancelled() async throws {
         let scene = try Scene { $0.auth = { throw CancellationError() } }
