@@ -69,11 +69,9 @@ extension History {
     func settle() async throws {
         isSigningIn = false
         if let connection = process.model.connection {
-            try await connection.waitForStatus { status in
-                switch status {
-                case .connected, .closed: true
-                case .offline, .connecting, .waiting: false
-                }
+            // Not the status, which is still that of a connection that was lost a moment ago.
+            try await connection.connection.line.wait { line in
+                if case .closed = line.life { true } else { line.isStanding }
             }
             if case .closed = connection.status { return try await restart(isOnline: true) }
         }
