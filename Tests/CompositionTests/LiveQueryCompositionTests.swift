@@ -120,4 +120,30 @@ import Testing
             await probe.stop()
         }
     }
+
+    @Test func `A live query without events from the server does not show a removed record again when an older response arrives late`()
+        async throws
+    {
+        let server = ModelServer()
+        let model = try server.app(over: .rest)
+        try await withFeathersApp(model.app) { app in
+            try await app.signIn("alice")
+            let note = try await app.notes.create(["text": "first"])
+            let id = try #require(note["id"]?.integer)
+            let probe = LiveProbe(app, "notes", .sorted(by: "id"), IdentityLog(app))
+            try await probe.wait { $0.map { $0["text"] } == ["first"] }
+            server.hold("notes", .patch)
+            let patch = Task { try await app.notes.patch(id, with: ["text": "second"]) }
+            try await server.waitForArrivals(at: "notes", .patch)
+            try await app.notes.remove(id)
+            try await probe.wait(until: \.isEmpty)
+            let fetches = server.arrivals(at: "notes", .find).count
+            server.release("notes", .patch)
+            _ = try await patch.value
+            // Only the server can tell which of them it executed last.
+            try await server.waitForArrivals(at: "notes", .find, fetches + 1)
+            try await probe.wait(until: \.isEmpty)
+            await probe.stop()
+        }
+    }
 }

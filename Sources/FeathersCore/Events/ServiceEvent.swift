@@ -52,11 +52,21 @@ public struct ServiceEvent: Sendable {
     /// The size of the event on the wire in bytes; 0 for a local event. Ignored by equality.
     package var weight = 0
 
+    /// For the event of the app's own write, how many responses to such writes had arrived when it was sent, and when its response had; 0 for others.
+    /// Responses over HTTP can overtake each other. Ignored by equality.
+    package private(set) var (sentAt, receivedAt) = (0, 0)
+
     /// Creates an event of the service at a path.
     public init(path: String, name: EventName, data: JSONValue) {
         self.path = path
         self.name = name
         body = .tree(data)
+    }
+
+    /// Creates the event of the app's own write.
+    package init(path: String, name: EventName, data: JSONValue, sentAt: Int, receivedAt: Int) {
+        self.init(path: path, name: name, data: data)
+        (self.sentAt, self.receivedAt) = (sentAt, receivedAt)
     }
 
     /// Creates an event from its JSON text.

@@ -150,13 +150,14 @@ extension UntypedService {
             }
             // An app without authentication sends requests that name no sender, as the user who is signed in now.
             let sender = request.sender ?? (plan.isSent && plan.event != nil ? app.currentSender : nil)
+            let sentAt = app.registry.eventTime
             if plan.isBare {
                 let response =
                     plan.mayCallOthers
                     ? try await CallGate.$entered.withValue(app.gate) { try await plan.endpoint.respond(to: request) }
                     : try await plan.endpoint.respond(to: request)
                 if response.isStream { throw FeathersError.streams(method, of: path) }
-                if let event = plan.event { emit(event, of: response, sentAs: sender, response.result) }
+                if let event = plan.event { emit(event, of: response, sentAs: sender, at: sentAt, response.result) }
                 return response
             }
             var context = HookContext(service: self, request: request, event: plan.event)
@@ -165,7 +166,9 @@ extension UntypedService {
             let response = context.response ?? ServiceResponse(.null)
             if context.receivedText, !response.isUnreadText { plan.expectReads() }
             if response.isStream { throw FeathersError.streams(method, of: path) }
-            if let event = context.event { emit(event, of: response, sentAs: sender, context.dispatch ?? response.result) }
+            if let event = context.event {
+                emit(event, of: response, sentAs: sender, at: sentAt, context.dispatch ?? response.result)
+            }
             return response
         } catch let error as FeathersError where error.path == nil && !path.isEmpty {
             // Added once, here, because inner stages do not know the whole call.
@@ -194,14 +197,17 @@ extension UntypedService {
 
     /// Emits an event for each record, since a multi operation returns an array. Emits nothing for writes made under an earlier sign-in.
     private func emit(
-        _ event: EventName, of response: ServiceResponse, sentAs sender: RequestSender?, _ result: @autoclosure () -> JSONValue
+        _ event: EventName, of response: ServiceResponse, sentAs sender: RequestSender?, at sentAt: Int,
+        _ result: @autoclosure () -> JSONValue
     ) {
+        let time = app.registry.advanceEventTime()
         guard actor.events.hasSubscribers else { return }
         // Only to subscribers: the app's own caches observe its calls in their middleware.
         let result = result()
         let records = if case .array(let records) = result { records } else { [result] }
         app.registry.hand(
-            records.map { ServiceEvent(path: path, name: event, data: $0) }, to: actor.events, sentAs: response[SentAs.self] ?? sender)
+            records.map { ServiceEvent(path: path, name: event, data: $0, sentAt: sentAt, receivedAt: time) }, to: actor.events,
+            sentAs: response[SentAs.self] ?? sender)
     }
 
     /// - Throws: ``FeathersError/Code/badRequest`` for one of Feathers' six methods.

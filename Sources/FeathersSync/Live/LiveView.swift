@@ -66,6 +66,8 @@ struct LiveView: Sendable {
     private var fetch: Fetch?
     /// The position of the last event that the base's response includes.
     private var includedEvents = 0
+    /// When the responses arrived to the app's own writes whose events were seen last, by record.
+    private var ownEvents = RecentValues<Int>(limit: 1000)
     /// Whether the last fetch tried to make up for hidden records.
     var hasRefilled = false
 
@@ -280,8 +282,10 @@ extension LiveView {
             let shown = shownRows(of: [key])
             if base.moveToEnd(key), rows != nil { refresh([key], replacing: shown) }
         }
+        let isLate = isOvertaken(event, key)
+        if isLate { invalidate() }
         // The fetch includes what was executed before it began, and maybe what has happened to the record since.
-        if fetch?.mayMiss(position, echo) == true { fetch?.add(event) }
+        if !isLate, fetch?.mayMiss(position, echo) == true { fetch?.add(event) }
         guard echo == nil else { return }
         for index in writes.indices where writes[index].isSending {
             if writes[index].concerns(key) {
@@ -290,7 +294,8 @@ extension LiveView {
                 writes[index].overtake(key, isRemoved: event.name == .removed)
             }
         }
-        guard position > includedEvents else { return saw(event, key) }
+        if isLate, base[key] != nil { return }
+        guard position > includedEvents, !isLate else { return saw(event, key) }
         // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied. A removal is
         // never older than a change of its record.
         let restored = echoes.take(key).drop { event.name == .removed || $0.isShown(by: event.data, key: key, id: id) }
@@ -313,6 +318,16 @@ extension LiveView {
         if !shadows.isEmpty || !writes.isEmpty || !settled.isEmpty {
             refresh([key] + (restored + settled).flatMap(\.keys), replacing: shown)
         }
+    }
+
+    /// Returns whether another write of the app to the same record was answered while the one that caused an event was in flight. Only a fetch can tell
+    /// which of them the server executed last.
+    private mutating func isOvertaken(_ event: ServiceEvent, _ key: String) -> Bool {
+        guard event.receivedAt > 0 else { return false }
+        let last = ownEvents[key] ?? 0
+        ownEvents.add([key: max(last, event.receivedAt)])
+        // A removal is never older than a change of its record.
+        return last > event.sentAt && event.name != .removed
     }
 
     /// Records what the server has reported of a record that pending writes may bring into the result.

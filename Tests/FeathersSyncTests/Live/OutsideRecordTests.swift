@@ -6,6 +6,33 @@ import Testing
 @testable import FeathersSync
 
 extension LiveViewTests {
+    @Test(
+        "leaves it to a fetch which of two overlapping writes was executed last", arguments: [.removed, .patched] as [EventName],
+        [false, true])
+    func overlapping(name: EventName, isFetching: Bool) throws {
+        func event(_ name: EventName, _ text: JSONValue, sentAt: Int, receivedAt: Int) -> ServiceEvent {
+            ServiceEvent(path: "records", name: name, data: ["id": 1, "text": text], sentAt: sentAt, receivedAt: receivedAt)
+        }
+        var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"])
+        let shown: [JSONValue] = name == .removed ? [] : ["b"]
+        view.received(event(name, "b", sentAt: 0, receivedAt: 1), at: 1)
+        let began = isFetching ? view.fetchBegan(after: 1) : nil
+        view.received(event(.patched, "c", sentAt: 0, receivedAt: 2), at: 2)
+        #expect(view.visible.map(\.record["text"]) == shown && view.needsFetch)
+        if let began {
+            let page = shown.map { JSONValue.object(["id": 1, "text": $0]) }
+            try view.fetched(Paginated(data: page), asked: began.asked, at: began.tick)
+        }
+        #expect(view.visible.map(\.record["text"]) == shown && view.needsFetch)
+        let next = view.fetchBegan(after: 2)
+        try view.fetched(Paginated(data: [["id": 1, "text": "c"]]), asked: next.asked, at: next.tick)
+        // One that was sent after their responses is newer, and a removal always is.
+        view.received(event(.patched, "d", sentAt: 2, receivedAt: 3), at: 3)
+        #expect(view.visible.map(\.record["text"]) == ["d"] && !view.needsFetch)
+        view.received(event(.removed, "c", sentAt: 2, receivedAt: 4), at: 4)
+        #expect(view.visible.isEmpty && !view.needsFetch)
+    }
+
     @Test("keeps showing a record with a queued write when an earlier write or an event takes it out of the result")
     func outside() throws {
         func event(_ name: EventName, _ record: JSONValue) -> ServiceEvent { ServiceEvent(path: "records", name: name, data: record) }
