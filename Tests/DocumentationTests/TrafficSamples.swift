@@ -1,7 +1,7 @@
 import Feathers
 import Foundation
 
-// The samples of the articles about mixed transports and traffic, each one as it stands there: `ReadmeTests` compares them.
+// The samples of the articles about mixed transports, traffic and caching, each one as it stands there: `ReadmeTests` compares them.
 
 private func mixed(_ url: URL) -> FeathersApp {
     let app = FeathersApp(
@@ -49,4 +49,29 @@ private func later(_ messages: UntypedService) async throws {
     } catch let error as FeathersError where error.code == .tooManyRequests {
         print("again in \(error.retryAfter ?? .seconds(1))")
     }
+}
+
+private func caching(_ app: FeathersApp, _ folder: URL) -> ServiceCache {
+    let storage = LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory: folder, byteLimit: 50_000_000))
+    let cache = ServiceCache(storage, policy: .networkFirstCacheIfFailed, expiration: .after(.seconds(3600)))
+    cache["messages"] = ServiceCacheOptions(policy: .cacheFirstNetworkAlways, expiration: .after(.seconds(60)))
+    app.use(cache: cache)
+
+    cache["messages"].group = "chat"
+    cache["users"].group = "chat"
+    return cache
+}
+
+private func cached(_ messages: UntypedService, seen: (JSONValue, Bool) -> Void) async throws -> JSONValue {
+    func show(_ value: JSONValue, isOld: Bool) { seen(value, isOld) }
+
+    for try await result in messages.cached.find(.limit(20), policy: .cacheFirstNetworkAlways) {
+        switch result.source {
+        case .cache(let isExpired): show(result.value, isOld: isExpired)
+        case .network(let updated): if updated { show(result.value, isOld: false) }
+        }
+    }
+
+    let offline = try await messages.get(7, params: .caching(.cacheOnly))
+    return offline
 }
