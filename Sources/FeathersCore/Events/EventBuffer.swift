@@ -37,7 +37,7 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
         byteLimit = max(TextLimit.standard, min(self.limit, 1 << 40) * (16 << 10))
     }
 
-    /// - Parameter item: Consumed, because to copy an event takes 190 of the 11,300 instructions that it costs.
+    /// - Parameter item: Consumed, because a copy would take 190 of the 11,300 instructions that an event costs.
     mutating func append(_ item: consuming Item) {
         let item = item
         if case .gap(let gap) = item, case .identityChanged = gap.reason {

@@ -49,7 +49,7 @@ extension EventReading {
     private func stream<Element: Sendable>(_ transform: @escaping @Sendable (EventDelivery<Event>) -> Element?) -> AsyncStream<Element> {
         AsyncStream {
             while true {
-                // Two branches: an item that comes from either is copied.
+                // Two branches, because one variable for both cases would copy the item.
                 if let item = self.nextWaiting() {
                     if let element = transform(item) { return element }
                 } else {

@@ -27,7 +27,7 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         var onEnd: (@Sendable () -> Void)?
         var onSecondReader: (@Sendable () -> Void)?
 
-        /// A waiting reader has already read everything in the buffer.
+        /// Adds an item to the buffer, or hands it to a waiting reader, which has already read everything in the buffer.
         mutating func add(_ item: consuming Item, _ handovers: inout Handovers) {
             deliveredCount += 1
             if waiters.isEmpty {

@@ -52,9 +52,10 @@ public struct ServiceEvent: Sendable {
     /// The size of the event on the wire in bytes; 0 for a local event. Ignored by equality.
     package var weight = 0
 
-    /// For the event of the app's own write, how many responses to such writes had arrived when it was sent, and when its response had; 0 for others.
-    /// Responses over HTTP can overtake each other. Ignored by equality.
-    package private(set) var (sentAt, receivedAt) = (0, 0)
+    /// How many responses to the app's own writes had arrived when this write was sent; 0 if the server pushed the event. Ignored by equality.
+    package private(set) var sentAt = 0
+    /// The same count including this write's own response; 0 if the server pushed the event. Responses over HTTP can overtake each other.
+    package private(set) var receivedAt = 0
 
     /// Creates an event of the service at a path.
     public init(path: String, name: EventName, data: JSONValue) {

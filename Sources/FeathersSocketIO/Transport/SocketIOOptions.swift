@@ -44,7 +44,7 @@ extension SocketIOTransport {
         public var reconnection = ReconnectionPolicy()
         /// The time limit for a call, including the wait for a connection, unless its params set another one. Nil means no limit.
         public var callTimeout: Duration? = .seconds(10)
-        /// The time limit for one attempt to connect. ``auth`` and ``headers`` have the same time before it.
+        /// The time limit for one attempt to connect. ``auth`` and ``headers`` are cancelled after the same time.
         public var connectTimeout: Duration = .seconds(20)
         /// The handling of calls made without a connection.
         public var offlineCalls = OfflineCalls.wait(limit: 1000)

@@ -158,8 +158,10 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     private mutating func startFetchIfNeeded(_ feed: LiveFeed) {
         let needsFetch = feed.withState { $0.fetch == nil && !$0.isWaitingForUser && $0.view.needsFetch }
         guard needsFetch else { return }
-        // A query that cannot be evaluated locally is fetched for every event, so it waits for more of them.
-        let isDebounced = feed.withState { $0.hasShown && $0.view.source == .server && !$0.view.base.plan.canMatch }
+        // A query that cannot be evaluated locally is fetched for every event, so it waits for more of them. Events that were overtaken come in series.
+        let isDebounced = feed.withState { state in
+            state.hasShown && state.view.source == .server && (!state.view.base.plan.canMatch || state.view.awaitsOrder)
+        }
         fetch = LiveFetch.begin(source, feed, after: isDebounced ? .milliseconds(250) : nil)
     }
 

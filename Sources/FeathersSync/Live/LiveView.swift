@@ -66,8 +66,10 @@ struct LiveView: Sendable {
     private var fetch: Fetch?
     /// The position of the last event that the base's response includes.
     private var includedEvents = 0
-    /// When the responses arrived to the app's own writes whose events were seen last, by record.
+    /// For each record, the ``ServiceEvent/receivedAt`` of the latest own write whose event has been seen.
     private var ownEvents = RecentValues<Int>(limit: 1000)
+    /// Whether the next fetch is for events that were overtaken. Others often follow soon.
+    private(set) var awaitsOrder = false
     /// Whether the last fetch tried to make up for hidden records.
     var hasRefilled = false
 
@@ -121,6 +123,7 @@ extension LiveView {
     /// - Returns: The request, the number of records it asks for, and the time of the fetch for ``fetched(_:asked:at:)``.
     mutating func fetchBegan(after position: Int = 0) -> (request: Query, asked: Int, tick: Int) {
         tick += 1
+        awaitsOrder = false
         fetch = Fetch(begin: tick, position: position)
         let hidden = hiddenCount
         let asked = base.plan.limit.map { $0 + base.plan.headroom + hidden } ?? .max
@@ -264,6 +267,7 @@ extension LiveView {
     /// - Parameter position: Its position among all events that were delivered. A fetch may have begun after it.
     mutating func received(_ event: ServiceEvent, at position: Int = .max) {
         guard let key = base.plan.key(of: event.data) else { return }
+        let isLate = isOvertaken(event, key) && position > includedEvents
         // A repeated write is answered with its first result, which the app makes an event of, and the record may have changed since. What is removed
         // stays so.
         let causes = writes.indices.filter { writes[$0].isRepeated && writes[$0].mayHaveCaused(event, key: key, id: id) }
@@ -282,10 +286,13 @@ extension LiveView {
             let shown = shownRows(of: [key])
             if base.moveToEnd(key), rows != nil { refresh([key], replacing: shown) }
         }
-        let isLate = isOvertaken(event, key)
-        if isLate { invalidate() }
+        if isLate, fetch.map({ position > $0.position }) ?? true {
+            awaitsOrder = true
+            invalidate()
+        }
         // The fetch includes what was executed before it began, and maybe what has happened to the record since.
-        if !isLate, fetch?.mayMiss(position, echo) == true { fetch?.add(event) }
+        let isLeftToFetch = isLate && event.name != .removed
+        if !isLeftToFetch, fetch?.mayMiss(position, echo) == true { fetch?.add(event) }
         guard echo == nil else { return }
         for index in writes.indices where writes[index].isSending {
             if writes[index].concerns(key) {
@@ -294,8 +301,8 @@ extension LiveView {
                 writes[index].overtake(key, isRemoved: event.name == .removed)
             }
         }
-        if isLate, base[key] != nil { return }
-        guard position > includedEvents, !isLate else { return saw(event, key) }
+        if isLeftToFetch { return leftToFetch(event, key) }
+        guard position > includedEvents else { return saw(event, key) }
         // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied. A removal is
         // never older than a change of its record.
         let restored = echoes.take(key).drop { event.name == .removed || $0.isShown(by: event.data, key: key, id: id) }
@@ -326,8 +333,16 @@ extension LiveView {
         guard event.receivedAt > 0 else { return false }
         let last = ownEvents[key] ?? 0
         ownEvents.add([key: max(last, event.receivedAt)])
+        return last > event.sentAt
+    }
+
+    /// Records for the writes in flight an event that a fetch replaces. No other event of its write follows.
+    private mutating func leftToFetch(_ event: ServiceEvent, _ key: String) {
         // A removal is never older than a change of its record.
-        return last > event.sentAt && event.name != .removed
+        if base[key] == nil, reported[key] == JSONValue.null { return saw(event, key) }
+        for index in writes.indices where writes[index].isSending && writes[index].untaken.count < 8 {
+            if writes[index].mayHaveCaused(event, key: key, id: id) { writes[index].untaken.append(event.data) }
+        }
     }
 
     /// Records what the server has reported of a record that pending writes may bring into the result.

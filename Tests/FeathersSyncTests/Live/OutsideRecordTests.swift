@@ -26,11 +26,32 @@ extension LiveViewTests {
         #expect(view.visible.map(\.record["text"]) == shown && view.needsFetch)
         let next = view.fetchBegan(after: 2)
         try view.fetched(Paginated(data: [["id": 1, "text": "c"]]), asked: next.asked, at: next.tick)
-        // One that was sent after their responses is newer, and a removal always is.
+        // One that was sent after their responses is newer. A removal always is, unless the record was created again.
         view.received(event(.patched, "d", sentAt: 2, receivedAt: 3), at: 3)
         #expect(view.visible.map(\.record["text"]) == ["d"] && !view.needsFetch)
-        view.received(event(.removed, "c", sentAt: 2, receivedAt: 4), at: 4)
-        #expect(view.visible.isEmpty && !view.needsFetch)
+        view.received(event(.removed, "d", sentAt: 2, receivedAt: 4), at: 4)
+        #expect(view.visible.isEmpty && view.needsFetch)
+    }
+
+    @Test("expects no other event of a queued write whose event was overtaken", arguments: [true, false])
+    func overtakenEcho(isHeardFirst: Bool) throws {
+        func patched(_ text: JSONValue, sentAt: Int, receivedAt: Int) -> ServiceEvent {
+            ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": text], sentAt: sentAt, receivedAt: receivedAt)
+        }
+        var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"])
+        let write = Self.write(.patch, 1, ["text": "b"])
+        view.apply(.queued(write, number: 1))
+        view.apply(.sending(write.id, isRepeated: false))
+        view.received(patched("other", sentAt: 0, receivedAt: 1), at: 1)
+        if isHeardFirst { view.received(patched("b", sentAt: 0, receivedAt: 2), at: 2) }
+        view.apply(.executed(write.id, Self.result(["id": 1, "text": "b"])))
+        if !isHeardFirst { view.received(patched("b", sentAt: 0, receivedAt: 2), at: 2) }
+        #expect(view.visible.map(\.record["text"]) == ["b"] && view.needsFetch)
+        let began = view.fetchBegan(after: 2)
+        try view.fetched(Paginated(data: [["id": 1, "text": "b"]]), asked: began.asked, at: began.tick)
+        #expect(view.visible.map(\.record["text"]) == ["b"] && !view.needsFetch)
+        view.received(patched("c", sentAt: 2, receivedAt: 3), at: 3)
+        #expect(view.visible.map(\.record["text"]) == ["c"] && !view.needsFetch)
     }
 
     @Test("keeps showing a record with a queued write when an earlier write or an event takes it out of the result")
