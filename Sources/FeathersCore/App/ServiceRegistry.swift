@@ -72,7 +72,7 @@ final class ServiceRegistry: Sendable {
     /// Whether there are observers. Most apps have none, and then an event need not take the lock to find them.
     private let hasObservers = Atomic(false)
     private let pushes = Atomic(Pushes.delivered)
-    private let ownWrites = Atomic<Int>(0)
+    private let responses = Atomic<Int>(0)
 
     /// Returns the entry of a path. It is created the first time the path is used.
     func entry(at path: String, orMake make: () -> Service) -> Entry {
@@ -167,11 +167,12 @@ extension ServiceRegistry {
         return Deliveries(version: version, services: services, indices: indices)
     }
 
-    /// The number of the app's own writes whose responses have arrived, by which the order of their events is judged.
-    var eventTime: Int { ownWrites.load(ordering: .acquiring) }
+    /// The number of responses to the app's own writes that have been counted, which tells whether two writes overlapped.
+    var responseCount: Int { responses.load(ordering: .acquiring) }
 
     /// Counts a response to a write of the app.
-    func advanceEventTime() -> Int { ownWrites.add(1, ordering: .acquiringAndReleasing).newValue }
+    /// - Returns: The new number.
+    func countResponse() -> Int { responses.add(1, ordering: .acquiringAndReleasing).newValue }
 
     /// Delivers events of a call to their subscribers, unless the user who made the call is no longer signed in.
     func hand(_ events: [ServiceEvent], to hub: EventHub<ServiceEvent>, sentAs sender: RequestSender?) {

@@ -150,7 +150,7 @@ extension UntypedService {
             }
             // An app without authentication sends requests that name no sender, as the user who is signed in now.
             let sender = request.sender ?? (plan.isSent && plan.event != nil ? app.currentSender : nil)
-            let sentAt = app.registry.eventTime
+            let sentAt = app.registry.responseCount
             if plan.isBare {
                 let response =
                     plan.mayCallOthers
@@ -200,13 +200,13 @@ extension UntypedService {
         _ event: EventName, of response: ServiceResponse, sentAs sender: RequestSender?, at sentAt: Int,
         _ result: @autoclosure () -> JSONValue
     ) {
-        let time = app.registry.advanceEventTime()
         guard actor.events.hasSubscribers else { return }
+        let receivedAt = app.registry.countResponse()
         // Only to subscribers: the app's own caches observe its calls in their middleware.
         let result = result()
         let records = if case .array(let records) = result { records } else { [result] }
         app.registry.hand(
-            records.map { ServiceEvent(path: path, name: event, data: $0, sentAt: sentAt, receivedAt: time) }, to: actor.events,
+            records.map { ServiceEvent(path: path, name: event, data: $0, sentAt: sentAt, receivedAt: receivedAt) }, to: actor.events,
             sentAs: response[SentAs.self] ?? sender)
     }
 

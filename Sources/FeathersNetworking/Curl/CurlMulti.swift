@@ -12,6 +12,7 @@
         private var idle: [CurlTransfer] = []
         /// Transfers that have bytes for their readers.
         private var arrived: [CurlTransfer] = []
+        /// Not checked at run time, for the reason that ``CurlTransfer`` gives.
         @exclusivity(unchecked) private var pieces = 0
         /// Transfers that ended during name resolution. libcurl finishes them, and they send nothing.
         private var lingering: [ObjectIdentifier: CurlTransfer] = [:]
