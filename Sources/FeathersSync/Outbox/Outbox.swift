@@ -177,11 +177,9 @@ extension Outbox {
         var knownLane: String?
 
         /// Returns the lane of the record, regardless of whether its id is a number or a string. A write without a record gets its own lane.
-        fileprivate func lane(_ id: UUID, _ path: String, _ identity: Identity?) -> String {
+        fileprivate func lane(_ id: UUID, _ path: String) -> String {
             if let knownLane { return knownLane }
             guard let record = orderingKey ?? recordID else { return "#\(id.text)" }
-            // Two users' writes wait for different sign-ins, so they cannot share a lane.
-            let path = identity.map { "\($0.name)@\(path)" } ?? path
             let values = route.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)&" }.joined()
             return "\(path)?\(values)#\(record)"
         }
@@ -203,9 +201,9 @@ extension Outbox {
             // Later writes to the record follow, by its provisional id.
             draft.orderingKey = .string(id.text)
         } else if let record = draft.recordID, let known = withState({ $0.known(record, at: path, draft.route) }) {
-            (draft.recordID, draft.knownLane) = (known.id, known.identity == identity ? known.lane : nil)
+            (draft.recordID, draft.knownLane) = (known.id, known.lane)
         }
-        let lane = draft.lane(id, path, identity)
+        let lane = draft.lane(id, path)
         if let squashed = try await squash(draft, lane, path, identity) { return squashed }
         let (base, tag) = draft.recordID.map { id in withState { $0.base(of: id, draft.route, lane, path, identity) } } ?? (nil, nil)
         let write = OutboxWrite(
@@ -230,7 +228,8 @@ extension Outbox {
     private func squash(_ draft: Draft, _ lane: String, _ path: String, _ identity: Identity?) async throws -> QueuedWrite<JSONValue>? {
         guard options.squashesPatches, draft.method == .patch, let changes = draft.data, changes.object != nil else { return nil }
         let taken: (write: OutboxWrite, outcome: Promise<JSONValue>)? = change { state in
-            guard let last = state.queue.lastUnsentPatch(in: lane), let outcome = state.results[last.id],
+            guard let last = state.queue.lastUnsentPatch(in: OutboxQueue.Lane(name: lane, identity: identity)),
+                let outcome = state.results[last.id],
                 last.path == path, last.recordID == draft.recordID, last.query == draft.query, last.route == draft.route,
                 last.identity == identity, (try? state.queue.decisionBegan(last.id)) != nil
             else { return nil }

@@ -29,6 +29,14 @@ struct OutboxQueue: Sendable {
         var mayHaveExecuted = false
         var failure: OutboxFailure?
         let number: Int
+        /// The writes that became the signed-in user's because of this one, itself included. Stored with each of its attempts.
+        var claimed: [UUID] = []
+    }
+
+    /// A record's writes by one user, who may be signed out. Two users' writes wait for different sign-ins, so they cannot share a lane.
+    struct Lane: Sendable, Hashable {
+        let name: String
+        let identity: Identity?
     }
 
     private(set) var items: [UUID: Item] = [:]
@@ -36,7 +44,9 @@ struct OutboxQueue: Sendable {
     private(set) var identity: Identity?
     /// The conditions that hold back all writes.
     var gate = OutboxGate()
-    private(set) var lanes: [String: [UUID]] = [:]
+    private(set) var lanes: [Lane: [UUID]] = [:]
+    /// The claimed writes of lanes from which none has been taken since.
+    private var claimed: [Lane: [UUID]] = [:]
     private var followers = FollowingWrites()
     private var ready = ReadyLanes()
     private var addedCount = 0
@@ -71,9 +81,9 @@ struct OutboxQueue: Sendable {
     mutating func add(_ write: OutboxWrite) {
         addedCount += 1
         items[write.id] = Item(write: write, number: addedCount)
-        lanes[write.lane, default: []].append(write.id)
+        lanes[write.queueLane, default: []].append(write.id)
         followers.add(write)
-        refreshLane(write.lane)
+        refreshLane(write.queueLane)
     }
 
     /// Replaces the provisional id of a record with the one that the server has assigned.
@@ -106,7 +116,7 @@ struct OutboxQueue: Sendable {
             sendingCount -= 1
             gate.reached()
         }
-        let lane = item.write.lane
+        let lane = item.write.queueLane
         lanes[lane]?.removeAll { $0 == id }
         if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
         followers.remove(item.write)
@@ -121,7 +131,7 @@ struct OutboxQueue: Sendable {
         for (id, item) in items {
             guard case .retrying = item.stage else { continue }
             items[id]?.stage = .waiting
-            refreshLane(item.write.lane)
+            refreshLane(item.write.queueLane)
         }
         unasked = inOrder.filter { $0.failure != nil }.map(\.write.id)
         for id in unasked { if case .failed = items[id]?.stage { items[id]?.stage = .failed(isAsked: false) } }
@@ -130,14 +140,35 @@ struct OutboxQueue: Sendable {
     /// Takes the writes that can be sent now, and marks them as being sent.
     mutating func takeSendable(at now: Duration) -> [Item] {
         var taken: [Item] = []
-        while let limit = gate.limit(at: now, atMost: limit), sendingCount < limit, let lane = ready.popFirst() {
+        while let limit = gate.limit(at: now, atMost: limit), sendingCount < limit, let next = ready.popFirst() {
+            let lane = claim(next)
             guard let id = lanes[lane]?.first, items[id]?.stage == .waiting else { continue }
             items[id]?.stage = .sending(signIns: gate.signIns)
             items[id]?.attempts += 1
+            if let claimed = claimed.removeValue(forKey: lane) { items[id]?.claimed = claimed }
             sendingCount += 1
             if let item = items[id] { taken.append(item) }
         }
         return taken
+    }
+
+    /// Gives a record's writes that no user has queued to the signed-in user, because one of the record's writes is about to be sent as that user. If the
+    /// response is lost, only this user may repeat it: a server that recognizes the key responds with the record as it was for this user.
+    /// - Returns: The user's lane.
+    private mutating func claim(_ lane: Lane) -> Lane {
+        guard let identity else { return lane }
+        let own = Lane(name: lane.name, identity: identity)
+        guard let ids = lanes.removeValue(forKey: Lane(name: lane.name, identity: nil)) else { return own }
+        for id in ids {
+            items[id]?.write.identity = identity
+            items[id]?.failure?.write.identity = identity
+        }
+        claimed[own, default: []] += ids
+        // In the order they were queued, but behind the one that is being sent.
+        let isSending = { [items] (id: UUID) in if case .sending? = items[id]?.stage { true } else { false } }
+        let all = (lanes[own, default: []] + ids).sorted { items[$0]?.number ?? 0 < items[$1]?.number ?? 0 }
+        lanes[own] = all.filter(isSending) + all.filter { !isSending($0) }
+        return own
     }
 
     /// Takes the failures for which the app's function must be called now.
@@ -164,7 +195,7 @@ struct OutboxQueue: Sendable {
     }
 
     /// Enqueues a lane if its first write can be sent, and removes it from the line otherwise.
-    private mutating func refreshLane(_ lane: String) {
+    private mutating func refreshLane(_ lane: Lane) {
         guard let id = lanes[lane]?.first, let item = items[id], item.stage == .waiting, item.write.belongs(to: identity) else {
             return ready.remove(lane)
         }
@@ -181,7 +212,7 @@ extension OutboxQueue {
         for (id, item) in items {
             guard case .retrying = item.stage else { continue }
             items[id]?.stage = .waiting
-            refreshLane(item.write.lane)
+            refreshLane(item.write.queueLane)
         }
     }
 
@@ -199,7 +230,7 @@ extension OutboxQueue {
     }
 
     /// The last write of a lane, if it is a patch for which no attempt has begun.
-    func lastUnsentPatch(in lane: String) -> OutboxWrite? {
+    func lastUnsentPatch(in lane: Lane) -> OutboxWrite? {
         guard let item = lanes[lane]?.last.flatMap({ items[$0] }), item.stage == .waiting, item.attempts == 0, !item.mayHaveExecuted,
             item.failure == nil, item.write.method == .patch, item.write.data?.object != nil
         else { return nil }
@@ -237,7 +268,7 @@ extension OutboxQueue {
             moment = until
         case .ask: break
         }
-        if let lane = items[id]?.write.lane { refreshLane(lane) }
+        if let lane = items[id]?.write.queueLane { refreshLane(lane) }
         return moment
     }
 
@@ -252,14 +283,14 @@ extension OutboxQueue {
     /// Records that an attempt was interrupted when the app shut down. Its outcome is unknown.
     mutating func interrupt(_ id: UUID, isKeyed: Bool) {
         guard case .sending? = endAttempt(id, mayHaveExecuted: true), let write = items[id]?.write else { return }
-        if isKeyed { refreshLane(write.lane) } else { fail(id, OutboxFailure(interrupted: write)) }
+        if isKeyed { refreshLane(write.queueLane) } else { fail(id, OutboxFailure(interrupted: write)) }
     }
 
     /// Makes a deferred write ready to be sent once its time has come.
     mutating func timePassed(_ id: UUID, at now: Duration) {
         guard case .retrying(let moment)? = items[id]?.stage, moment <= now else { return }
         items[id]?.stage = .waiting
-        if let lane = items[id]?.write.lane { refreshLane(lane) }
+        if let lane = items[id]?.write.queueLane { refreshLane(lane) }
     }
 
     private mutating func endAttempt(_ id: UUID, mayHaveExecuted: Bool) -> Stage? {
@@ -284,14 +315,14 @@ extension OutboxQueue {
         case .waiting, .retrying: items[id]?.stage = .deciding(failed: false)
         case .failed: items[id]?.stage = .deciding(failed: true)
         }
-        refreshLane(item.write.lane)
+        refreshLane(item.write.queueLane)
     }
 
     /// Records that a decision could not be stored: the write returns to its previous state.
     mutating func decisionFailed(_ id: UUID) {
         guard let item = items[id], case .deciding(let failed) = item.stage else { return }
         items[id]?.stage = failed ? .failed(isAsked: true) : .waiting
-        refreshLane(item.write.lane)
+        refreshLane(item.write.queueLane)
     }
 
     /// Prepares a write to be sent again, unchanged or with another key and other data.
@@ -307,30 +338,32 @@ extension OutboxQueue {
         items[id]?.failure = nil
         items[id]?.delays = 0
         items[id]?.mayHaveExecuted = false
-        refreshLane(item.write.lane)
+        refreshLane(item.write.queueLane)
     }
 }
 
 extension OutboxWrite {
     /// Returns whether the write can be sent for a user, and shown to that user.
     func belongs(to identity: Identity?) -> Bool { self.identity == nil || self.identity == identity }
+
+    fileprivate var queueLane: OutboxQueue.Lane { OutboxQueue.Lane(name: lane, identity: identity) }
 }
 
 /// The lanes whose first write can be sent, in the order they became ready.
 struct ReadyLanes: Sendable {
-    private var lanes: [String] = []
-    private var members: Set<String> = []
+    private var lanes: [OutboxQueue.Lane] = []
+    private var members: Set<OutboxQueue.Lane> = []
     /// The number of lanes at the beginning that have already been taken.
     private var taken = 0
 
-    mutating func append(_ lane: String) {
+    mutating func append(_ lane: OutboxQueue.Lane) {
         if members.insert(lane).inserted { lanes.append(lane) }
     }
 
     /// Removes a lane from the line. Its old position is skipped later.
-    mutating func remove(_ lane: String) { members.remove(lane) }
+    mutating func remove(_ lane: OutboxQueue.Lane) { members.remove(lane) }
 
-    mutating func popFirst() -> String? {
+    mutating func popFirst() -> OutboxQueue.Lane? {
         while taken < lanes.count {
             let lane = lanes[taken]
             taken += 1

@@ -105,7 +105,7 @@ extension OutboxSender {
         let isKeyed = service.recognizesRepetition(of: item.write)
         do {
             // If the process dies after this point, the write may have been executed.
-            try await journal.append(.begun(id))
+            try await journal.append(.begun(id, claimed: item.claimed, by: item.write.identity))
             // If the app has shut down meanwhile, nothing was sent.
             try Task.checkCancellation()
         } catch {

@@ -22,13 +22,14 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     public let route: [String: String]
     /// When the write was queued.
     public let date: Date
-    /// The user who queued the write. It is sent only for this user. If it is nil and the server requires a sign-in, it is sent for the next user.
-    public let identity: Identity?
+    /// The user who queued the write. It is sent only for this user. If it is nil and the server requires a sign-in, it is sent for the next user, and
+    /// only for that user from then on.
+    public internal(set) var identity: Identity?
     /// The record on which the write was made, as the server last reported it; nil if no live query contained it.
     public internal(set) var base: JSONValue?
     /// The tag of the base, sent as `If-Match`.
     var entityTag: String?
-    /// Writes in one lane are sent one after the other, in the order they were queued.
+    /// A user's writes in one lane are sent one after the other, in the order they were queued.
     let lane: String
     /// The name of the records' id property, if the service's definition has another one than `id`.
     var idProperty: String?

@@ -8,8 +8,6 @@ struct ProvisionalRecords: Sendable {
         var id: ServiceID
         /// The lane of the write that creates the record.
         let lane: String
-        /// The user who queued that write. Another user's writes cannot share its lane.
-        let identity: Identity?
     }
 
     private var pending: [String: Known] = [:]
@@ -25,14 +23,13 @@ struct ProvisionalRecords: Sendable {
 
     mutating func add(_ write: OutboxWrite) {
         for text in write.provisionalKeys {
-            let known = Known(id: .string(text), lane: write.lane, identity: write.identity)
+            let known = Known(id: .string(text), lane: write.lane)
             for key in keys(of: text, write) { pending[key] = known }
         }
         // An earlier process queued the write when the record's id was provisional. Later writes to the record must not overtake it.
         guard let id = write.recordID, !write.lane.hasSuffix("#\(id)") else { return }
         let key = TaggedRecord.key(id, write.path, write.route)
-        if let known = self[key], known.identity == write.identity { return }
-        settled.add([key: Known(id: id, lane: write.lane, identity: write.identity)])
+        if self[key] == nil { settled.add([key: Known(id: id, lane: write.lane)]) }
     }
 
     /// Returns the ids that the server has assigned to the records of an executed write, by the provisional ones, without those it kept.
@@ -52,7 +49,7 @@ struct ProvisionalRecords: Sendable {
         guard write.method == .create else { return }
         var records: [String: Known] = [:]
         for text in write.provisionalKeys {
-            let known = Known(id: made[text] ?? .string(text), lane: write.lane, identity: write.identity)
+            let known = Known(id: made[text] ?? .string(text), lane: write.lane)
             for key in keys(of: text, write) {
                 pending[key] = nil
                 records[key] = known

@@ -21,7 +21,9 @@ extension Outbox.State {
     ) -> (record: JSONValue?, tag: String?) {
         let known = feeds.known(id.description, at: path, route)
         // The first write makes the tag stale, and an earlier one of the lane has.
-        guard let tagged = tagged.take(TaggedRecord.key(id, path, route)), tagged.identity == identity, queue.lanes[lane] == nil else {
+        guard let tagged = tagged.take(TaggedRecord.key(id, path, route)), tagged.identity == identity,
+            [identity, nil].allSatisfy({ queue.lanes[OutboxQueue.Lane(name: lane, identity: $0)] == nil })
+        else {
             return (known, nil)
         }
         // A live query may have heard of a later change, which the write was made on.

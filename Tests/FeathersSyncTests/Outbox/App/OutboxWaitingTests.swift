@@ -49,6 +49,37 @@ struct OutboxWaitingTests {
         }
     }
 
+    @Test("A write made while signed out that may have been executed for a user is repeated for nobody else, by a later process neither")
+    func claimed() async throws {
+        let folder = try OutboxFolder()
+        let lost = AnsweringServer(AnsweringServer.failing(.timeout, .mayHaveExecuted))
+        func scene(_ server: AnsweringServer) async throws -> OutboxApp {
+            try await OutboxApp(in: folder, server: server) { ($0.isKeyed, $0.keyPlaces) = (true, [.query("key")]) }
+        }
+        let first = try await scene(lost)
+        let created = try await first.messages.outbox.create(["n": 1])
+        try await first.messages.outbox.patch(ServiceID.string(created.id.uuidString.lowercased()), with: ["n": 2])
+        first.app.setIdentity(Identity("alice"))
+        try await first.live { app in
+            try await first.outbox.wait { $0.activity == .unreachable }
+            app.setIdentity(Identity("bob"))
+            let left = try await first.outbox.flush(within: .seconds(20))
+            #expect(left.isEmpty)
+        }
+        #expect(lost.requests.count == 1)
+
+        let second = try await scene(AnsweringServer())
+        second.app.setIdentity(Identity("bob"))
+        try await second.live { app in
+            let left = try await second.outbox.flush(within: .seconds(20))
+            #expect(left.isEmpty && second.server.requests.isEmpty)
+            app.setIdentity(Identity("alice"))
+            try await second.outbox.flush(within: .seconds(20))
+        }
+        #expect(second.server.requests.map { $0.data?["n"] } == [1, 2])
+        #expect(second.server.requests.first?.params.query == lost.requests.first?.params.query)
+    }
+
     @Test("Over a connection it waits for the connection, and no delay")
     func connection() async throws {
         let folder = try OutboxFolder()

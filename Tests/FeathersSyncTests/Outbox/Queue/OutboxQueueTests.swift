@@ -68,6 +68,50 @@ struct OutboxQueueTests {
         #expect(queue.rename("z", to: .integer(5)).isEmpty && queue.lanes.isEmpty)
     }
 
+    @Test("A record's signed-out writes become the user's for whom the first one is sent, in the order they were queued")
+    func claiming() {
+        let (alice, bob) = (Identity("alice"), Identity("bob"))
+        var queue = queue(["a", "a", "b"])
+        queue.add(.sample(3, lane: "a", identity: alice))
+        queue.identityChanged(to: alice)
+        queue.gate.isConnected = true
+        let items = queue.takeSendable(at: .zero)
+        #expect(items.map(\.claimed) == [[.sample(0), .sample(1)], [.sample(2)]])
+        #expect(items.allSatisfy { $0.write.identity == alice })
+        #expect(queue.putOff(.sample(0), verdict(.timeout, .mayHaveExecuted), at: .zero, random: 0) != nil)
+        queue.remove(.sample(2))
+
+        // The record's later writes are another user's. A signed-out user's writes wait for nobody's outcome.
+        queue.identityChanged(to: nil)
+        queue.add(.sample(4, lane: "a"))
+        queue.identityChanged(to: bob)
+        #expect(queue.writes(of: bob).map(\.write.id) == [.sample(4)])
+        queue.retryNow()
+        #expect(taken(&queue) == [4])
+        queue.remove(.sample(4))
+        #expect(taken(&queue) == [] && queue.isAtRest)
+
+        queue.identityChanged(to: alice)
+        for number in [0, 1, 3] {
+            #expect(taken(&queue) == [number])
+            queue.remove(.sample(number))
+        }
+        #expect(queue.lanes.isEmpty)
+    }
+
+    @Test("Signed-out writes wait for the write to their record that is being sent")
+    func claimingInFlight() {
+        var queue = queue(["a"])
+        queue.identityChanged(to: Identity("alice"))
+        #expect(taken(&queue) == [0])
+        queue.identityChanged(to: nil)
+        queue.add(.sample(1, lane: "a"))
+        queue.identityChanged(to: Identity("alice"))
+        #expect(taken(&queue) == [])
+        queue.remove(.sample(0))
+        #expect(queue.takeSendable(at: .zero).map(\.claimed) == [[.sample(1)]])
+    }
+
     @Test("No more lanes go at once than the limit, and none starves")
     func limit() {
         var queue = queue((0..<200).map { "\($0)" }, limit: 3)
