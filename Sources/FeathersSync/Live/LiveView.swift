@@ -275,6 +275,8 @@ extension LiveView {
             invalidate()
             guard event.name == .removed || event.name == .created && base[key] == nil else {
                 for index in causes where writes[index].untaken.count < 8 { writes[index].untaken.append(event.data) }
+                // It may be an earlier write's event, which no other follows.
+                _ = echoes.take(event, key)
                 return
             }
         }

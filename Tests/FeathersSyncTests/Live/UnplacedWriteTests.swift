@@ -272,6 +272,23 @@ extension LiveViewTests {
         #expect(view.visible.map { $0.record["n"] } == [3] && !view.needsFetch)
     }
 
+    @Test("does not apply an executed write again whose event has come while a later one was sent twice")
+    func repeatedAfterAnother() throws {
+        var view = try Self.view([:], ["id": 1, "n": 0, "m": 0])
+        let writes = [Self.write(.patch, 1, ["m": 1]), Self.write(.patch, 1, ["n": 2])]
+        for (number, write) in writes.enumerated() {
+            view.apply(.queued(write, number: number))
+            view.apply(.sending(write.id, isRepeated: false))
+            if number == 1 { view.apply(.sending(write.id, isRepeated: true)) }
+            view.apply(.executed(write.id, Self.result(["id": 1, "n": .integer(Int64(number * 2)), "m": 1])))
+        }
+        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "n": 0, "m": 1]))
+        let began = view.fetchBegan()
+        try view.fetched(Paginated(data: [["id": 1, "n": 2, "m": 1]]), asked: began.asked, at: began.tick)
+        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "n": 2, "m": 3]))
+        #expect(view.visible.map(\.record) == [["id": 1, "n": 2, "m": 3]])
+    }
+
     @Test("takes away a removed record whose executed update no event has told of", arguments: [ServiceMethod.update, .patch])
     func updatedAndRemoved(_ method: ServiceMethod) throws {
         var view = try Self.view([:], ["id": 1, "n": 0])
