@@ -4,14 +4,14 @@ import Foundation
 
 /// The file format of a cached entry.
 ///
-///     "FCACHE2\n" | CRC-32 of all that follows | expiry | length of the body | body
+///     "FCACHE3\n" | checksum of all that follows | expiry | length of the body | body
 ///
 /// Numbers are 8 bytes, little-endian. The expiry is a `Double` of seconds since 2001, infinite for never; it precedes the body, so that expired
 /// files can be found by their headers. The body is JSON: the value, and the whole key, so that another key's entry is never taken for this one's. A
 /// file of another version is treated as corrupted, which is a miss.
 enum CacheFile {
     static let headLength = 32
-    private static let magic = Array("FCACHE2\n".utf8)
+    private static let magic = Array("FCACHE3\n".utf8)
 
     /// - Throws: An error if the entry contains a number that JSON cannot represent.
     static func bytes(of entry: CacheEntry, for key: CacheKey) throws -> [UInt8] {
@@ -27,7 +27,7 @@ enum CacheFile {
         checked += text
         var bytes = magic
         bytes.reserveCapacity(headLength + text.count)
-        bytes.append(littleEndian: UInt64(CRC32.checksum(of: checked)))
+        bytes.append(littleEndian: UInt64(XXH64.checksum(of: checked)))
         return bytes + checked
     }
 
@@ -42,7 +42,7 @@ enum CacheFile {
     }
 
     static func content(of bytes: [UInt8], for key: CacheKey) -> Content {
-        guard let expiry = expiry(inHeadOf: bytes), UInt64(CRC32.checksum(of: bytes[16...])) == bytes.littleEndian(at: 8),
+        guard let expiry = expiry(inHeadOf: bytes), UInt64(XXH64.checksum(of: bytes[16...])) == bytes.littleEndian(at: 8),
             bytes.littleEndian(at: 24) == UInt64(bytes.count - headLength),
             let body = try? JSONValue(parsing: bytes[headLength...], maximumDepth: 1024).object, let value = body["value"],
             let text = body["key"]?.string, let group = body["group"]?.string

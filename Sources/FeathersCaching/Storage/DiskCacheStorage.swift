@@ -91,7 +91,7 @@ extension CacheKey {
     /// The name of the key's file. It starts with the group, so that the files of a group can be found by name.
     var fileName: String { "\(Self.filePrefix(ofGroup: group))\(SHA256.hex(text.utf8))\(DiskCacheWriter.entrySuffix)" }
     /// A checksum, because a second digest took a quarter of a read. If two groups have the same one, removing either removes both.
-    static func filePrefix(ofGroup group: String) -> String { "\(String(CRC32.checksum(of: Array(group.utf8)), radix: 16))-" }
+    static func filePrefix(ofGroup group: String) -> String { "\(String(XXH64.checksum(of: Array(group.utf8)), radix: 16))-" }
 }
 
 /// The known state of a cache's files: their sizes, and the order of their use.

@@ -73,6 +73,7 @@ extension JSONKeyedDecodingContainer {
     package func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(key) }
     package func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(key) }
 
+    // The standard library's own functions for the other types look up the key three times.
     package func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         try presentValue(for: key).map { try node.bool(from: $0, at: .key(key)) }
     }
@@ -85,20 +86,9 @@ extension JSONKeyedDecodingContainer {
         try presentValue(for: key).map { try node.double(from: $0, at: .key(key)) }
     }
 
-    package func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        try presentValue(for: key).map { try node.float(from: $0, at: .key(key)) }
-    }
-
     package func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try presentInteger(key) }
-    package func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try presentInteger(key) }
-    package func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try presentInteger(key) }
     package func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try presentInteger(key) }
     package func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try presentInteger(key) }
-    package func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try presentInteger(key) }
-    package func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try presentInteger(key) }
-    package func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try presentInteger(key) }
-    package func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try presentInteger(key) }
-    package func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try presentInteger(key) }
 
     @inline(__always)
     private func integer<T: FixedWidthInteger>(_ key: Key) throws -> T {

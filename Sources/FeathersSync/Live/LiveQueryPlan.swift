@@ -94,14 +94,17 @@ enum LiveOrder: Sendable {
     /// The query sorts, but the server's order differs from a local sort, for example because of another collation.
     case foreign(QuerySorter)
 
-    init(_ sorter: QuerySorter?, of rows: [LiveRow]) {
+    /// - Parameter isSorted: Whether the rows are in the order of a local sort, if that is known.
+    init(_ sorter: QuerySorter?, of rows: [LiveRow], isSorted: Bool? = nil) {
         guard let sorter else {
             self = .arrival
             return
         }
-        let isSorted = zip(rows, rows.dropFirst()).allSatisfy { left, right in
-            sorter.order(of: left.sortValue, { left[$0] }, and: right.sortValue) { right[$0] } <= 0
-        }
+        let isSorted =
+            isSorted
+            ?? zip(rows, rows.dropFirst()).allSatisfy { left, right in
+                sorter.order(of: left.sortValue, { left[$0] }, and: right.sortValue) { right[$0] } <= 0
+            }
         self = isSorted ? .sorted(sorter) : .foreign(sorter)
     }
 

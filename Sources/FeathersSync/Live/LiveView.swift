@@ -91,8 +91,10 @@ struct LiveView: Sendable {
 
 extension LiveView {
     /// Restores a result from disk. It is shown until the server responds.
-    mutating func restored(_ page: Paginated<JSONValue>, isComplete: Bool, since date: Date) throws(FeathersError) {
-        try base.fetched(page, asked: isComplete ? .max : 0)
+    mutating func restored(
+        _ page: Paginated<JSONValue>, isComplete: Bool, isSorted: Bool? = nil, since date: Date
+    ) throws(FeathersError) {
+        try base.fetched(page, asked: isComplete ? .max : 0, isSorted: isSorted)
         base.missedEvents()
         (isKnown, source) = (true, .kept(since: date))
         // An earlier process may have heard of records whose creation has not been answered.

@@ -57,8 +57,10 @@ struct LiveWindow: Sendable {
     }
 
     /// Applies the server's response to the plan's request.
-    /// - Parameter asked: The number of records that were requested; nil for the plan's own limit.
-    mutating func fetched(_ page: Paginated<JSONValue>, asked: Int? = nil) throws(FeathersError) {
+    /// - Parameters:
+    ///   - asked: The number of records that were requested; nil for the plan's own limit.
+    ///   - isSorted: Whether the records are in the order of a local sort, if that is known.
+    mutating func fetched(_ page: Paginated<JSONValue>, asked: Int? = nil, isSorted: Bool? = nil) throws(FeathersError) {
         var rows: [LiveRow] = []
         var fresh: [String: LiveRow] = Dictionary(minimumCapacity: page.data.count)
         rows.reserveCapacity(page.data.count)
@@ -71,22 +73,24 @@ struct LiveWindow: Sendable {
                     .generalError,
                     "A live query needs records with an id: pass the name of the property if it is not 'id', such as '_id' for MongoDB")
             }
-            guard fresh[key] == nil else { continue }
             let row: LiveRow
             if let known = table[key], known.record == record {
                 row = known.place > place ? known : known.moved(to: place + step)
             } else {
                 row = self.row(key, record, at: place + step)
             }
+            if let first = fresh.updateValue(row, forKey: key) {
+                fresh[key] = first
+                continue
+            }
             place = row.place
-            fresh[key] = row
             rows.append(row)
         }
         (entries, table, needsFetch) = (LiveRows(rows), fresh, false)
         limit = min(plan.limit ?? .max, page.limit.flatMap { $0 > 0 ? $0 : nil } ?? .max)
         let asked = asked ?? plan.limit.map { $0 + plan.headroom } ?? .max
         isComplete = page.total.map { plan.skip + page.count >= $0 } ?? (page.count < asked)
-        order = LiveOrder(plan.sorter, of: rows)
+        order = LiveOrder(plan.sorter, of: rows, isSorted: isSorted)
         (fetchedTotal, isTotalEstimated) = (page.total, false)
     }
 

@@ -71,7 +71,12 @@ actor KeptResults {
                 // A fetch or a change of user may have been faster.
                 guard sender.isCurrent, state.sender == nil else { return }
                 state.sender = sender
-                do { try state.view.restored(result.page, isComplete: result.isComplete, since: result.date) } catch { state.view.clear() }
+                do {
+                    try state.view.restored(
+                        result.page, isComplete: result.isComplete, isSorted: result.isSorted, since: result.date)
+                } catch {
+                    state.view.clear()
+                }
             }
             return result.unsettled
         } catch {

@@ -73,7 +73,7 @@
                     }
                 }
                 counts.add(report.counts)
-                traces += " \(CRC32.checksum(of: Array(report.trace.joined().utf8)))"
+                traces += " \(XXH64.checksum(of: Array(report.trace.joined().utf8)))"
                 if let violation = report.violations.first { Issue.record("\(violation)") }
             }
             let text = LocalStep.allCases.map { "\($0) \(counts.steps[$0, default: 0])" }.joined(separator: ", ")
@@ -81,7 +81,7 @@
             print(
                 "\(counts.checks) comparisons, \(counts.skipped) left out during fetches; rows: \(counts.exactRows) exact, \(counts.looseRows) with a choice"
             )
-            print("The same seeds have the same checksum in every run: \(CRC32.checksum(of: Array(traces.utf8)))")
+            print("The same seeds have the same checksum in every run: \(XXH64.checksum(of: Array(traces.utf8)))")
         }
     }
 #endif

@@ -93,7 +93,7 @@ struct PowerFailureTests {
                 let count = result.page.data.count
                 #expect(count == told.kept || count == told.began, "after \(lastCall) calls")
                 #expect(result.page.data.map { $0["id"] } == Array(told.accepted.map { JSONValue.string($0) }.prefix(count)))
-                try view.restored(result.page, isComplete: result.isComplete, since: result.date)
+                try view.restored(result.page, isComplete: result.isComplete, isSorted: result.isSorted, since: result.date)
                 (date, unsettled) = (result.date, result.unsettled)
             }
             for write in journal.executed.missing(at: "records", nil, since: date, unsettled) { view.restored(write) }

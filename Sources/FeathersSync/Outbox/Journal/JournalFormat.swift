@@ -14,7 +14,7 @@ enum JournalFormat {
 
     static let header: [UInt8] = {
         let start = magic + [version]
-        return start + littleEndian(CRC32.checksum(of: start))
+        return start + littleEndian(XXH64.checksum(of: start))
     }()
 
     /// Returns a payload with its header; nil if the payload is too long.
@@ -24,8 +24,8 @@ enum JournalFormat {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(recordHeaderLength + payload.count)
         bytes += length
-        bytes += littleEndian(CRC32.checksum(of: length))
-        bytes += littleEndian(CRC32.checksum(of: payload))
+        bytes += littleEndian(XXH64.checksum(of: length))
+        bytes += littleEndian(XXH64.checksum(of: payload))
         return bytes + payload
     }
 
@@ -61,13 +61,13 @@ enum JournalFormat {
             let rest = bytes[offset...]
             guard rest.count >= recordHeaderLength else { return contents }
             let length = rest.prefix(4)
-            guard CRC32.checksum(of: length) == number(in: bytes, at: offset + 4) else {
+            guard XXH64.checksum(of: length) == number(in: bytes, at: offset + 4) else {
                 if rest.allSatisfy({ $0 == 0 }) { return contents }
                 throw .damaged(offset: offset)
             }
             let payload = rest.dropFirst(recordHeaderLength).prefix(Int(clamping: number(in: bytes, at: offset)))
             guard payload.count == number(in: bytes, at: offset) else { return contents }
-            guard CRC32.checksum(of: payload) == number(in: bytes, at: offset + 8) else { throw .damaged(offset: offset) }
+            guard XXH64.checksum(of: payload) == number(in: bytes, at: offset + 8) else { throw .damaged(offset: offset) }
             contents.records.append(Contents.Record(offset: offset, payload: payload))
             contents.length += recordHeaderLength + payload.count
         }
@@ -81,7 +81,7 @@ enum JournalFormat {
             throw .foreign
         }
         guard bytes.starts(with: magic) else { throw .foreign }
-        guard CRC32.checksum(of: bytes[..<8]) == number(in: bytes, at: 8) else { throw .damaged(offset: 0) }
+        guard XXH64.checksum(of: bytes[..<8]) == number(in: bytes, at: 8) else { throw .damaged(offset: 0) }
         guard bytes[7] == version else { throw .otherVersion(bytes[7]) }
         return true
     }

@@ -65,7 +65,7 @@ struct DamagedJournalTests {
     @Test("A later version is told by its number")
     func laterVersion() {
         let start = Array("FOUTBOX".utf8) + [2]
-        let checksum = CRC32.checksum(of: start)
+        let checksum = XXH64.checksum(of: start)
         let bytes = start + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: checksum >> $0) }
         #expect { try SampleJournal.open(SimulatedDisk("outbox", bytes)) } throws: { "\($0)".contains("version 2; only 1 is supported") }
     }
