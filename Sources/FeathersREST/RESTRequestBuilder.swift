@@ -72,7 +72,7 @@ struct RESTRequestBuilder: Sendable {
             try fields.merge(headers)
             if verb.carriesData, request.params.upload == nil { try fields.set("Content-Type", to: "application/json") }
             if request.method.isCustom { try fields.set("X-Service-Method", to: request.method.rawValue) }
-            if let held = request.params.heldAnswer { try fields.set("If-None-Match", to: held.entityTag) }
+            if let held = request.params.heldResponse { try fields.set("If-None-Match", to: held.entityTag) }
             try fields.merge(request.params.headers(for: base.origin))
         } catch {
             throw FeathersError(error)

@@ -45,7 +45,7 @@ public struct RESTTransport: Transport {
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }
-        return try RESTAnswer.response(of: response, to: request)
+        return try RESTResponse.response(of: response, to: request)
     }
 
     public func endCalls() { httpClient.cancelAll() }

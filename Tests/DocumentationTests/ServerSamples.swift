@@ -30,7 +30,7 @@ private func health(_ app: FeathersApp) async {
 private func metrics(_ app: FeathersApp) {
     app.recordMetrics()
     let metrics = app.metrics
-    print(metrics.callsUnderWay, metrics.reconnections, metrics.events.map(\.dropped))
+    print(metrics.callsInFlight, metrics.reconnections, metrics.events.map(\.dropped))
     answer(200, metrics.prometheusText)
 }
 

@@ -33,7 +33,7 @@ struct StubHTTPClientTests {
         let refusal = try await #require(throws: FeathersError.self) { try await messages.create(Message(id: 9, text: "")) }
         #expect(refusal.code == .unprocessable && refusal.errors == ["text": "missing"])
         let gateway = try await #require(throws: FeathersError.self) { try await messages.get(2) }
-        #expect(gateway.code == .badGateway && gateway.answer?.body == Array("<html>".utf8))
+        #expect(gateway.code == .badGateway && gateway.response?.body == Array("<html>".utf8))
         let unreachable = try await #require(throws: FeathersError.self) { try await messages.get(3) }
         #expect(unreachable.code == .unavailable && unreachable.execution == .neverSent)
         await #expect { try await messages.get(4) } throws: { "\($0)".contains("non-JSON") }

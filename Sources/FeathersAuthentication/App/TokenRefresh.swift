@@ -3,7 +3,7 @@ public import FeathersCore
 /// How an app gets a new access token before or after the current one expires.
 public struct TokenRefresh: Sendable {
     /// The result of a refresh function.
-    public enum Answer: Sendable {
+    public enum Outcome: Sendable {
         /// New tokens. If they contain no refresh token, the current one is kept.
         case tokens(AuthenticationTokens)
         /// Credentials for another sign-in, as for a service account.
@@ -12,7 +12,7 @@ public struct TokenRefresh: Sendable {
 
     enum Kind: Sendable {
         case none
-        case function(@Sendable (AuthenticationResult) async throws -> Answer)
+        case function(@Sendable (AuthenticationResult) async throws -> Outcome)
         case service(path: String, field: String, fields: JSONObject)
     }
 
@@ -25,7 +25,7 @@ public struct TokenRefresh: Sendable {
     ///
     /// If there will never be another token, throw a ``FeathersError`` with a code from 401 to 407: the sign-in ends. After any other error, the
     /// current token is kept, and the function is called again later. It may call services of the same app: those calls do not wait for the sign-in.
-    public static func function(_ refresh: @escaping @Sendable (AuthenticationResult) async throws -> Answer) -> TokenRefresh {
+    public static func function(_ refresh: @escaping @Sendable (AuthenticationResult) async throws -> Outcome) -> TokenRefresh {
         TokenRefresh(kind: .function(refresh))
     }
 

@@ -90,8 +90,8 @@ struct SignInRequests: Sendable {
     }
 
     private func ask(
-        _ function: @escaping @Sendable (AuthenticationResult) async throws -> TokenRefresh.Answer, _ present: AuthenticationResult
-    ) async throws -> TokenRefresh.Answer {
+        _ function: @escaping @Sendable (AuthenticationResult) async throws -> TokenRefresh.Outcome, _ present: AuthenticationResult
+    ) async throws -> TokenRefresh.Outcome {
         let limit = Duration.seconds(30)
         return try await timebase.run(
             atMost: limit, orThrow: FeathersError(.timeout, "The refresh function took longer than \(limit)", execution: .mayHaveExecuted)

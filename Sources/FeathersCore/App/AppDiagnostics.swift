@@ -56,7 +56,7 @@ extension FeathersApp {
             return AppMetrics.Events(path: service.path, subscribers: load.subscribers, waiting: load.waiting, dropped: load.dropped)
         }
         return AppMetrics(
-            calls: calls, events: events.sorted { $0.path < $1.path }, callsUnderWay: gate.inFlight, transport: realTimeTransport?.load,
+            calls: calls, events: events.sorted { $0.path < $1.path }, callsInFlight: gate.inFlight, transport: realTimeTransport?.load,
             connections: connections, health: health)
     }
 }

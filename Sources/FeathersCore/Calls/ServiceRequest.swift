@@ -97,7 +97,7 @@ extension Params {
     }
 
     /// A result that the caller already has and that the server need not send again (HTTP's `If-None-Match`).
-    package var heldAnswer: HeldAnswer? {
+    package var heldResponse: HeldAnswer? {
         get { self[HeldAnswer.self] }
         set { self[HeldAnswer.self] = newValue }
     }

@@ -23,7 +23,7 @@ public struct FeathersError: Error, Sendable {
     /// Whether the server executed the call, as far as the client can tell.
     public var execution: Execution
     /// The HTTP status and body of a response that isn't a Feathers error.
-    public var answer: Answer?
+    public var response: Response?
     /// The delay that the server requests before a retry (`Retry-After` with HTTP status 429 or 503); nil if it requests none.
     public var retryAfter: Duration?
     /// The underlying error, if there is one.
@@ -47,7 +47,7 @@ public struct FeathersError: Error, Sendable {
         self.data = data
         self.errors = errors
         self.execution = execution
-        self.answer = nil
+        self.response = nil
         self.retryAfter = nil
         self.cause = cause
     }
@@ -68,7 +68,7 @@ public struct FeathersError: Error, Sendable {
     }
 
     /// A response that is neither a Feathers result nor a Feathers error.
-    public struct Answer: Sendable, Hashable {
+    public struct Response: Sendable, Hashable {
         /// The HTTP status.
         public var status: Int
         /// The body.

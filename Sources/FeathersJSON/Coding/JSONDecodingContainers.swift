@@ -73,7 +73,7 @@ extension JSONKeyedDecodingContainer {
     package func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(key) }
     package func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(key) }
 
-    // The standard library's own functions for the other types look up the key three times.
+    // The standard library's default implementations, which the other types use, look up the key three times.
     package func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         try presentValue(for: key).map { try node.bool(from: $0, at: .key(key)) }
     }

@@ -124,7 +124,7 @@ struct JSONAPIRequestBuilder: Sendable {
             try fields.set("Accept", to: mediaType.accept)
             try fields.merge(headers)
             if hasBody { try fields.set("Content-Type", to: mediaType.contentType) }
-            if let held = request.params.heldAnswer { try fields.set("If-None-Match", to: held.entityTag) }
+            if let held = request.params.heldResponse { try fields.set("If-None-Match", to: held.entityTag) }
             try fields.merge(request.params.headers(for: base.origin))
         } catch {
             throw FeathersError(error)

@@ -12,7 +12,7 @@ struct JSONAPIResponseReader {
     /// Returns the result with its entity tag. A 304 means that the caller's stored response is still valid (RFC 9110, section 15.4.5).
     func serviceResponse(to request: ServiceRequest) throws(FeathersError) -> ServiceResponse {
         var answer: ServiceResponse
-        if response.status == 304, let held = request.params.heldAnswer {
+        if response.status == 304, let held = request.params.heldResponse {
             answer = ServiceResponse(held.value)
             answer[NotModified.self] = true
         } else if request.decodesResult, request.params[DecodesModels.self] == true, let received = try receivedDocument() {
@@ -112,7 +112,7 @@ struct JSONAPIResponseReader {
 
     private func failure(_ what: String, cause: (any Error)? = nil) -> FeathersError {
         var failure = FeathersError(.generalError, "The server returned status \(response.status) \(what)", cause: cause)
-        failure.answer = FeathersError.Answer(status: response.status, body: response.body)
+        failure.response = FeathersError.Response(status: response.status, body: response.body)
         return failure
     }
 
@@ -160,7 +160,7 @@ extension FeathersError {
         }
         let what = response.body.isEmpty ? "without a body" : "with a body that is not a JSON:API document"
         self.init(Code(rawValue: response.status), "The server returned status \(response.status) \(what)")
-        answer = Answer(status: response.status, body: response.body)
+        self.response = Response(status: response.status, body: response.body)
         retryAfter = response.retryAfter()
     }
 

@@ -14,7 +14,7 @@ struct EndpointService<Response: Sendable>: ServiceProtocol {
         var received = try await received(request)
         var response =
             switch endpoint.reading.kind {
-            case .json: try RESTAnswer.response(of: received, keepsText: true)
+            case .json: try RESTResponse.response(of: received, keepsText: true)
             case .text: ServiceResponse(.string(String(decoding: received.body, as: UTF8.self)))
             case .bytes, .nothing, .file: ServiceResponse(.null)
             }
@@ -41,13 +41,13 @@ struct EndpointService<Response: Sendable>: ServiceProtocol {
     /// - Throws: Any error from the endpoint's own function, the server's ``FeathersError``, or an error that names both content types.
     private func check(_ response: HTTPResponse, accept: String?) throws {
         try endpoint.validate?(response)
-        guard response.isSuccess else { throw RESTAnswer.error(of: response) }
+        guard response.isSuccess else { throw RESTResponse.error(of: response) }
         // The default Accept field is only a hint: decoding shows whether the response is JSON. A field that was set explicitly is binding.
         guard let accept, accept != endpoint.reading.kind.accept, !response.body.isEmpty, let type = response.headers["Content-Type"],
             let mediaType = MediaType(type), !mediaType.isAccepted(by: accept)
         else { return }
         var error = FeathersError(.generalError, "The server responded with '\(type)' instead of the requested '\(accept)'")
-        error.answer = FeathersError.Answer(status: response.status, body: response.body)
+        error.response = FeathersError.Response(status: response.status, body: response.body)
         throw error
     }
 

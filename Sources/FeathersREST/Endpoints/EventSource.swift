@@ -230,7 +230,7 @@ private struct EventSourceService: ServiceProtocol {
                 atMost: transport.builder.timeout,
                 orThrow: HTTPClientError(.timeout, "The request timed out", host: httpRequest.url.hostAndPort)
             ) { try await pipe.head() }
-            guard head.isSuccess else { throw RESTAnswer.error(of: head) }
+            guard head.isSuccess else { throw RESTResponse.error(of: head) }
             var response = ServiceResponse(.null)
             response[HTTPHead.self] = HTTPHead(head)
             if head.status == 204 { return response }

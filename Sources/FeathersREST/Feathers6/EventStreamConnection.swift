@@ -140,7 +140,7 @@ extension EventStreamClient {
         let head = try await pipe.head()
         let place = url.withoutCredentials
         guard head.isSuccess else {
-            var error = RESTAnswer.error(of: head)
+            var error = RESTResponse.error(of: head)
             switch head.status {
             case 408, 425, 429, 500...:
                 throw Refusal(

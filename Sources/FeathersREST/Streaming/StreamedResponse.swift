@@ -18,7 +18,7 @@ extension RESTTransport {
         let exchange = StreamedExchange.begin(transfer, over: httpClient)
         do {
             let head = try await pipe.head()
-            guard head.isSuccess else { throw RESTAnswer.error(of: head) }
+            guard head.isSuccess else { throw RESTResponse.error(of: head) }
             guard head.isEventStream else {
                 // The service returns its result at once.
                 var whole = head
@@ -28,7 +28,7 @@ extension RESTTransport {
                     }
                     whole.body += piece
                 }
-                return try RESTAnswer.response(of: whole, to: request)
+                return try RESTResponse.response(of: whole, to: request)
             }
             let items = StreamedItems(exchange, pipe, limit: maximumEventBytes)
             var response = ServiceResponse(.null)

@@ -29,7 +29,9 @@ extension LiveView {
         case .changed(let write, let failure):
             guard let index = index(of: write.id) else { return }
             let old = writes[index]
-            if old.write != write { writes[index] = made(write, old.number) }
+            // A claim changes nothing but the user.
+            writes[index].write.identity = write.identity
+            if writes[index].write != write { writes[index] = made(write, old.number) }
             // Whatever is decided, the server may have executed it already.
             if old.failure?.reason == .unknown, failure == nil {
                 base.missedEvents()

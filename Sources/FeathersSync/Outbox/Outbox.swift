@@ -13,7 +13,8 @@ public import Foundation
 /// An accepted write is stored on disk until the server has responded or you discard it. Writes are sent while the app is running, through all of the
 /// app's hooks.
 ///
-/// One outbox serves all users of an app. Each write is sent on behalf of the user who queued it, and waits while another user is signed in.
+/// One outbox serves all users of an app. Each write is sent on behalf of the user who queued it, and waits while another user is signed in. One that
+/// was queued while signed out is sent signed out or for the next user.
 ///
 /// The file contains the writes' data, unencrypted and readable only by its owner. It contains no header fields: hooks must add whatever else a call
 /// needs, such as the token. Use one outbox for each file, and one app for each outbox.
@@ -201,7 +202,9 @@ extension Outbox {
             // Later writes to the record follow, by its provisional id.
             draft.orderingKey = .string(id.text)
         } else if let record = draft.recordID, let known = withState({ $0.known(record, at: path, draft.route) }) {
-            (draft.recordID, draft.knownLane) = (known.id, known.lane)
+            draft.recordID = known.id
+            // Another user's writes to the record may already have a lane by its assigned id.
+            if known.identity == nil || known.identity == identity { draft.knownLane = known.lane }
         }
         let lane = draft.lane(id, path)
         if let squashed = try await squash(draft, lane, path, identity) { return squashed }

@@ -6,7 +6,7 @@ struct OutboxGate: Sendable {
     var isConnected = true { didSet { if isConnected, !oldValue { (failures, closedUntil) = (0, nil) } } }
     /// Whether the server requires a sign-in.
     private(set) var needsSignIn = false
-    /// The number of sign-ins so far.
+    /// The number of sign-ins and log-outs so far.
     private(set) var signIns = 0
     /// The number of consecutive attempts that did not reach the server.
     private(set) var failures = 0
@@ -43,12 +43,13 @@ struct OutboxGate: Sendable {
     }
 
     /// Records that the server requires a sign-in.
-    /// - Parameter count: The number of sign-ins when the attempt began. If it has increased, the write is sent again.
+    /// - Parameter count: The number of sign-ins and log-outs when the attempt began. If it has increased, the write is sent again.
     mutating func refused(signIns count: Int) {
         if signIns == count { needsSignIn = true }
     }
 
-    mutating func signedIn() {
+    /// Records a sign-in or a log-out. What the server has refused to one user says nothing about the next, or about signed-out writes.
+    mutating func userChanged() {
         signIns += 1
         needsSignIn = false
     }
@@ -57,5 +58,35 @@ struct OutboxGate: Sendable {
     mutating func resume() {
         needsSignIn = false
         (failures, closedUntil) = (0, nil)
+    }
+}
+
+/// The names of the lanes from which a write can be sent, in the order they became ready.
+struct ReadyLanes: Sendable {
+    private var lanes: [String] = []
+    private var members: Set<String> = []
+    /// The number of lanes at the beginning that have already been taken.
+    private var taken = 0
+
+    mutating func append(_ lane: String) {
+        if members.insert(lane).inserted { lanes.append(lane) }
+    }
+
+    /// Removes a lane from the line. Its old position is skipped later.
+    mutating func remove(_ lane: String) { members.remove(lane) }
+
+    mutating func popFirst() -> String? {
+        while taken < lanes.count {
+            let lane = lanes[taken]
+            taken += 1
+            if taken > 64, taken * 2 > lanes.count {
+                lanes.removeFirst(taken)
+                taken = 0
+            }
+            if members.remove(lane) != nil { return lane }
+        }
+        lanes = []
+        taken = 0
+        return nil
     }
 }

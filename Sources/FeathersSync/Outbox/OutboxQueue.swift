@@ -16,6 +16,8 @@ struct OutboxQueue: Sendable {
         case failed(isAsked: Bool)
         /// A decision is being recorded.
         case deciding(failed: Bool)
+
+        var isSending: Bool { if case .sending = self { true } else { false } }
     }
 
     struct Item: Sendable {
@@ -29,11 +31,11 @@ struct OutboxQueue: Sendable {
         var mayHaveExecuted = false
         var failure: OutboxFailure?
         let number: Int
-        /// The writes that became the signed-in user's because of this one, itself included. Stored with each of its attempts.
+        /// The signed-out writes to the record that became a user's when this one was sent for that user, this one included.
         var claimed: [UUID] = []
     }
 
-    /// A record's writes by one user, who may be signed out. Two users' writes wait for different sign-ins, so they cannot share a lane.
+    /// The writes to a record that belong to one user, or to none. Two users' writes wait for different sign-ins, so they cannot share a lane.
     struct Lane: Sendable, Hashable {
         let name: String
         let identity: Identity?
@@ -45,8 +47,6 @@ struct OutboxQueue: Sendable {
     /// The conditions that hold back all writes.
     var gate = OutboxGate()
     private(set) var lanes: [Lane: [UUID]] = [:]
-    /// The claimed writes of lanes from which none has been taken since.
-    private var claimed: [Lane: [UUID]] = [:]
     private var followers = FollowingWrites()
     private var ready = ReadyLanes()
     private var addedCount = 0
@@ -73,17 +73,17 @@ struct OutboxQueue: Sendable {
     /// Records that a user has signed in or out.
     mutating func identityChanged(to identity: Identity?) {
         self.identity = identity
-        if identity != nil { gate.signedIn() }
-        for lane in lanes.keys { refreshLane(lane) }
+        gate.userChanged()
+        for lane in lanes.keys { refreshLane(lane.name) }
     }
 
     /// Appends a write.
     mutating func add(_ write: OutboxWrite) {
         addedCount += 1
         items[write.id] = Item(write: write, number: addedCount)
-        lanes[write.queueLane, default: []].append(write.id)
+        lanes[write.ownLane, default: []].append(write.id)
         followers.add(write)
-        refreshLane(write.queueLane)
+        refreshLane(write.lane)
     }
 
     /// Replaces the provisional id of a record with the one that the server has assigned.
@@ -116,11 +116,11 @@ struct OutboxQueue: Sendable {
             sendingCount -= 1
             gate.reached()
         }
-        let lane = item.write.queueLane
+        let lane = item.write.ownLane
         lanes[lane]?.removeAll { $0 == id }
         if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
         followers.remove(item.write)
-        refreshLane(lane)
+        refreshLane(lane.name)
     }
 
     /// Starts to send writes and to ask for decisions.
@@ -131,44 +131,28 @@ struct OutboxQueue: Sendable {
         for (id, item) in items {
             guard case .retrying = item.stage else { continue }
             items[id]?.stage = .waiting
-            refreshLane(item.write.queueLane)
+            refreshLane(item.write.lane)
         }
         unasked = inOrder.filter { $0.failure != nil }.map(\.write.id)
         for id in unasked { if case .failed = items[id]?.stage { items[id]?.stage = .failed(isAsked: false) } }
     }
 
     /// Takes the writes that can be sent now, and marks them as being sent.
+    /// - Returns: The writes. The claims of each are those that have yet to be stored.
     mutating func takeSendable(at now: Duration) -> [Item] {
         var taken: [Item] = []
-        while let limit = gate.limit(at: now, atMost: limit), sendingCount < limit, let next = ready.popFirst() {
-            let lane = claim(next)
-            guard let id = lanes[lane]?.first, items[id]?.stage == .waiting else { continue }
+        while let limit = gate.limit(at: now, atMost: limit), sendingCount < limit, let name = ready.popFirst() {
+            guard let id = nextWrite(of: name) else { continue }
+            let claimed = claim(id)
+            if !claimed.isEmpty { items[id]?.claimed = claimed }
             items[id]?.stage = .sending(signIns: gate.signIns)
             items[id]?.attempts += 1
-            if let claimed = claimed.removeValue(forKey: lane) { items[id]?.claimed = claimed }
             sendingCount += 1
-            if let item = items[id] { taken.append(item) }
+            guard var item = items[id] else { continue }
+            item.claimed = claimed
+            taken.append(item)
         }
         return taken
-    }
-
-    /// Gives a record's writes that no user has queued to the signed-in user, because one of the record's writes is about to be sent as that user. If the
-    /// response is lost, only this user may repeat it: a server that recognizes the key responds with the record as it was for this user.
-    /// - Returns: The user's lane.
-    private mutating func claim(_ lane: Lane) -> Lane {
-        guard let identity else { return lane }
-        let own = Lane(name: lane.name, identity: identity)
-        guard let ids = lanes.removeValue(forKey: Lane(name: lane.name, identity: nil)) else { return own }
-        for id in ids {
-            items[id]?.write.identity = identity
-            items[id]?.failure?.write.identity = identity
-        }
-        claimed[own, default: []] += ids
-        // In the order they were queued, but behind the one that is being sent.
-        let isSending = { [items] (id: UUID) in if case .sending? = items[id]?.stage { true } else { false } }
-        let all = (lanes[own, default: []] + ids).sorted { items[$0]?.number ?? 0 < items[$1]?.number ?? 0 }
-        lanes[own] = all.filter(isSending) + all.filter { !isSending($0) }
-        return own
     }
 
     /// Takes the failures for which the app's function must be called now.
@@ -194,12 +178,59 @@ struct OutboxQueue: Sendable {
         unasked.append(id)
     }
 
-    /// Enqueues a lane if its first write can be sent, and removes it from the line otherwise.
-    private mutating func refreshLane(_ lane: Lane) {
-        guard let id = lanes[lane]?.first, let item = items[id], item.stage == .waiting, item.write.belongs(to: identity) else {
-            return ready.remove(lane)
+    /// The first writes of a record that belong to the signed-in user and to none. The earlier one is sent first.
+    private func firstWrites(of name: String) -> [Item] {
+        (identity == nil ? [nil] : [identity, nil])
+            .compactMap { lanes[Lane(name: name, identity: $0)]?.first.flatMap { items[$0] } }
+            .sorted { $0.number < $1.number }
+    }
+
+    /// Returns the write of a record that can be sent now, if there is one.
+    private func nextWrite(of name: String) -> UUID? {
+        let writes = firstWrites(of: name)
+        guard let first = writes.first, first.stage == .waiting, !writes.contains(where: \.stage.isSending) else { return nil }
+        return first.write.id
+    }
+
+    /// Enqueues a record whose next write can be sent, and removes it from the line otherwise.
+    private mutating func refreshLane(_ name: String) {
+        if nextWrite(of: name) == nil { ready.remove(name) } else { ready.append(name) }
+    }
+}
+
+// MARK: - Signed-out writes
+
+extension OutboxQueue {
+    /// Gives a signed-out write that is about to be sent, and those to its record that follow, to the signed-in user. If the response is lost, no
+    /// other user may repeat it: a server that recognizes the key responds with the record as it was for this user.
+    /// - Returns: The writes that did not belong to a user before.
+    private mutating func claim(_ id: UUID) -> [UUID] {
+        guard let identity, let lane = items[id]?.write.ownLane, lane.identity == nil, let ids = lanes[lane] else { return [] }
+        give(ids, to: identity)
+        return ids
+    }
+
+    /// Takes back what was claimed for an attempt that was not executed.
+    private mutating func release(_ id: UUID) {
+        guard let item = items[id], !item.mayHaveExecuted else { return }
+        items[id]?.claimed = []
+        give(item.claimed.filter { items[$0] != nil }, to: nil)
+    }
+
+    /// Moves writes of one lane to that of another user, or of none, in the order they were queued.
+    private mutating func give(_ ids: [UUID], to identity: Identity?) {
+        guard let old = ids.first.flatMap({ items[$0]?.write.ownLane }) else { return }
+        let moved = Set(ids)
+        lanes[old]?.removeAll(where: moved.contains)
+        if lanes[old]?.isEmpty == true { lanes[old] = nil }
+        for id in ids {
+            items[id]?.write.identity = identity
+            items[id]?.failure?.write.identity = identity
         }
-        ready.append(lane)
+        let new = Lane(name: old.name, identity: identity)
+        let all = (lanes[new, default: []] + ids).compactMap { items[$0] }.sorted { $0.number < $1.number }
+        // Behind one that is being sent.
+        lanes[new] = (all.filter(\.stage.isSending) + all.filter { !$0.stage.isSending }).map(\.write.id)
     }
 }
 
@@ -212,7 +243,7 @@ extension OutboxQueue {
         for (id, item) in items {
             guard case .retrying = item.stage else { continue }
             items[id]?.stage = .waiting
-            refreshLane(item.write.queueLane)
+            refreshLane(item.write.lane)
         }
     }
 
@@ -220,12 +251,11 @@ extension OutboxQueue {
     var isAtRest: Bool {
         if gate.needsSignIn { return true }
         return asking.isEmpty
-            && lanes.values.allSatisfy { lane in
-                guard let id = lane.first, let item = items[id], item.write.belongs(to: identity) else { return true }
-                return switch item.stage {
-                case .failed(let isAsked): isAsked
-                case .waiting, .sending, .retrying, .deciding: false
-                }
+            && lanes.keys.allSatisfy { lane in
+                let writes = firstWrites(of: lane.name)
+                guard let first = writes.first else { return true }
+                guard case .failed(isAsked: true) = first.stage else { return false }
+                return !writes.contains(where: \.stage.isSending)
             }
     }
 
@@ -254,6 +284,7 @@ extension OutboxQueue {
     /// - Returns: The time at which to look again; nil if that does not depend on time.
     mutating func putOff(_ id: UUID, _ verdict: SendVerdict, at now: Duration, random: Double) -> Duration? {
         guard case .sending(let signIns)? = endAttempt(id, mayHaveExecuted: verdict.mayHaveExecuted) else { return nil }
+        release(id)
         var moment: Duration?
         switch verdict.course {
         case .waitForServer: moment = gate.missed(at: now, retry, random: random)
@@ -268,7 +299,7 @@ extension OutboxQueue {
             moment = until
         case .ask: break
         }
-        if let lane = items[id]?.write.queueLane { refreshLane(lane) }
+        if let lane = items[id]?.write.lane { refreshLane(lane) }
         return moment
     }
 
@@ -283,18 +314,18 @@ extension OutboxQueue {
     /// Records that an attempt was interrupted when the app shut down. Its outcome is unknown.
     mutating func interrupt(_ id: UUID, isKeyed: Bool) {
         guard case .sending? = endAttempt(id, mayHaveExecuted: true), let write = items[id]?.write else { return }
-        if isKeyed { refreshLane(write.queueLane) } else { fail(id, OutboxFailure(interrupted: write)) }
+        if isKeyed { refreshLane(write.lane) } else { fail(id, OutboxFailure(interrupted: write)) }
     }
 
     /// Makes a deferred write ready to be sent once its time has come.
     mutating func timePassed(_ id: UUID, at now: Duration) {
         guard case .retrying(let moment)? = items[id]?.stage, moment <= now else { return }
         items[id]?.stage = .waiting
-        if let lane = items[id]?.write.queueLane { refreshLane(lane) }
+        if let lane = items[id]?.write.lane { refreshLane(lane) }
     }
 
     private mutating func endAttempt(_ id: UUID, mayHaveExecuted: Bool) -> Stage? {
-        guard let stage = items[id]?.stage, case .sending = stage else { return nil }
+        guard let stage = items[id]?.stage, stage.isSending else { return nil }
         sendingCount -= 1
         items[id]?.stage = .waiting
         if mayHaveExecuted { items[id]?.mayHaveExecuted = true }
@@ -315,14 +346,14 @@ extension OutboxQueue {
         case .waiting, .retrying: items[id]?.stage = .deciding(failed: false)
         case .failed: items[id]?.stage = .deciding(failed: true)
         }
-        refreshLane(item.write.queueLane)
+        refreshLane(item.write.lane)
     }
 
     /// Records that a decision could not be stored: the write returns to its previous state.
     mutating func decisionFailed(_ id: UUID) {
         guard let item = items[id], case .deciding(let failed) = item.stage else { return }
         items[id]?.stage = failed ? .failed(isAsked: true) : .waiting
-        refreshLane(item.write.queueLane)
+        refreshLane(item.write.lane)
     }
 
     /// Prepares a write to be sent again, unchanged or with another key and other data.
@@ -338,7 +369,7 @@ extension OutboxQueue {
         items[id]?.failure = nil
         items[id]?.delays = 0
         items[id]?.mayHaveExecuted = false
-        refreshLane(item.write.queueLane)
+        refreshLane(item.write.lane)
     }
 }
 
@@ -346,35 +377,5 @@ extension OutboxWrite {
     /// Returns whether the write can be sent for a user, and shown to that user.
     func belongs(to identity: Identity?) -> Bool { self.identity == nil || self.identity == identity }
 
-    fileprivate var queueLane: OutboxQueue.Lane { OutboxQueue.Lane(name: lane, identity: identity) }
-}
-
-/// The lanes whose first write can be sent, in the order they became ready.
-struct ReadyLanes: Sendable {
-    private var lanes: [OutboxQueue.Lane] = []
-    private var members: Set<OutboxQueue.Lane> = []
-    /// The number of lanes at the beginning that have already been taken.
-    private var taken = 0
-
-    mutating func append(_ lane: OutboxQueue.Lane) {
-        if members.insert(lane).inserted { lanes.append(lane) }
-    }
-
-    /// Removes a lane from the line. Its old position is skipped later.
-    mutating func remove(_ lane: OutboxQueue.Lane) { members.remove(lane) }
-
-    mutating func popFirst() -> OutboxQueue.Lane? {
-        while taken < lanes.count {
-            let lane = lanes[taken]
-            taken += 1
-            if taken > 64, taken * 2 > lanes.count {
-                lanes.removeFirst(taken)
-                taken = 0
-            }
-            if members.remove(lane) != nil { return lane }
-        }
-        lanes = []
-        taken = 0
-        return nil
-    }
+    fileprivate var ownLane: OutboxQueue.Lane { OutboxQueue.Lane(name: lane, identity: identity) }
 }

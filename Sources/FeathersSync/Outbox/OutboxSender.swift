@@ -104,8 +104,9 @@ extension OutboxSender {
         let service = outbox.options.service(at: item.write.path)
         let isKeyed = service.recognizesRepetition(of: item.write)
         do {
+            if !item.claimed.isEmpty { try await journal.append(.claimed(item.claimed, by: item.write.identity)) }
             // If the process dies after this point, the write may have been executed.
-            try await journal.append(.begun(id, claimed: item.claimed, by: item.write.identity))
+            try await journal.append(.begun(id))
             // If the app has shut down meanwhile, nothing was sent.
             try Task.checkCancellation()
         } catch {
@@ -156,9 +157,11 @@ extension OutboxSender {
         if !item.mayHaveExecuted, !verdict.mayHaveExecuted {
             // If it cannot be recorded, a later process assumes that the write may have been executed.
             try? await outbox.journal.append(.released(id))
+            let claimed = outbox.withState { $0.queue.items[id]?.claimed ?? [] }
+            if !claimed.isEmpty { try? await outbox.journal.append(.claimed(claimed, by: nil)) }
         }
         let now = timebase.now
-        let moment = outbox.change { $0.queue.putOff(id, verdict, at: now, random: Double.random(in: 0..<1)) }
+        let moment = outbox.change { $0.putOff(id, verdict, at: now) }
         guard let moment else { return }
         // The write is already waiting. This task only measures the delay.
         try? await timebase.sleep(until: moment)
@@ -203,9 +206,9 @@ extension OutboxSender {
     private func response(to request: ServiceRequest, for write: OutboxWrite) async throws -> ServiceResponse {
         var request = request
         let sender = app.currentSender
-        guard write.belongs(to: sender.identity) else { throw FeathersError.senderChanged(request) }
-        // If the user changes before the request is sent, the call fails.
-        if write.identity != nil { request.sender = sender }
+        guard write.identity == sender.identity else { throw FeathersError.senderChanged(request) }
+        // If the user changes before the request is sent, the call fails: a signed-out write must not be sent as a user unnoticed.
+        request.sender = sender
         return try await app.service(request.path).respond(to: request)
     }
 }

@@ -22,8 +22,8 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     public let route: [String: String]
     /// When the write was queued.
     public let date: Date
-    /// The user who queued the write. It is sent only for this user. If it is nil and the server requires a sign-in, it is sent for the next user, and
-    /// only for that user from then on.
+    /// The user to whom the write belongs. It is sent only for this user. Nil if it was queued while signed out, until it may have been executed for a
+    /// user.
     public internal(set) var identity: Identity?
     /// The record on which the write was made, as the server last reported it; nil if no live query contained it.
     public internal(set) var base: JSONValue?
@@ -70,7 +70,7 @@ public struct OutboxFailure: Sendable {
     public internal(set) var write: OutboxWrite
     /// The reason why the outbox needs a decision.
     public let reason: Reason
-    /// The error of the last attempt. `errors`, `data` and `answer` are stored if they take at most 64 KiB; the message names what is omitted.
+    /// The error of the last attempt. `errors`, `data` and `response` are stored if they take at most 64 KiB; the message names what is omitted.
     public let error: FeathersError
     /// Whether any attempt may have been executed.
     public let mayHaveExecuted: Bool

@@ -8,6 +8,8 @@ struct ProvisionalRecords: Sendable {
         var id: ServiceID
         /// The lane of the write that creates the record.
         let lane: String
+        /// The user whose write that is.
+        let identity: Identity?
     }
 
     private var pending: [String: Known] = [:]
@@ -23,13 +25,14 @@ struct ProvisionalRecords: Sendable {
 
     mutating func add(_ write: OutboxWrite) {
         for text in write.provisionalKeys {
-            let known = Known(id: .string(text), lane: write.lane)
+            let known = Known(id: .string(text), lane: write.lane, identity: write.identity)
             for key in keys(of: text, write) { pending[key] = known }
         }
         // An earlier process queued the write when the record's id was provisional. Later writes to the record must not overtake it.
         guard let id = write.recordID, !write.lane.hasSuffix("#\(id)") else { return }
         let key = TaggedRecord.key(id, write.path, write.route)
-        if self[key] == nil { settled.add([key: Known(id: id, lane: write.lane)]) }
+        if let known = self[key], known.identity == write.identity { return }
+        settled.add([key: Known(id: id, lane: write.lane, identity: write.identity)])
     }
 
     /// Returns the ids that the server has assigned to the records of an executed write, by the provisional ones, without those it kept.
@@ -49,7 +52,7 @@ struct ProvisionalRecords: Sendable {
         guard write.method == .create else { return }
         var records: [String: Known] = [:]
         for text in write.provisionalKeys {
-            let known = Known(id: made[text] ?? .string(text), lane: write.lane)
+            let known = Known(id: made[text] ?? .string(text), lane: write.lane, identity: write.identity)
             for key in keys(of: text, write) {
                 pending[key] = nil
                 records[key] = known
@@ -117,6 +120,16 @@ extension Outbox.State {
         provisional.add(write)
         guard write.belongs(to: queue.identity), let number = queue.items[write.id]?.number else { return }
         publish(.queued(write, number: number), at: write.path)
+    }
+
+    /// Records a failed attempt that needs no decision. The user who is signed in now may see the signed-out writes that were sent for another one.
+    mutating func putOff(_ id: UUID, _ verdict: SendVerdict, at now: Duration) -> Duration? {
+        let hidden = (queue.items[id]?.claimed ?? []).filter { queue.items[$0]?.write.belongs(to: queue.identity) == false }
+        let moment = queue.putOff(id, verdict, at: now, random: Double.random(in: 0..<1))
+        for item in hidden.compactMap({ queue.items[$0] }) where item.write.belongs(to: queue.identity) {
+            publish(.queued(item.write, number: item.number), at: item.write.path)
+        }
+        return moment
     }
 
     /// Records the end of a write, and replaces the provisional ids of its records in the writes that follow.

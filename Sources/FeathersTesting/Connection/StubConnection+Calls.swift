@@ -22,7 +22,7 @@ extension StubConnection {
         } catch {
             outcome = .failure(error)
         }
-        if let number = arrived.withLock({ $0 }) { book.finish(number, outcome) }
+        if let number = arrived.withLock({ $0 }) { registry.finish(number, outcome) }
         return try outcome.get()
     }
 
@@ -31,7 +31,7 @@ extension StubConnection {
         guard line.current.link == link else { throw FeathersError.notConnected(line.current.end.reason) }
         let taken = try take(request, over: link)
         let arrival = StubLine.Arrival(taken: taken, link: link)
-        return try await book.perform(taken) { _ in
+        return try await registry.perform(taken) { _ in
             try await clock.run(atMost: request.params.timeout ?? callTimeout, orThrow: FeathersError.unansweredStub) {
                 try await self.answer(arrival)
             }
@@ -69,7 +69,7 @@ extension StubConnection {
             for call in batch {
                 guard let taken = try? take(call.request, over: link) else { continue }
                 let isWaiting = line.update { $0.release(call.id, StubLine.Arrival(taken: taken, link: link)) }
-                if !isWaiting { book.finish(taken.number, .failure(CancellationError())) }
+                if !isWaiting { registry.finish(taken.number, .failure(CancellationError())) }
             }
         }
     }
@@ -101,7 +101,7 @@ extension StubConnection {
                 line.queue.removeAll { $0.id == id }
                 return line.arrivals.removeValue(forKey: id)
             }
-            if let arrival { book.finish(arrival.taken.number, .failure(error)) }
+            if let arrival { registry.finish(arrival.taken.number, .failure(error)) }
             throw error
         }
         if line.update({ $0.stale.remove(id) }) != nil { throw FeathersError.senderChanged(request) }
@@ -119,7 +119,7 @@ extension StubConnection {
             // A call that is sent over a connection never arrives over the next one.
             let current = line.current
             guard current.link ?? link == link else { throw FeathersError.notConnected(current.end.reason) }
-            return book.take(request)
+            return registry.take(request)
         }
     }
 

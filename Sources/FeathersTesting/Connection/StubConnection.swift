@@ -5,7 +5,7 @@ import Foundation
 /// The connection of a stub transport. It is opened, prepared, and ended like a real connection.
 final class StubConnection: ConnectionClient {
     let line = ObservedState(StubLine())
-    let book: StubRegistry<ServiceRequest, JSONValue>
+    let registry: StubRegistry<ServiceRequest, JSONValue>
     /// Whether the server pushes events for the changes that calls make.
     let pushes: @Sendable (StubRegistry<ServiceRequest, JSONValue>.Taken) -> Bool
     /// The maximum duration of a call, unless the call sets its own.
@@ -14,9 +14,9 @@ final class StubConnection: ConnectionClient {
     let arriving = NSRecursiveLock()
 
     init(
-        book: StubRegistry<ServiceRequest, JSONValue>, callTimeout: Duration?, clock: any Clock<Duration>,
+        registry: StubRegistry<ServiceRequest, JSONValue>, callTimeout: Duration?, clock: any Clock<Duration>,
         pushes: @escaping @Sendable (StubRegistry<ServiceRequest, JSONValue>.Taken) -> Bool
-    ) { (self.book, self.callTimeout, self.clock, self.pushes) = (book, callTimeout, RelativeClock(clock), pushes) }
+    ) { (self.registry, self.callTimeout, self.clock, self.pushes) = (registry, callTimeout, RelativeClock(clock), pushes) }
 
     func start() -> (isFirst: Bool, opened: @Sendable () async throws -> Void) {
         let (isFirst, stood, ended) = line.update { line in

@@ -69,23 +69,23 @@ extension StubHost where Request == HTTPRequest, Response == HTTPResponse {
     /// The location is a percent-encoded path (`/messages`) or URL (`https://example.com/messages`). Without a query, it matches any query.
     @discardableResult
     public func stub(_ location: String, _ method: String? = nil, with stub: HTTPStub) -> StubRegistration {
-        book.change { $0.add(stub, for: .requests(to: location, method)) }
+        registry.change { $0.add(stub, for: .requests(to: location, method)) }
     }
 
     /// Registers a stub for all requests with a method, regardless of their location.
     @discardableResult
     public func stub(method: String, with stub: HTTPStub) -> StubRegistration {
-        book.change { $0.add(stub, for: .requests(to: nil, method)) }
+        registry.change { $0.add(stub, for: .requests(to: nil, method)) }
     }
 
     /// Removes the stub registered for exactly this location and method.
     public func removeStub(_ location: String, _ method: String? = nil) {
-        book.change { $0.remove(sameAs: .requests(to: location, method)) }
+        registry.change { $0.remove(sameAs: .requests(to: location, method)) }
     }
 
     /// Returns the requests received so far for a location, or for one of its methods.
     public func calls(to location: String, _ method: String? = nil) -> [RecordedCall<HTTPRequest, HTTPResponse>] {
         let selector = StubSelector<HTTPRequest>.requests(to: location, method)
-        return book.calls.filter { selector.matches($0.request) }
+        return registry.calls.filter { selector.matches($0.request) }
     }
 }

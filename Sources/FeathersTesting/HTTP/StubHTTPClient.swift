@@ -14,13 +14,13 @@ import FeathersSupport
 ///
 /// It follows redirects, and enforces each request's deadline and size limit. Instances share no state.
 public final class StubHTTPClient: HTTPClient, StubHost {
-    public let book: StubRegistry<HTTPRequest, HTTPResponse>
+    public let registry: StubRegistry<HTTPRequest, HTTPResponse>
     private let clock: RelativeClock
     /// How often all exchanges in flight have been ended.
     private let endings = ObservedState(0)
 
     private init(fallback: HTTPStub, clock: any Clock<Duration>) {
-        book = StubRegistry(fallback: fallback)
+        registry = StubRegistry(fallback: fallback)
         self.clock = RelativeClock(clock)
     }
 
@@ -28,10 +28,10 @@ public final class StubHTTPClient: HTTPClient, StubHost {
     /// - Parameter clock: The clock for the timeouts of requests.
     public convenience init(clock: any Clock<Duration> = ContinuousClock()) { self.init(fallback: .strict, clock: clock) }
 
-    /// Creates a stub that responds with the result of `answer` unless a stub is registered. An error that it throws fails the request.
+    /// Creates a stub that responds with the result of `respond` unless a stub is registered. An error that it throws fails the request.
     public convenience init(
-        clock: any Clock<Duration> = ContinuousClock(), _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
-    ) { self.init(fallback: Stub(answer), clock: clock) }
+        clock: any Clock<Duration> = ContinuousClock(), _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) { self.init(fallback: Stub(respond), clock: clock) }
 
     /// Creates a stub that passes requests without a registered stub on to another client.
     public convenience init(passingThrough client: any HTTPClient, clock: any Clock<Duration> = ContinuousClock()) {
@@ -56,7 +56,7 @@ public final class StubHTTPClient: HTTPClient, StubHost {
     public func cancelAll() { endings.update { $0 += 1 } }
 
     private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await book.perform(book.take(request)) { work in
+        try await registry.perform(registry.take(request)) { work in
             let response = try await work()
             guard response.body.count <= request.maximumResponseBytes else {
                 throw HTTPClientError(

@@ -55,23 +55,23 @@ extension StubHost where Request == ServiceRequest, Response == JSONValue {
     /// Placeholders in the path are not filled in. Leading and trailing slashes are ignored.
     @discardableResult
     public func stub(_ path: String, _ method: ServiceMethod? = nil, with stub: ServiceStub) -> StubRegistration {
-        book.change { $0.add(stub, for: .calls(of: FeathersApp.stripSlashes(path), method)) }
+        registry.change { $0.add(stub, for: .calls(of: FeathersApp.stripSlashes(path), method)) }
     }
 
     /// Registers a stub for the calls of a method on any service.
     @discardableResult
     public func stub(_ method: ServiceMethod, with stub: ServiceStub) -> StubRegistration {
-        book.change { $0.add(stub, for: .calls(of: nil, method)) }
+        registry.change { $0.add(stub, for: .calls(of: nil, method)) }
     }
 
     /// Removes the stub registered for exactly this path and method.
     public func removeStub(_ path: String, _ method: ServiceMethod? = nil) {
-        book.change { $0.remove(sameAs: .calls(of: FeathersApp.stripSlashes(path), method)) }
+        registry.change { $0.remove(sameAs: .calls(of: FeathersApp.stripSlashes(path), method)) }
     }
 
     /// Returns the calls received so far for a service, or for one of its methods.
     public func calls(of path: String, _ method: ServiceMethod? = nil) -> [RecordedCall<ServiceRequest, JSONValue>] {
         let selector = StubSelector<ServiceRequest>.calls(of: FeathersApp.stripSlashes(path), method)
-        return book.calls.filter { selector.matches($0.request) }
+        return registry.calls.filter { selector.matches($0.request) }
     }
 }

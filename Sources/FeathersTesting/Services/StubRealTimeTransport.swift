@@ -17,7 +17,7 @@ import FeathersSupport
 /// and a reopened connection begins with a gap. After a successful `create`, `update`, `patch`, or `remove`, the server pushes the event, unless
 /// you turn that off. The test decides when the connection returns; there is no backoff.
 public final class StubRealTimeTransport: RealTimeTransport, StubHost, ConnectionReplacing {
-    public let book: StubRegistry<ServiceRequest, JSONValue>
+    public let registry: StubRegistry<ServiceRequest, JSONValue>
     let connection: StubConnection
     private let passedThrough: (any RealTimeTransport)?
     private let runner: ConnectionRunner
@@ -26,10 +26,10 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost, Connectio
         fallback: ServiceStub, pushesEvents: Bool, callTimeout: Duration?, clock: any Clock<Duration>,
         passedThrough: (any RealTimeTransport)? = nil
     ) {
-        book = StubRegistry(fallback: fallback)
+        registry = StubRegistry(fallback: fallback)
         // A real server pushes the events for its own responses.
         let isPushedElsewhere = passedThrough != nil
-        connection = StubConnection(book: book, callTimeout: callTimeout, clock: clock) {
+        connection = StubConnection(registry: registry, callTimeout: callTimeout, clock: clock) {
             pushesEvents && ($0.isStubbed || !isPushedElsewhere)
         }
         runner = ConnectionRunner(connection)

@@ -13,15 +13,15 @@ import FeathersSupport
 /// ``StubRealTimeTransport``. Instances share no state.
 public final class StubTransport: Transport, StubHost {
     /// A function that returns the result of a call or throws an error.
-    public typealias Answer = @Sendable (ServiceRequest) async throws -> JSONValue
+    public typealias Responder = @Sendable (ServiceRequest) async throws -> JSONValue
 
-    public let book: StubRegistry<ServiceRequest, JSONValue>
+    public let registry: StubRegistry<ServiceRequest, JSONValue>
     private let clock: RelativeClock
     /// How often all calls in flight have been ended.
     private let endings = ObservedState(0)
 
     private init(fallback: ServiceStub, clock: any Clock<Duration>) {
-        book = StubRegistry(fallback: fallback)
+        registry = StubRegistry(fallback: fallback)
         self.clock = RelativeClock(clock)
     }
 
@@ -29,9 +29,9 @@ public final class StubTransport: Transport, StubHost {
     /// - Parameter clock: The clock for the timeouts of calls.
     public convenience init(clock: any Clock<Duration> = ContinuousClock()) { self.init(fallback: .strict, clock: clock) }
 
-    /// Creates a stub that responds with the result of `answer` unless a stub is registered. An error that it throws fails the call.
-    public convenience init(clock: any Clock<Duration> = ContinuousClock(), _ answer: @escaping Answer) {
-        self.init(fallback: Stub(answer), clock: clock)
+    /// Creates a stub that responds with the result of `respond` unless a stub is registered. An error that it throws fails the call.
+    public convenience init(clock: any Clock<Duration> = ContinuousClock(), _ respond: @escaping Responder) {
+        self.init(fallback: Stub(respond), clock: clock)
     }
 
     /// Creates a stub that responds with the results of services, by path, unless a stub is registered. Any other path is
@@ -50,7 +50,7 @@ public final class StubTransport: Transport, StubHost {
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         try Task.checkCancellation()
         let before = endings.current
-        let result = try await book.perform(book.take(request)) { work in
+        let result = try await registry.perform(registry.take(request)) { work in
             try await racing {
                 try await self.clock.run(atMost: request.params.timeout, orThrow: FeathersError.unansweredStub, work)
             } against: {

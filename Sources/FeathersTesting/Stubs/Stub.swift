@@ -20,7 +20,7 @@ public struct Stub<Request: Sendable, Response: Sendable>: Sendable {
     init(taking take: @escaping @Sendable (Request) -> Work) { self.take = take }
 
     /// Creates a stub from a function that is called once for every call.
-    public init(_ answer: @escaping @Sendable (Request) async throws -> Response) { take = { request in { try await answer(request) } } }
+    public init(_ respond: @escaping @Sendable (Request) async throws -> Response) { take = { request in { try await respond(request) } } }
 
     /// Fails with an error: a `FeathersError` for a transport, an `HTTPClientError` for an HTTP client.
     public static func error(_ error: any Error) -> Stub { Stub { _ in throw error } }

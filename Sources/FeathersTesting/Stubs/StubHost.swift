@@ -9,7 +9,7 @@ public protocol StubHost: Sendable {
     associatedtype Response: Sendable
 
     /// The registered stubs and recorded calls.
-    var book: StubRegistry<Request, Response> { get }
+    var registry: StubRegistry<Request, Response> { get }
 }
 
 extension StubHost {
@@ -18,28 +18,28 @@ extension StubHost {
     /// Conditions are tried from the latest to the earliest until one is met. Each may be evaluated for every call.
     @discardableResult
     public func stub(where condition: @escaping @Sendable (Request) -> Bool, with stub: Stub<Request, Response>) -> StubRegistration {
-        book.change { $0.add(stub, for: .condition(condition)) }
+        registry.change { $0.add(stub, for: .condition(condition)) }
     }
 
     /// Removes a stub. Calls that have already arrived are not affected.
-    public func removeStub(_ registration: StubRegistration) { book.change { $0.remove(registration) } }
+    public func removeStub(_ registration: StubRegistration) { registry.change { $0.remove(registration) } }
 
     /// Removes all stubs.
-    public func removeAllStubs() { book.change { $0.removeAll() } }
+    public func removeAllStubs() { registry.change { $0.removeAll() } }
 
     /// The calls received so far, in order, with their outcomes.
-    public var calls: [RecordedCall<Request, Response>] { book.calls }
+    public var calls: [RecordedCall<Request, Response>] { registry.calls }
 
     /// The requests received so far, in order.
-    public var requests: [Request] { book.calls.map(\.request) }
+    public var requests: [Request] { registry.calls.map(\.request) }
 
     /// Waits until this many requests have arrived, and returns the last of them.
     /// - Parameter number: The number of the request, counted from 1.
     /// - Throws: `CancellationError` if the task is cancelled.
     @discardableResult
     public func waitForRequest(number: Int) async throws -> Request {
-        try await book.wait { $0.count >= number }
-        return book.calls[number - 1].request
+        try await registry.wait { $0.count >= number }
+        return registry.calls[number - 1].request
     }
 
     /// Waits until a call has ended, and returns it with its outcome.
@@ -47,7 +47,7 @@ extension StubHost {
     /// - Throws: `CancellationError` if the task is cancelled.
     @discardableResult
     public func waitForOutcome(number: Int) async throws -> RecordedCall<Request, Response> {
-        try await book.wait { $0.count >= number && $0[number - 1].outcome != nil }
-        return book.calls[number - 1]
+        try await registry.wait { $0.count >= number && $0[number - 1].outcome != nil }
+        return registry.calls[number - 1]
     }
 }

@@ -80,7 +80,7 @@ final class CallBatcher: Middleware {
 
     func respond(to request: ServiceRequest, by next: any ServiceProtocol, _ site: MiddlewareSite) async throws -> ServiceResponse {
         let params = request.params
-        guard !request.method.isCustom, !params.isVolatile, !params.concernsConnection, params.heldAnswer == nil, !request.streamsResult,
+        guard !request.method.isCustom, !params.isVolatile, !params.concernsConnection, params.heldResponse == nil, !request.streamsResult,
             !params.travelsByHTTP
         else { return try await next.respond(to: request) }
         let call = try BatchedCall(request)

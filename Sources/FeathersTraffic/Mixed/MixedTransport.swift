@@ -36,7 +36,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
     /// Sends a request over the transport of its route, or over REST if there is no connection and the fallback permits it.
     /// - Throws: The error of the transport that was used last.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
-        guard routes.way(of: request) == .realTime, !request.params.travelsByHTTP else { return try await sendBeside(request) }
+        guard routes.route(of: request) == .realTime, !request.params.travelsByHTTP else { return try await sendBeside(request) }
         let signsConnectionIn = request.params.concernsConnection
         guard signsConnectionIn || routes.permitsFallback(request) else { return try await realTime.send(request) }
         guard isConnected else {

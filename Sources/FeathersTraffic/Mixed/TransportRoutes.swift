@@ -10,7 +10,7 @@ public import FeathersCore
 /// The most specific route wins: a service's method, then the service, then the method, then ``standard``.
 public struct TransportRoutes: Sendable {
     /// A transport to the server.
-    public enum Way: Sendable, Hashable {
+    public enum Route: Sendable, Hashable {
         /// Over the connection.
         case realTime
         /// Over HTTP, without the connection.
@@ -29,40 +29,40 @@ public struct TransportRoutes: Sendable {
     }
 
     /// The route of calls without a more specific route.
-    public var standard = Way.realTime
+    public var standard = Route.realTime
 
     /// How calls are handled while there is no connection.
     public var fallback = Fallback.reads
 
-    private var ofServices: [String: Way] = [:]
-    private var ofMethods: [ServiceMethod: Way] = [:]
-    private var ofBoth: [String: [ServiceMethod: Way]] = [:]
+    private var ofServices: [String: Route] = [:]
+    private var ofMethods: [ServiceMethod: Route] = [:]
+    private var ofBoth: [String: [ServiceMethod: Route]] = [:]
 
     package init() {}
 
     /// The route of a service; nil if none is set. Slashes at both ends of the path are ignored.
-    public subscript(path: String) -> Way? {
+    public subscript(path: String) -> Route? {
         get { ofServices[FeathersApp.stripSlashes(path)] }
         set { ofServices[FeathersApp.stripSlashes(path)] = newValue }
     }
 
     /// The route of a method of all services; nil if none is set.
-    public subscript(method: ServiceMethod) -> Way? {
+    public subscript(method: ServiceMethod) -> Route? {
         get { ofMethods[method] }
         set { ofMethods[method] = newValue }
     }
 
     /// The route of one method of one service; nil if none is set.
-    public subscript(path: String, method: ServiceMethod) -> Way? {
+    public subscript(path: String, method: ServiceMethod) -> Route? {
         get { ofBoth[FeathersApp.stripSlashes(path)]?[method] }
         set { ofBoth[FeathersApp.stripSlashes(path), default: [:]][method] = newValue }
     }
 
     /// Returns the route of a request whose path has no slashes at its ends.
-    func way(of request: ServiceRequest) -> Way {
-        if !ofBoth.isEmpty, let way = ofBoth[request.path]?[request.method] { return way }
-        if !ofServices.isEmpty, let way = ofServices[request.path] { return way }
-        if !ofMethods.isEmpty, let way = ofMethods[request.method] { return way }
+    func route(of request: ServiceRequest) -> Route {
+        if !ofBoth.isEmpty, let route = ofBoth[request.path]?[request.method] { return route }
+        if !ofServices.isEmpty, let route = ofServices[request.path] { return route }
+        if !ofMethods.isEmpty, let route = ofMethods[request.method] { return route }
         return standard
     }
 

@@ -57,7 +57,7 @@ struct SharedRead: Hashable, Sendable {
     /// queries' fetches, whose response must not be older than the events before them.
     init?(_ request: ServiceRequest, at site: MiddlewareSite) {
         let params = request.params
-        guard request.method == .find || request.method == .get, params.heldAnswer == nil, params.pagination == nil,
+        guard request.method == .find || request.method == .get, params.heldResponse == nil, params.pagination == nil,
             !params.readsFromServer, !request.streamsResult
         else {
             return nil

@@ -72,7 +72,7 @@ struct UnverifiedPayloadTests {
         let credentials = AuthenticationCredentials.local(email: "SECRET@example.com", password: "SECRET")
         let result = try await app.authenticate(credentials)
         let tokens = AuthenticationTokens(accessToken: "SECRET", refreshToken: "SECRET")
-        let answers: [Any] = [TokenRefresh.Answer.tokens(tokens), TokenRefresh.Answer.credentials(credentials)]
+        let answers: [Any] = [TokenRefresh.Outcome.tokens(tokens), TokenRefresh.Outcome.credentials(credentials)]
         for value in [credentials, result, app.authentication, result.payload as Any, tokens, storage] as [Any] + answers {
             var dumped = ""
             dump(value, to: &dumped)

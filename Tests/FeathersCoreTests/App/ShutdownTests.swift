@@ -37,7 +37,7 @@ struct ShutdownTests {
             for await health in app.healthUpdates() where health.isReady { break }
             async let call = app.service("waiting").get(1)
             try await begun.value()
-            #expect(app.metrics.callsUnderWay == 1)
+            #expect(app.metrics.callsInFlight == 1)
             app.beginShutdown(within: .seconds(600))
             await #expect {
                 try await app.service("others").find()
@@ -50,7 +50,7 @@ struct ShutdownTests {
             #expect(try await call == "done")
             try await group.waitForAll()
         }
-        #expect(app.metrics.callsUnderWay == 0 && app.health.state == .stopped)
+        #expect(app.metrics.callsInFlight == 0 && app.health.state == .stopped)
     }
 
     @Test("What a call under way calls in turn is let in")

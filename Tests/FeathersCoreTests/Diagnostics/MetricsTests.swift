@@ -21,7 +21,7 @@ struct MetricsTests {
         let calls = app.metrics.calls
         #expect(calls.map(\.method) == ["find", "get"] && calls.allSatisfy { $0.path == "messages" })
         #expect(calls.map(\.outcomes) == [["ok": 1], ["failed": 2]] && calls.map(\.retries) == [1, 0])
-        #expect(calls.map(\.durations.count) == [1, 2] && app.metrics.callsUnderWay == 0)
+        #expect(calls.map(\.durations.count) == [1, 2] && app.metrics.callsInFlight == 0)
     }
 
     @Test("count connections, what waits in the transport, and events that slow readers have lost")

@@ -99,7 +99,7 @@ struct FeathersErrorWireTests {
     @Test("never shows data, errors or bodies in its description")
     func description() {
         var error = FeathersError(.conflict, "m", data: ["token": "secret"], errors: ["x": "secret"], execution: .mayHaveExecuted)
-        error.answer = FeathersError.Answer(status: 409, body: Array("secret".utf8))
+        error.response = FeathersError.Response(status: 409, body: Array("secret".utf8))
         #expect(error.description == "Conflict 409: m (may have been executed)")
     }
 }

@@ -107,7 +107,7 @@ struct JSONAPIAnswerTests {
         #expect(error.jsonAPIErrors.map(\.source?.pointer) == ["/data/attributes/title", nil])
         #expect(error.jsonAPIErrors.map(\.source?.header) == [nil, "X-Y"])
         #expect(error.data == ["meta": ["trace": "t"]])
-        #expect(error.answer == nil)
+        #expect(error.response == nil)
     }
 
     @Test("an error knows how long the server asks to wait", arguments: [#"{"errors": [{"status": "429"}]}"#, "busy"])
@@ -133,7 +133,7 @@ struct JSONAPIAnswerTests {
     func foreign(status: Int, body: String) async throws {
         let error = try await #require(throws: FeathersError.self) { try await posts(.init(body, status: status)).get("1") }
         #expect(error.code.rawValue == status)
-        #expect(error.answer == FeathersError.Answer(status: status, body: Array(body.utf8)))
+        #expect(error.response == FeathersError.Response(status: status, body: Array(body.utf8)))
     }
 
     @Test(
@@ -145,7 +145,7 @@ struct JSONAPIAnswerTests {
                 call == "find" ? try await posts(.init(body)).find() : try await posts(.init(body)).get("1")
             }
             #expect(error.code == .generalError)
-            #expect(error.answer == FeathersError.Answer(status: 200, body: Array(body.utf8)))
+            #expect(error.response == FeathersError.Response(status: 200, body: Array(body.utf8)))
         }
     }
 
@@ -169,7 +169,7 @@ struct JSONAPIAnswerTests {
             .init(#"{"data": {"type": "posts", "id": "1"}}"#, headers: [("ETag", "\"a\"")]), .init("", status: 304))
         func read(_ held: HeldAnswer?) async throws -> ServiceResponse {
             var params = Params()
-            params.heldAnswer = held
+            params.heldResponse = held
             let request = ServiceRequest(path: "posts", method: .get, id: "1", params: params)
             return try await server.app.service("posts").respond(to: request)
         }

@@ -30,7 +30,7 @@ struct RESTAnswerTests {
         #expect(error.code == .generalError)
         #expect(error.message.contains("200"))
         #expect(error.execution == .answered)
-        #expect(error.answer == FeathersError.Answer(status: 200, body: Array(body.utf8)))
+        #expect(error.response == FeathersError.Response(status: 200, body: Array(body.utf8)))
     }
 
     @Test("from no service says so with the URL, and shows none of its secrets")
@@ -59,7 +59,7 @@ struct RESTAnswerTests {
         #expect(error.message == "No record")
         #expect(error.data == ["id": 1])
         #expect(error.errors == [1])
-        #expect(error.answer == nil)
+        #expect(error.response == nil)
         #expect(error.execution == .answered)
     }
 
@@ -67,7 +67,7 @@ struct RESTAnswerTests {
     func errorBehindMark() async throws {
         let body = "\u{FEFF}" + #"{"name":"NotFound","message":"No record","code":404}"#
         let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: 404, body: body)) }
-        #expect(error.message == "No record" && error.answer == nil)
+        #expect(error.message == "No record" && error.response == nil)
     }
 
     @Test(
@@ -81,7 +81,7 @@ struct RESTAnswerTests {
         let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: status, body: body)) }
         #expect(error.code.rawValue == status)
         #expect(error.name == name)
-        #expect(error.answer == FeathersError.Answer(status: status, body: Array(body.utf8)))
+        #expect(error.response == FeathersError.Response(status: status, body: Array(body.utf8)))
     }
 
     @Test("in somebody else's error format loses nothing of it")
@@ -91,7 +91,7 @@ struct RESTAnswerTests {
         #expect(error.code == .tooManyRequests)
         #expect(error.message == "Too much")
         #expect(error.data == ["error": ["reason": "quota"]])
-        #expect(error.answer?.status == 429)
+        #expect(error.response?.status == 429)
     }
 
     @Test(

@@ -89,7 +89,7 @@ struct EndpointResponseTests {
             try await Self.request(Endpoint<Data>(.get, "x"), "<html>", status: 503)
         }
         #expect(other.code == .unavailable)
-        #expect(other.answer == FeathersError.Answer(status: 503, body: Array("<html>".utf8)))
+        #expect(other.response == FeathersError.Response(status: 503, body: Array("<html>".utf8)))
         await #expect { try await Self.request(Endpoint<String>(.get, "x"), "", status: 404) } throws: { FeathersError.Code.notFound ~= $0 }
     }
 

@@ -30,7 +30,7 @@ struct AnswerComparison {
         case .success(let value):
             return value == expected ? [] : [finding(.result, "\(expected ?? "no JSON")", "\(value)")]
         case .failure(let error):
-            guard expected == nil, let error = error as? FeathersError, error.answer?.status == response.status else {
+            guard expected == nil, let error = error as? FeathersError, error.response?.status == response.status else {
                 return [finding(.result, "\(expected ?? "no JSON")", "\(error)")]
             }
             return []
@@ -42,7 +42,7 @@ struct AnswerComparison {
             return [finding(.error("code"), "status \(response.status)", "\(result)")]
         }
         guard let body = response.value?.object else {
-            let isKept = error.answer == FeathersError.Answer(status: response.status, body: response.content ?? [])
+            let isKept = error.response == FeathersError.Response(status: response.status, body: response.content ?? [])
             return isKept && error.code.rawValue == response.status
                 ? [] : [finding(.error("answer"), "status \(response.status)", "\(error)")]
         }

@@ -70,7 +70,7 @@ struct CaseReplay {
         case .success:
             if let recorded, !(200..<300).contains(recorded) { note(.outcome, "status \(recorded)", "a result") }
         case .failure(let error as FeathersError):
-            let status = error.answer?.status ?? error.code.rawValue
+            let status = error.response?.status ?? error.code.rawValue
             if let recorded, recorded != status { note(.outcome, "status \(recorded)", "\(error)") }
         case .failure(let error):
             note(.outcome, "status \(recorded ?? 0)", "\(error)")

@@ -272,6 +272,19 @@ extension LiveViewTests {
         #expect(view.visible.map { $0.record["n"] } == [3] && !view.needsFetch)
     }
 
+    @Test("recognizes the record of a signed-out creation after it was sent for a user with an unknown outcome")
+    func claimedCreation() throws {
+        var view = try Self.view(Query())
+        var write = Self.write(.create, nil, ["text": "a"])
+        view.apply(.queued(write, number: 1))
+        view.apply(.sending(write.id, isRepeated: false))
+        write.identity = Identity("alice")
+        let error = FeathersError(.timeout, "No response", execution: .mayHaveExecuted)
+        view.apply(.changed(write, OutboxFailure(write: write, reason: .unknown, error: error, mayHaveExecuted: true)))
+        view.received(ServiceEvent(path: "records", name: .created, data: ["id": 7, "text": "a"]))
+        #expect(Self.ids(view) == ["7"] && view.adopted(by: write).values.map(\.self) == [7])
+    }
+
     @Test("does not apply an executed write again whose event has come while a later one was sent twice")
     func repeatedAfterAnother() throws {
         var view = try Self.view([:], ["id": 1, "n": 0, "m": 0])

@@ -19,20 +19,20 @@ struct TransportRoutesTests {
         arguments: [
             ("reports", .get, .rest), ("reports", .create, .realTime), ("messages", .find, .rest), ("messages", .get, .realTime),
             ("messages", "archive", .rest), ("messages", "publish", .realTime),
-        ] as [(String, ServiceMethod, TransportRoutes.Way)])
-    func closest(path: String, method: ServiceMethod, way: TransportRoutes.Way) {
-        #expect(Self.routes.way(of: ServiceRequest(path: path, method: method)) == way)
+        ] as [(String, ServiceMethod, TransportRoutes.Route)])
+    func closest(path: String, method: ServiceMethod, way: TransportRoutes.Route) {
+        #expect(Self.routes.route(of: ServiceRequest(path: path, method: method)) == way)
     }
 
     @Test("A route taken back leaves the wider one")
     func takenBack() {
         var routes = Self.routes
         routes["reports", .create] = nil
-        #expect(routes.way(of: ServiceRequest(path: "reports", method: .create)) == .rest)
+        #expect(routes.route(of: ServiceRequest(path: "reports", method: .create)) == .rest)
         routes["reports"] = nil
-        #expect(routes.way(of: ServiceRequest(path: "reports", method: .create)) == .realTime)
+        #expect(routes.route(of: ServiceRequest(path: "reports", method: .create)) == .realTime)
         routes.standard = .rest
-        #expect(routes.way(of: ServiceRequest(path: "reports", method: .create)) == .rest)
+        #expect(routes.route(of: ServiceRequest(path: "reports", method: .create)) == .rest)
     }
 
     @Test(

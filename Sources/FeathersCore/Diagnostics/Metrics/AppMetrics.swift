@@ -36,7 +36,7 @@ public struct AppMetrics: Sendable, Hashable {
     /// The events of services whose events were requested, by path.
     public let events: [Events]
     /// The number of calls in flight.
-    public let callsUnderWay: Int
+    public let callsInFlight: Int
     /// The calls in flight in the transport; nil if the app has no connection.
     public let transport: TransportLoad?
     /// The number of connections opened since ``FeathersApp/recordMetrics()``.
@@ -80,7 +80,7 @@ extension AppMetrics {
             $0.add(health.isReady ? "1" : "0")
         }
         addCalls(to: &text)
-        text.family("feathers_calls_under_way", "gauge", "Calls in flight.") { $0.add("\(callsUnderWay)") }
+        text.family("feathers_calls_in_flight", "gauge", "Calls in flight.") { $0.add("\(callsInFlight)") }
         if let transport {
             text.family("feathers_transport_calls", "gauge", "Calls in flight that the transport holds.") {
                 $0.add("\(transport.waiting)", ["state": "waiting"])

@@ -228,7 +228,7 @@ extension Journal {
             case .failed(_, _, let error, _) where error.data != nil || error.errors != nil:
                 guard failureBytes + entry.bytes.count <= limits.failureBytes else { throw full("\(limits.failureBytes) bytes of errors") }
                 failureBytes += entry.bytes.count
-            case .begun, .released, .failed, .ended: break
+            case .claimed, .begun, .released, .failed, .ended: break
             }
         }
 

@@ -6,8 +6,10 @@ import Foundation
 enum JournalRecord: Sendable {
     /// The write was queued.
     case added(OutboxWrite)
-    /// An attempt begins. After this record, the write may have been executed, and the claimed ones belong to a user.
-    case begun(UUID, claimed: [UUID] = [], by: Identity? = nil)
+    /// Signed-out writes belong to a user from now on, or to none again.
+    case claimed([UUID], by: Identity?)
+    /// An attempt begins. After this record, the write may have been executed.
+    case begun(UUID)
     /// No attempt was executed, or another one is wanted regardless.
     case released(UUID)
     /// A decision is needed.
@@ -31,13 +33,9 @@ extension JournalRecord {
     private var json: JSONObject {
         switch self {
         case .added(let write): return write.json
-        case .begun(let id, let claimed, let identity):
-            var json: JSONObject = ["step": "begun", "id": id.json]
-            if let identity, !claimed.isEmpty {
-                json["claimed"] = .array(claimed.map(\.json))
-                json["identity"] = .string(identity.name)
-            }
-            return json
+        case .claimed(let ids, let identity):
+            return ["step": "claimed", "ids": .array(ids.map(\.json)), "identity": identity.map { .string($0.name) } ?? .null]
+        case .begun(let id): return ["step": "begun", "id": id.json]
         case .released(let id): return ["step": "released", "id": id.json]
         case .failed(let id, let reason, let error, let mayHaveExecuted):
             return [
@@ -63,14 +61,17 @@ extension JournalRecord {
 
     /// Parses a payload; nil if it does not belong to this version.
     init?(payload: ArraySlice<UInt8>) {
-        guard let json = try? JSONValue(parsing: payload, maximumDepth: 2048).object, let id = UUID(json["id"]) else { return nil }
+        guard let json = try? JSONValue(parsing: payload, maximumDepth: 2048).object else { return nil }
+        if json["step"] == "claimed", let ids = json["ids"]?.array {
+            self = .claimed(ids.compactMap { UUID($0) }, by: json["identity"]?.string.map(Identity.init))
+            return
+        }
+        guard let id = UUID(json["id"]) else { return nil }
         switch json["step"]?.string {
         case "added":
             guard let write = OutboxWrite(id, json) else { return nil }
             self = .added(write)
-        case "begun":
-            let claimed = (json["claimed"]?.array ?? []).compactMap { UUID($0) }
-            self = .begun(id, claimed: claimed, by: json["identity"]?.string.map(Identity.init))
+        case "begun": self = .begun(id)
         case "released": self = .released(id)
         case "failed":
             guard let reason = json["reason"]?.string.flatMap(OutboxFailure.Reason.init), let wire = json["error"],
@@ -149,14 +150,14 @@ struct JournalContents: Sendable {
             writes[write.id] = StoredWrite(write: write, number: addedCount, dataSize: size)
             followers.add(write)
             dataSize += size
-        case .begun(let id, let claimed, let identity):
-            for write in claimed {
-                change(write) { stored in
+        case .claimed(let ids, let identity):
+            for id in ids {
+                change(id) { stored in
                     stored.write.identity = identity
                     stored.failure?.write.identity = identity
                 }
             }
-            change(id) { $0.progressed(mayHaveExecuted: true) }
+        case .begun(let id): change(id) { $0.progressed(mayHaveExecuted: true) }
         case .released(let id): change(id) { $0.progressed(mayHaveExecuted: false) }
         case .failed(let id, let reason, let error, let mayHaveExecuted):
             change(id) { stored in

@@ -49,7 +49,7 @@ struct OutboxWaitingTests {
         }
     }
 
-    @Test("A write made while signed out that may have been executed for a user is repeated for nobody else, by a later process neither")
+    @Test("A write made while signed out that may have been executed for a user is repeated only for that user, even by a later process")
     func claimed() async throws {
         let folder = try OutboxFolder()
         let lost = AnsweringServer(AnsweringServer.failing(.timeout, .mayHaveExecuted))
@@ -78,6 +78,36 @@ struct OutboxWaitingTests {
         }
         #expect(second.server.requests.map { $0.data?["n"] } == [1, 2])
         #expect(second.server.requests.first?.params.query == lost.requests.first?.params.query)
+    }
+
+    @Test("A signed-out write that waits for a sign-in in progress is sent as that user's")
+    func claimedDuringSignIn() async throws {
+        let (asked, answered) = (Promise<Void>(), Promise<Void>())
+        let transport = StubTransport { request in
+            guard request.path == "authentication" else { return request.data ?? .null }
+            asked.resolve(())
+            try await answered.value()
+            return ["accessToken": "secret", "user": ["id": 1]]
+        }
+        let folder = try OutboxFolder()
+        let app = FeathersApp(transport: transport)
+        try app.use(authentication: AuthenticationOptions())
+        let outbox = try await Outbox(file: folder.file)
+        try app.use(outbox: outbox)
+        try await withFeathersApp(app) { app in
+            async let signedIn = app.authenticate(.local(email: "a@example.com", password: "p4ssw0rd"))
+            try await asked.value()
+            let queued = try await app.service("messages").outbox.create(["n": 1])
+            try await outbox.wait { $0.entries.first?.status == .sending }
+            answered.resolve(())
+            _ = try await signedIn
+            _ = try await queued.result()
+        }
+        #expect(transport.requests.map(\.path) == ["authentication", "messages"])
+        // Before it is sent, it is stored as this user's.
+        let text = try String(decoding: Data(contentsOf: folder.file), as: UTF8.self)
+        let claim = try #require(text.range(of: #""step":"claimed""#)).lowerBound
+        #expect(try claim < #require(text.range(of: #""step":"ended""#)).lowerBound)
     }
 
     @Test("Over a connection it waits for the connection, and no delay")

@@ -28,7 +28,7 @@ enum SampleJournal {
     /// One record of each kind, and writes in every stage.
     static let records: [JournalRecord] = [
         .added(.sample(1)), .added(.sample(2)), .begun(.sample(1)), .added(.sample(3)), .ended(.sample(1)),
-        .begun(.sample(2), claimed: [.sample(2), .sample(3)], by: Identity("alice")),
+        .claimed([.sample(2), .sample(3)], by: Identity("alice")), .begun(.sample(2)),
         .failed(.sample(2), .conflict, refusal, mayHaveExecuted: false), .replaced(.sample(2), key: .sample(9), data: ["text": "Ho"]),
         .begun(.sample(3)), .released(.sample(3)), .begun(.sample(3)), .failed(.sample(3), .unknown, refusal, mayHaveExecuted: true),
     ]

@@ -10,9 +10,9 @@ struct StoredErrorTests {
     @Test("What is small is kept as it is")
     func small() {
         var error = FeathersError(.conflict, "Somebody was faster", data: ["version": 3], errors: ["text": "old"])
-        error.answer = FeathersError.Answer(status: 409, body: [1, 2])
+        error.response = FeathersError.Response(status: 409, body: [1, 2])
         let stored = error.stored()
-        #expect(stored.data == error.data && stored.errors == error.errors && stored.answer == error.answer)
+        #expect(stored.data == error.data && stored.errors == error.errors && stored.response == error.response)
         #expect(stored.message == error.message && stored.name == error.name && stored.className == error.className)
     }
 
@@ -20,10 +20,10 @@ struct StoredErrorTests {
     func large() {
         var error = FeathersError(
             .conflict, "No", data: Self.large, errors: ["text": "old"], cause: FeathersError(.conflict, "Why", data: Self.large))
-        error.answer = FeathersError.Answer(status: 409, body: Array(repeating: 0, count: 1 << 20))
+        error.response = FeathersError.Response(status: 409, body: Array(repeating: 0, count: 1 << 20))
         let stored = error.stored()
-        #expect(stored.data == nil && stored.answer == nil && stored.errors == ["text": "old"])
-        #expect(stored.message == "No (too large to store: data, answer)")
+        #expect(stored.data == nil && stored.response == nil && stored.errors == ["text": "old"])
+        #expect(stored.message == "No (too large to store: data, response)")
         #expect((stored.cause as? FeathersError)?.message == "Why (too large to store: data)")
     }
 

@@ -74,14 +74,13 @@ struct OutboxQueueTests {
         var queue = queue(["a", "a", "b"])
         queue.add(.sample(3, lane: "a", identity: alice))
         queue.identityChanged(to: alice)
-        queue.gate.isConnected = true
         let items = queue.takeSendable(at: .zero)
         #expect(items.map(\.claimed) == [[.sample(0), .sample(1)], [.sample(2)]])
         #expect(items.allSatisfy { $0.write.identity == alice })
         #expect(queue.putOff(.sample(0), verdict(.timeout, .mayHaveExecuted), at: .zero, random: 0) != nil)
         queue.remove(.sample(2))
 
-        // The record's later writes are another user's. A signed-out user's writes wait for nobody's outcome.
+        // Later signed-out writes are the next user's, and wait for nobody else's outcome.
         queue.identityChanged(to: nil)
         queue.add(.sample(4, lane: "a"))
         queue.identityChanged(to: bob)
@@ -93,23 +92,64 @@ struct OutboxQueueTests {
 
         queue.identityChanged(to: alice)
         for number in [0, 1, 3] {
-            #expect(taken(&queue) == [number])
+            // What has been claimed is stored already.
+            let item = queue.takeSendable(at: .zero).first
+            #expect(item?.write.id == .sample(number) && item?.claimed == [])
             queue.remove(.sample(number))
         }
         #expect(queue.lanes.isEmpty)
     }
 
-    @Test("Signed-out writes wait for the write to their record that is being sent")
-    func claimingInFlight() {
+    @Test("What was claimed for an attempt that was not executed is everybody's again")
+    func released() {
+        let (alice, bob) = (Identity("alice"), Identity("bob"))
+        var queue = queue(["a", "a"])
+        queue.identityChanged(to: alice)
+        #expect(taken(&queue) == [0])
+        queue.identityChanged(to: nil)
+        queue.add(.sample(2, lane: "a"))
+        #expect(queue.writes(of: bob).map(\.write.id) == [.sample(2)] && taken(&queue) == [2])
+        #expect(queue.putOff(.sample(0), verdict(.notAuthenticated), at: .zero, random: 0) == nil)
+        queue.identityChanged(to: bob)
+        #expect(queue.writes(of: bob).map(\.write.id) == (0...2).map(UUID.sample))
+        // The one in flight comes first.
+        #expect(taken(&queue) == [])
+        queue.remove(.sample(2))
+        #expect(queue.takeSendable(at: .zero).map(\.claimed) == [[.sample(0), .sample(1)]])
+    }
+
+    @Test("A user's writes and signed-out ones to the same record are sent in their order, each once the one before it is done with")
+    func sharedRecord() {
+        let alice = Identity("alice")
+        var queue = queue(["a"])
+        queue.identityChanged(to: alice)
+        #expect(taken(&queue) == [0])
+        queue.add(.sample(1, lane: "a", identity: alice))
+        queue.add(.sample(2, lane: "a"))
+        #expect(taken(&queue) == [])
+        queue.remove(.sample(0))
+        #expect(taken(&queue) == [1])
+        queue.ask(failure(1))
+        #expect(taken(&queue) == [] && queue.items[.sample(2)]?.write.identity == nil && !queue.isAtRest)
+        #expect(queue.takeUnasked().map(\.write.id) == [.sample(1)])
+        queue.asked(.sample(1))
+        #expect(queue.isAtRest)
+        queue.remove(.sample(1))
+        #expect(taken(&queue) == [2] && queue.items[.sample(2)]?.write.identity == alice)
+        queue.identityChanged(to: nil)
+        queue.add(.sample(3, lane: "a"))
+        #expect(taken(&queue) == [3])
+    }
+
+    @Test("A log-out ends the wait for a sign-in, because signed-out writes may be permitted")
+    func loggedOut() {
         var queue = queue(["a"])
         queue.identityChanged(to: Identity("alice"))
         #expect(taken(&queue) == [0])
-        queue.identityChanged(to: nil)
-        queue.add(.sample(1, lane: "a"))
-        queue.identityChanged(to: Identity("alice"))
+        _ = queue.putOff(.sample(0), verdict(.notAuthenticated), at: .zero, random: 0)
         #expect(taken(&queue) == [])
-        queue.remove(.sample(0))
-        #expect(queue.takeSendable(at: .zero).map(\.claimed) == [[.sample(1)]])
+        queue.identityChanged(to: nil)
+        #expect(taken(&queue) == [0])
     }
 
     @Test("No more lanes go at once than the limit, and none starves")
@@ -209,7 +249,7 @@ struct OutboxQueueTests {
         #expect(queue.putOff(.sample(0), verdict(.notAuthenticated, .answered), at: .zero, random: 0) == nil)
         #expect(queue.gate.needsSignIn)
         #expect(taken(&queue) == [])
-        queue.gate.signedIn()
+        queue.gate.userChanged()
         // It began before the sign-in, so that its refusal says nothing of now.
         #expect(queue.putOff(.sample(1), verdict(.notAuthenticated, .answered), at: .zero, random: 0) == nil)
         #expect(!queue.gate.needsSignIn)

@@ -3,27 +3,27 @@ public import FeathersNetworking
 public import Foundation
 
 /// Reads an HTTP response as the result of a service call, or as its error.
-enum RESTAnswer {
+enum RESTResponse {
     /// Returns a service's response. An empty HTTP response is JSON null, because FeathersJS sends `null`, `false`, and `0` that way (204).
     /// If the caller holds a cached response, a 304 means that it is still valid (RFC 9110, section 15.4.5).
     /// - Throws: The server's ``FeathersError``, or one that includes the HTTP response if the body is not JSON.
     static func response(of response: HTTPResponse, to request: ServiceRequest) throws(FeathersError) -> ServiceResponse {
-        var answer: ServiceResponse
-        if response.status == 304, let held = request.params.heldAnswer {
-            answer = ServiceResponse(held.value)
-            answer[NotModified.self] = true
+        var result: ServiceResponse
+        if response.status == 304, let held = request.params.heldResponse {
+            result = ServiceResponse(held.value)
+            result[NotModified.self] = true
         } else {
             do {
-                answer = try Self.response(of: response, keepsText: request.decodesResult)
+                result = try Self.response(of: response, keepsText: request.decodesResult)
             } catch {
                 throw response.isSuccess && response.isEventStream ? .streams(request.method, of: request.path) : error
             }
             // A body that is an event stream does not parse as JSON, so only an empty one gets here.
             guard !response.body.isEmpty || !response.isEventStream else { throw .streams(request.method, of: request.path) }
         }
-        answer[HTTPHead.self] = HTTPHead(response)
-        if let tag = response.headers["ETag"] { answer[EntityTag.self] = tag }
-        return answer
+        result[HTTPHead.self] = HTTPHead(response)
+        if let tag = response.headers["ETag"] { result[EntityTag.self] = tag }
+        return result
     }
 
     static func response(of response: HTTPResponse, keepsText: Bool) throws(FeathersError) -> ServiceResponse {
@@ -33,7 +33,7 @@ enum RESTAnswer {
             return try ServiceResponse(parsing: response.jsonText, keepsText: keepsText)
         } catch {
             var failure = FeathersError(.generalError, "The server returned status \(response.status) with a non-JSON body", cause: error)
-            failure.answer = FeathersError.Answer(status: response.status, body: response.body)
+            failure.response = FeathersError.Response(status: response.status, body: response.body)
             failure.hint = "from \(response.url.withoutCredentials)"
             throw failure
         }
@@ -50,7 +50,7 @@ enum RESTAnswer {
             error = FeathersError(FeathersError.Code(rawValue: response.status), "The server returned status \(response.status) \(what)")
         }
         // An error in another format is stored in full.
-        if isForeign { error.answer = FeathersError.Answer(status: response.status, body: response.body) }
+        if isForeign { error.response = FeathersError.Response(status: response.status, body: response.body) }
         if response.status == 404, isForeign || error.isAboutPage {
             error.hint = "no service found at \(response.url.withoutCredentials)"
         } else if response.status == 411 {
