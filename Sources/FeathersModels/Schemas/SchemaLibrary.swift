@@ -23,7 +23,9 @@ package struct SchemaPlace: Hashable, Sendable, CustomStringConvertible {
     func appending(_ tokens: some Sequence<String>) -> SchemaPlace {
         var place = self
         for token in tokens {
-            place.pointer += "/" + token.replacing("~", with: "~0").replacing("/", with: "~1")
+            // In a debug build, as plugins run it, replacing nothing in every token takes a tenth of the time of a run.
+            let isPlain = !token.utf8.contains { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }
+            place.pointer += "/" + (isPlain ? token : token.replacing("~", with: "~0").replacing("/", with: "~1"))
         }
         return place
     }
@@ -35,7 +37,8 @@ package struct SchemaPlace: Hashable, Sendable, CustomStringConvertible {
     }
 
     static func unescaped(_ token: some StringProtocol) -> String {
-        String(token).replacing("~1", with: "/").replacing("~0", with: "~")
+        let token = String(token)
+        return token.utf8.contains(UInt8(ascii: "~")) ? token.replacing("~1", with: "/").replacing("~0", with: "~") : token
     }
 
     /// A file's name without folders and extensions: `message` of `schemas/message.schema.json`.
