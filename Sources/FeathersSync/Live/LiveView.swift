@@ -320,11 +320,7 @@ extension LiveView {
         if isTaken { saw(event, key) }
         let last = writes.last { $0.caused(event, key: key) }
         let settled = isTaken ? last.map { settle(through: $0.executedAt, [key]) } ?? [] : []
-        if let last, !isTaken {
-            for index in writes.indices where writes[index].executedAt <= last.executedAt && !writes[index].isRetried {
-                if let result = writes[index].results?[key] { writes[index].untaken.append(result) }
-            }
-        }
+        if !isTaken { untook(event, key, last) }
         if isAdopted { return rebuild() }
         if !shadows.isEmpty || !writes.isEmpty || !settled.isEmpty {
             refresh([key] + (restored + settled).flatMap(\.keys), replacing: shown)
@@ -358,6 +354,18 @@ extension LiveView {
     private mutating func saw(_ event: ServiceEvent, _ key: String) {
         for index in writes.indices where writes[index].isSending && writes[index].concerns(key) && writes[index].seen.count < 8 {
             writes[index].seen.append(event.data)
+        }
+    }
+
+    /// Records for the writes that may have caused an event that the base has not taken it.
+    /// - Parameter last: The last executed write that has caused it, if there is one. The events of those before it have come too.
+    private mutating func untook(_ event: ServiceEvent, _ key: String, _ last: LiveWrite?) {
+        for index in writes.indices where !writes[index].isRetried && writes[index].untaken.count < 8 {
+            if let result = writes[index].results?[key] {
+                if let last, writes[index].executedAt <= last.executedAt { writes[index].untaken.append(result) }
+            } else if writes[index].isSending, writes[index].mayHaveCaused(event, key: key, id: id) {
+                writes[index].untaken.append(event.data)
+            }
         }
     }
 

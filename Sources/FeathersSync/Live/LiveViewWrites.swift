@@ -36,7 +36,7 @@ extension LiveView {
             if old.failure?.reason == .unknown, failure == nil {
                 base.missedEvents()
                 // What it did is not what the next attempt does.
-                (writes[index].seen, writes[index].isRetried) = ([], old.write.data == write.data)
+                (writes[index].seen, writes[index].untaken, writes[index].isRetried) = ([], [], old.write.data == write.data)
             }
             writes[index].failure = failure
             // No result follows that could be old.

@@ -302,6 +302,20 @@ extension LiveViewTests {
         #expect(view.visible.map(\.record) == [["id": 1, "n": 2, "m": 3]])
     }
 
+    @Test("expects no second event of a write whose event came before its response and could not be placed")
+    func untakenBeforeResponse() throws {
+        var view = try Self.view(Query(), ["id": 1, "n": 0])
+        let write = Self.write(.patch, 2, ["n": 1])
+        view.apply(.queued(write, number: 1))
+        view.apply(.sending(write.id, isRepeated: false))
+        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 2, "n": 1]))
+        view.apply(.executed(write.id, Self.result(["id": 2, "n": 1])))
+        let began = view.fetchBegan()
+        try view.fetched(Paginated(data: [["id": 1, "n": 0], ["id": 2, "n": 1]]), asked: began.asked, at: began.tick)
+        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 2, "n": 5]))
+        #expect(view.visible.map { $0.record["n"] } == [0, 5] && !view.needsFetch)
+    }
+
     @Test("takes away a removed record whose executed update no event has told of", arguments: [ServiceMethod.update, .patch])
     func updatedAndRemoved(_ method: ServiceMethod) throws {
         var view = try Self.view([:], ["id": 1, "n": 0])
