@@ -179,7 +179,7 @@ extension ServiceCache {
         var request = terms.request
         let asksConditionally = request.params.headers.keys.contains { $0.lowercased() == "if-none-match" }
         if let found, let tag = found.entityTag, !asksConditionally {
-            request.params.heldResponse = HeldAnswer(entityTag: tag, value: found.value)
+            request.params.heldResponse = HeldResponse(entityTag: tag, value: found.value)
         }
         let response = try await terms.next.respond(to: request)
         // Only the sign-in gate knows the user of the response, because a call may sign the app in.

@@ -27,7 +27,7 @@ enum CacheFile {
         checked += text
         var bytes = magic
         bytes.reserveCapacity(headLength + text.count)
-        bytes.append(littleEndian: UInt64(XXH64.checksum(of: checked)))
+        bytes.append(littleEndian: XXH64.hash(of: checked[...]))
         return bytes + checked
     }
 
@@ -42,7 +42,7 @@ enum CacheFile {
     }
 
     static func content(of bytes: [UInt8], for key: CacheKey) -> Content {
-        guard let expiry = expiry(inHeadOf: bytes), UInt64(XXH64.checksum(of: bytes[16...])) == bytes.littleEndian(at: 8),
+        guard let expiry = expiry(inHeadOf: bytes), XXH64.hash(of: bytes[16...]) == bytes.littleEndian(at: 8),
             bytes.littleEndian(at: 24) == UInt64(bytes.count - headLength),
             let body = try? JSONValue(parsing: bytes[headLength...], maximumDepth: 1024).object, let value = body["value"],
             let text = body["key"]?.string, let group = body["group"]?.string

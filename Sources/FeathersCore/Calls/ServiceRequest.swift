@@ -97,15 +97,15 @@ extension Params {
     }
 
     /// A result that the caller already has and that the server need not send again (HTTP's `If-None-Match`).
-    package var heldResponse: HeldAnswer? {
-        get { self[HeldAnswer.self] }
-        set { self[HeldAnswer.self] = newValue }
+    package var heldResponse: HeldResponse? {
+        get { self[HeldResponse.self] }
+        set { self[HeldResponse.self] = newValue }
     }
 }
 
 /// An earlier response of the server with its entity tag, for conditional reads (RFC 9110, section 13.1.2).
-package struct HeldAnswer: ParamsKey, Sendable {
-    package typealias Value = HeldAnswer
+package struct HeldResponse: ParamsKey, Sendable {
+    package typealias Value = HeldResponse
 
     package let entityTag: String
     package let value: JSONValue

@@ -170,7 +170,7 @@ package enum EntityTag: ResponseKey {
     package typealias Value = String
 }
 
-/// Whether the server reported that the caller's ``HeldAnswer`` is still current (HTTP's 304).
+/// Whether the server reported that the caller's ``HeldResponse`` is still current (HTTP's 304).
 package enum NotModified: ResponseKey {
     package typealias Value = Bool
 }

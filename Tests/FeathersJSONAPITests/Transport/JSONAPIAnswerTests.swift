@@ -167,7 +167,7 @@ struct JSONAPIAnswerTests {
     func conditional() async throws {
         let server = try SeamServer(
             .init(#"{"data": {"type": "posts", "id": "1"}}"#, headers: [("ETag", "\"a\"")]), .init("", status: 304))
-        func read(_ held: HeldAnswer?) async throws -> ServiceResponse {
+        func read(_ held: HeldResponse?) async throws -> ServiceResponse {
             var params = Params()
             params.heldResponse = held
             let request = ServiceRequest(path: "posts", method: .get, id: "1", params: params)
@@ -176,7 +176,7 @@ struct JSONAPIAnswerTests {
         let answered = try await read(nil)
         let (first, tag) = (answered.result, try #require(answered[EntityTag.self]))
         #expect(answered[NotModified.self] == nil)
-        let unmodified = try await read(HeldAnswer(entityTag: tag, value: first))
+        let unmodified = try await read(HeldResponse(entityTag: tag, value: first))
         #expect(unmodified[NotModified.self] == true)
         let second = unmodified.result
         #expect(first == second)

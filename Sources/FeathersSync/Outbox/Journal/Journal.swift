@@ -216,7 +216,7 @@ extension Journal {
             (writes, dataBytes, failureBytes) = (contents.count, contents.dataSize, contents.failureSize)
         }
 
-        /// Reserves room for a record. Small records of a write's progress always fit: otherwise, a full journal would stay full.
+        /// Reserves room for a record. Records of a write's progress always fit: otherwise, a full journal would stay full.
         /// - Throws: ``FeathersError`` naming the file and the limit.
         mutating func take(_ entry: Entry) throws {
             switch entry.record {
