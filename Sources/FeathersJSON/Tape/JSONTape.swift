@@ -56,6 +56,25 @@ package final class JSONTape: @unchecked Sendable {
     }
 }
 
+/// A value that is still in its text. Its tree is built each time it is asked for.
+package struct JSONText: Sendable {
+    private let tape: JSONTape
+    private let cursor: TapeCursor
+
+    /// Returns the elements of an array; nil if the text is anything else.
+    package static func elements(of tape: JSONTape) -> [JSONText]? {
+        withExtendedLifetime(tape) { tape.root.kind == .array ? tape.root.children.map { JSONText(tape: tape, cursor: $0) } : nil }
+    }
+
+    package var json: JSONValue { withExtendedLifetime(tape) { cursor.json } }
+
+    /// The value for a decoder that was created for its tape.
+    package var source: DecodingSource { .text(cursor) }
+
+    /// The value of a property, without the tree of the others.
+    package subscript(property: String) -> JSONValue? { withExtendedLifetime(tape) { source.members?[property]?.json } }
+}
+
 /// The location of a value or key in a JSON text, with as much of it as fits into two words.
 struct TapeEntry: Sendable {
     /// Not an enumeration: a raw value made from stored bits would be checked on every access.

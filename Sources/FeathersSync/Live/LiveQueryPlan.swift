@@ -72,6 +72,17 @@ struct LiveQueryPlan: Sendable {
     /// Returns the text of a record's id, so that `1` and `"1"` are the same record, as on the server; nil if the record has no id.
     func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.description }
 
+    /// Returns the row of a record from disk.
+    /// - Parameters:
+    ///   - index: The index of the record in the result.
+    ///   - element: The record as it is shown, a ``DecodedElement``; nil if it is yet to be decoded.
+    /// - Throws: ``KeptResult/Failure/damaged`` if the record has no id.
+    func keptRow(_ record: LiveRecord, at index: Int, element: (any AnyObject & Sendable)? = nil) throws -> LiveRow {
+        guard let key = record[id].flatMap({ ServiceID($0) })?.description else { throw KeptResult.Failure.damaged }
+        let sortValue = sorter?.firstValue { record[$0] }
+        return LiveRow(key: key, record: record, element: element, sortValue: sortValue, place: (index + 1) * LiveWindow.placeStep)
+    }
+
     /// Returns the properties that the query selects.
     func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }
 
@@ -94,18 +105,16 @@ enum LiveOrder: Sendable {
     /// The query sorts, but the server's order differs from a local sort, for example because of another collation.
     case foreign(QuerySorter)
 
-    /// - Parameter isSorted: Whether the rows are in the order of a local sort, if that is known.
-    init(_ sorter: QuerySorter?, of rows: [LiveRow], isSorted: Bool? = nil) {
-        guard let sorter else {
-            self = .arrival
-            return
+    /// - Parameter isSorted: Whether the rows are in the order of a local sort.
+    init(_ sorter: QuerySorter?, isSorted: Bool) {
+        self = sorter.map { isSorted ? .sorted($0) : .foreign($0) } ?? .arrival
+    }
+
+    init(_ sorter: QuerySorter?, of rows: [LiveRow]) {
+        let isSorted = zip(rows, rows.dropFirst()).allSatisfy { left, right in
+            sorter.map { $0.order(of: left.sortValue, { left[$0] }, and: right.sortValue) { right[$0] } <= 0 } ?? true
         }
-        let isSorted =
-            isSorted
-            ?? zip(rows, rows.dropFirst()).allSatisfy { left, right in
-                sorter.order(of: left.sortValue, { left[$0] }, and: right.sortValue) { right[$0] } <= 0
-            }
-        self = isSorted ? .sorted(sorter) : .foreign(sorter)
+        self.init(sorter, isSorted: isSorted)
     }
 
     var isSorted: Bool { if case .sorted = self { true } else { false } }
@@ -116,7 +125,7 @@ enum LiveOrder: Sendable {
         switch self {
         case .arrival: true
         case .sorted(let sorter), .foreign(let sorter):
-            sorter.order(of: sorter.firstValue(of: old), { old[$0] }, and: sorter.firstValue(of: new)) { new[$0] } == 0
+            sorter.order(of: sorter.firstValue { old[$0] }, { old[$0] }, and: sorter.firstValue { new[$0] }) { new[$0] } == 0
         }
     }
 
@@ -129,7 +138,7 @@ enum LiveOrder: Sendable {
         switch self {
         case .arrival: return rows.partitionIndex { $0.place <= place }
         case .sorted(let sorter), .foreign(let sorter):
-            let first = sorter.firstValue(of: record)
+            let first = sorter.firstValue { record[$0] }
             return rows.partitionIndex { row in sorter.order(of: first, { record[$0] }, and: row.sortValue) { row[$0] } >= 0 }
         }
     }

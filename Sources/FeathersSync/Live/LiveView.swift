@@ -91,14 +91,11 @@ struct LiveView: Sendable {
 
 extension LiveView {
     /// Restores a result from disk. It is shown until the server responds.
-    mutating func restored(
-        _ page: Paginated<JSONValue>, isComplete: Bool, isSorted: Bool? = nil, since date: Date
-    ) throws(FeathersError) {
-        try base.fetched(page, asked: isComplete ? .max : 0, isSorted: isSorted)
-        base.missedEvents()
-        (isKnown, source) = (true, .kept(since: date))
+    mutating func restored(_ result: KeptResult) {
+        base.restored(result)
+        (isKnown, source) = (true, .kept(since: result.date))
         // An earlier process may have heard of records whose creation has not been answered.
-        for entry in base.entries { adopt(entry.key, entry.record) }
+        if !writes.isEmpty { for entry in base.entries { adopt(entry.key, entry.record) } }
         rebuild()
     }
 

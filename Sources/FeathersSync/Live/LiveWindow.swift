@@ -16,8 +16,9 @@ struct LiveWindow: Sendable {
     /// The number of records to show.
     private(set) var limit: Int
     private(set) var order = LiveOrder.arrival
-    private var lastVersion = 0
     private var fetchedTotal: Int?
+    /// Leaves room for new rows between those of the first result.
+    static let placeStep = 1 << 16
     /// Whether the total may be off, because an event concerned a record that was not known.
     private(set) var isTotalEstimated = false
 
@@ -47,25 +48,22 @@ struct LiveWindow: Sendable {
     }
 
     /// Returns a row with a new version.
-    mutating func row(
+    func row(
         _ key: String, _ record: JSONValue, at place: Int, _ state: RecordState = .confirmed, isWritten: Bool = false
     ) -> LiveRow {
-        lastVersion += 1
-        return LiveRow(
-            key: key, record: record, version: lastVersion, sortValue: plan.sorter?.firstValue(of: record), place: place, state: state,
+        LiveRow(
+            key: key, record: .tree(record), sortValue: plan.sorter?.firstValue { record[$0] }, place: place, state: state,
             isWritten: isWritten)
     }
 
     /// Applies the server's response to the plan's request.
-    /// - Parameters:
-    ///   - asked: The number of records that were requested; nil for the plan's own limit.
-    ///   - isSorted: Whether the records are in the order of a local sort, if that is known.
-    mutating func fetched(_ page: Paginated<JSONValue>, asked: Int? = nil, isSorted: Bool? = nil) throws(FeathersError) {
+    /// - Parameter asked: The number of records that were requested; nil for the plan's own limit.
+    mutating func fetched(_ page: Paginated<JSONValue>, asked: Int? = nil) throws(FeathersError) {
         var rows: [LiveRow] = []
         var fresh: [String: LiveRow] = Dictionary(minimumCapacity: page.data.count)
         rows.reserveCapacity(page.data.count)
-        // Rows that stay keep their places. Between those of the first result, there is room for new ones.
-        let step = table.isEmpty ? 1 << 16 : 1
+        // Rows that stay keep their places.
+        let step = table.isEmpty ? Self.placeStep : 1
         var place = 0
         for record in page.data {
             guard let key = plan.key(of: record) else {
@@ -86,12 +84,27 @@ struct LiveWindow: Sendable {
             place = row.place
             rows.append(row)
         }
-        (entries, table, needsFetch) = (LiveRows(rows), fresh, false)
-        limit = min(plan.limit ?? .max, page.limit.flatMap { $0 > 0 ? $0 : nil } ?? .max)
         let asked = asked ?? plan.limit.map { $0 + plan.headroom } ?? .max
         isComplete = page.total.map { plan.skip + page.count >= $0 } ?? (page.count < asked)
-        order = LiveOrder(plan.sorter, of: rows, isSorted: isSorted)
-        (fetchedTotal, isTotalEstimated) = (page.total, false)
+        needsFetch = false
+        replaceAll(with: LiveRows(rows), fresh, LiveOrder(plan.sorter, of: rows), limit: page.limit, total: page.total)
+    }
+
+    /// Applies a result from disk. It must still be fetched.
+    mutating func restored(_ result: KeptResult) {
+        var table: [String: LiveRow] = Dictionary(minimumCapacity: result.rows.count)
+        for row in result.rows { table[row.key] = row }
+        isComplete = result.isComplete
+        missedEvents()
+        replaceAll(with: result.rows, table, LiveOrder(plan.sorter, isSorted: result.isSorted), limit: result.limit, total: result.total)
+    }
+
+    private mutating func replaceAll(
+        with rows: LiveRows, _ table: [String: LiveRow], _ order: LiveOrder, limit: Int?, total: Int?
+    ) {
+        (entries, self.table, self.order) = (rows, table, order)
+        self.limit = min(plan.limit ?? .max, limit.flatMap { $0 > 0 ? $0 : nil } ?? .max)
+        (fetchedTotal, isTotalEstimated) = (total, false)
     }
 
     /// Applies an event of the service.

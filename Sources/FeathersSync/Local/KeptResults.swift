@@ -45,9 +45,12 @@ actor KeptResults {
     // MARK: Reading
 
     /// Puts the last result of a query into its view, completed by the results of executed writes, and in a store of another process the queued writes too.
-    func restore(_ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics) async {
+    func restore(
+        _ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics,
+        reading read: @escaping KeptResult.PartReader
+    ) async {
         let stored = outbox == nil ? showWrites(key, in: feed, diagnostics) : nil
-        let unsettled = await restoreResult(key, into: feed, for: sender, diagnostics)
+        let unsettled = await restoreResult(key, into: feed, for: sender, diagnostics, reading: read)
         let executed = outbox?.withState { $0.executed } ?? stored ?? ExecutedWrites()
         feed.withState { state in
             // A fetch or a change of user may have been faster.
@@ -61,22 +64,18 @@ actor KeptResults {
 
     /// - Returns: The writes that were unsettled when the result was taken.
     private func restoreResult(
-        _ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics
+        _ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics,
+        reading read: @escaping KeptResult.PartReader
     ) async -> Set<UUID> {
         let name = key.fileName + Self.suffix
         do {
             guard let bytes = try openDirectory()?.open(name)?.readAll(atMost: KeptResult.maximumLength) else { return [] }
-            let result = try await KeptResult(bytes, of: key)
+            let result = try await KeptResult(bytes, of: key, reading: read)
             feed.withState { state in
                 // A fetch or a change of user may have been faster.
                 guard sender.isCurrent, state.sender == nil else { return }
                 state.sender = sender
-                do {
-                    try state.view.restored(
-                        result.page, isComplete: result.isComplete, isSorted: result.isSorted, since: result.date)
-                } catch {
-                    state.view.clear()
-                }
+                state.view.restored(result)
             }
             return result.unsettled
         } catch {

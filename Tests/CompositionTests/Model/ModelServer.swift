@@ -328,6 +328,6 @@ extension ModelServer {
 extension QuerySorter {
     /// Returns whether `left` sorts before `right`.
     func areInIncreasingOrder(_ left: JSONValue, _ right: JSONValue) -> Bool {
-        order(of: firstValue(of: left), { left[$0] }, and: firstValue(of: right)) { right[$0] } < 0
+        order(of: firstValue { left[$0] }, { left[$0] }, and: firstValue { right[$0] }) { right[$0] } < 0
     }
 }

@@ -6,11 +6,11 @@ import Testing
 
 @Suite("The rows of a live query")
 struct LiveRowsTests {
-    private static func row(_ version: Int) -> LiveRow { LiveRow(key: "\(version)", record: .integer(Int64(version)), version: version) }
+    private static func row(_ number: Int) -> LiveRow { LiveRow(key: "\(number)", record: .tree(.integer(Int64(number))), place: number) }
 
-    /// Rows by letters; the version of a row is that of its letter.
+    /// Rows by letters; the place of a row is that of its letter.
     private static func rows(_ letters: String, like old: [LiveRow] = []) -> [LiveRow] {
-        letters.unicodeScalars.map { letter in old.first { $0.version == Int(letter.value) } ?? row(Int(letter.value)) }
+        letters.unicodeScalars.map { letter in old.first { $0.place == Int(letter.value) } ?? row(Int(letter.value)) }
     }
 
     @Test(
@@ -45,8 +45,8 @@ struct LiveRowsTests {
                     rows.replace(index, with: expected[index])
                 case 1 where step % 100 == 0:
                     let divisor = Int.random(in: 2...5, using: &random)
-                    expected.removeAll { $0.version % divisor == 0 }
-                    rows.removeAll { $0.version % divisor == 0 }
+                    expected.removeAll { $0.place % divisor == 0 }
+                    rows.removeAll { $0.place % divisor == 0 }
                 default:
                     if grows || expected.isEmpty {
                         version += 1
@@ -93,7 +93,7 @@ struct LiveRowsTests {
             #expect(rows.elementsEqual(expected) { $0 === $1 })
         }
         rows.insert(Self.row(0), at: 0)
-        #expect(rows.count == 1 && rows.first?.version == 0)
+        #expect(rows.count == 1 && rows.first?.place == 0)
     }
 
     @Test("A whole list that is new, or gone, is one change", arguments: [1, 24, 25, 600, 5_000])
@@ -137,7 +137,7 @@ struct LiveRowsTests {
     @Test("Bisection finds the end of the rows that meet a condition", arguments: [0, 1, 23, 24, 25, 32, 33, 576, 577, 1000, 20_000])
     func bisection(count: Int) {
         let rows = LiveRows((0..<count).map(Self.row))
-        for end in stride(from: 0, through: count, by: max(count / 50, 1)) { #expect(rows.partitionIndex { $0.version < end } == end) }
+        for end in stride(from: 0, through: count, by: max(count / 50, 1)) { #expect(rows.partitionIndex { $0.place < end } == end) }
         #expect(rows.partitionIndex { _ in true } == count)
     }
 
@@ -149,7 +149,7 @@ struct LiveRowsTests {
         let old = LiveRows(all)
         var rows = old
         rows.remove(at: 1500)
-        rows.insert(LiveRow(key: "1500", record: .null, version: 5000), at: 3)
+        rows.insert(LiveRow(key: "1500", record: .tree(.null), place: 5000), at: 3)
         rows.remove(at: 800)
         rows.insert(Self.row(6000), at: 1900)
         let changes = LiveChanges(LiveDifference(rows.changes(since: old), of: rows, since: old, aliases: [:]))

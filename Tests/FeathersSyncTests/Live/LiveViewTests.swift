@@ -87,7 +87,7 @@ struct LiveViewTests {
         var queue = OutboxQueue(limit: 1, retry: OutboxRetry())
         queue.restore(StoredWrite(write: write, number: 1, mayHaveExecuted: true), isKeyed: true)
         view.replaceWrites(queue.writes(of: queue.identity))
-        try view.restored(Paginated(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2]]), isComplete: true, since: Date())
+        try view.restored([["id": 1, "rank": 1], ["id": 2, "rank": 2]])
         #expect(Self.ids(view) == ["1", "2"])
         #expect(Self.states(view) == [.pending])
     }

@@ -175,7 +175,7 @@ extension LiveViewTests {
     func outsideRestored() throws {
         var view = LiveView(try LiveQueryPlan(["kind": "a"], id: "id"))
         view.apply(.queued(Self.write(.patch, 2, ["kind": "a"]), number: 2))
-        try view.restored(Paginated(data: []), isComplete: true, since: Date())
+        try view.restored([])
         view.restored(
             ExecutedWrite(
                 write: Self.write(.create, nil, ["kind": "b"]),

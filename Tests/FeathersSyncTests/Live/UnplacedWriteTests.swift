@@ -45,7 +45,7 @@ extension LiveViewTests {
     @Test("shows what earlier processes have had executed and a kept result lacks, though only a fetch knows its place")
     func restoredIntoBase() throws {
         var view = LiveView(try LiveQueryPlan(Query(), id: "id"))
-        try view.restored(Paginated(data: [["id": 1, "text": "a"]]), isComplete: true, since: Date())
+        try view.restored([["id": 1, "text": "a"]])
         let write = Self.write(.patch, 2, ["text": "b"])
         view.restored(
             ExecutedWrite(write: write, result: ExecutedResult(result: ["id": 2, "text": "b"], identity: nil, date: Date())))

@@ -26,7 +26,25 @@ struct LocalStoreTests {
         #expect(abs(date.timeIntervalSinceNow) < 60)
         let second = try #require(await live.next())
         #expect(second.records.map(\.text) == ["one", "two", "three"] && second.source == .server)
+        #expect(second.changes.insertions == [2] && second.changes.updates.isEmpty)
         await app.outbox?.close()
+    }
+
+    @Test("shows of a kept record only what the query selects")
+    func selection() async throws {
+        struct Title: Codable, Sendable { let id: Int, text: String? }
+        let scene = try LocalScene("one", "two")
+        for source in [ResultSource.server, .kept(since: .distantPast)] {
+            let app = try await scene.app()
+            try await withFeathersApp(app) { app in
+                let query = Query.sorted(by: "text").selecting("id")
+                for try await snapshot in app.service("notes", of: Title.self).live(query).snapshots {
+                    #expect(snapshot.records.map(\.id) == [1, 2] && snapshot.records.allSatisfy { $0.text == nil })
+                    if (snapshot.source == .server) == (source == .server) { break }
+                }
+            }
+            await app.outbox?.close()
+        }
     }
 
     @Test("shows records and queued writes without a server, also after a restart")

@@ -53,9 +53,9 @@ struct PowerFailureTests {
                 }
                 guard number % 3 == 0 else { continue }
                 let result = try #require(KeptResult(LiveFeed(view, as: sender), for: key))
-                told.began = result.page.data.count
+                told.began = result.rows.count
                 try disk.replace(file, with: result.bytes(of: key), draft: "\(file).new")
-                told.kept = result.page.data.count
+                told.kept = result.rows.count
             }
         } catch {}
         return told
@@ -90,10 +90,10 @@ struct PowerFailureTests {
             var (date, unsettled) = (Date.distantPast, Set<UUID>())
             if let bytes {
                 let result = try await KeptResult(bytes, of: Self.key)
-                let count = result.page.data.count
+                let count = result.rows.count
                 #expect(count == told.kept || count == told.began, "after \(lastCall) calls")
-                #expect(result.page.data.map { $0["id"] } == Array(told.accepted.map { JSONValue.string($0) }.prefix(count)))
-                try view.restored(result.page, isComplete: result.isComplete, isSorted: result.isSorted, since: result.date)
+                #expect(result.rows.map { $0["id"] } == Array(told.accepted.map { JSONValue.string($0) }.prefix(count)))
+                view.restored(result)
                 (date, unsettled) = (result.date, result.unsettled)
             }
             for write in journal.executed.missing(at: "records", nil, since: date, unsettled) { view.restored(write) }
@@ -117,7 +117,7 @@ struct PowerFailureTests {
         view.apply(.sending(id, isRepeated: false))
         view.apply(.executed(id, ServerResult(value: result, sender: Self.sender)))
         let taken = try #require(KeptResult(LiveFeed(view, as: Self.sender), for: Self.key))
-        #expect(taken.page.data.isEmpty)
+        #expect(taken.rows.isEmpty)
         let kept = try await KeptResult(taken.bytes(of: Self.key), of: Self.key)
         var executed = ExecutedWrites()
         executed.append(

@@ -25,7 +25,8 @@ package struct QuerySorter: Sendable {
     }
 
     /// Returns the first of the values by which a record is sorted, so that it is looked up once for several comparisons.
-    package func firstValue(of record: JSONValue) -> JSONValue? { keys.isEmpty ? nil : keys[0].path.value(in: record) }
+    /// - Parameter property: Returns the record's properties.
+    package func firstValue(of property: (String) -> JSONValue?) -> JSONValue? { keys.isEmpty ? nil : keys[0].path.value(of: property) }
 
     /// Compares the first values of two records and, if they are equal, the others. Returns a negative number, zero or a positive number.
     /// - Parameters:
