@@ -133,7 +133,7 @@ extension ServiceRegistry {
     var eventSink: EventSink {
         EventSink(
             delivering: { [weak self] event in self?.receive(CollectionOfOne(event)) ?? false },
-            batches: { [weak self] batch in self?.receive(batch) ?? false },
+            batches: { [weak self] batch in _ = self?.receive(batch) },
             onGap: { [weak self] reason in self?.emitGap(reason) })
     }
 

@@ -3,6 +3,8 @@ package enum JSONBody: Sendable {
     case tree(JSONValue)
     /// Text that was validated on arrival. Models are decoded from it without building a tree.
     case tape(JSONTape)
+    /// One of several texts that arrived together. Their trees are built together.
+    case element(JSONText)
     /// A response in a format of its transport.
     case deferred(any DeferredResult)
 
@@ -23,15 +25,17 @@ package enum JSONBody: Sendable {
         switch self {
         case .tree(let value): value
         case .tape(let tape): tape.json
+        case .element(let text): text.jsonOfArray
         case .deferred(let result): result.json
         }
     }
 
     package func decode<Model: Decodable>(_ type: Model.Type, _ codec: any JSONCodec) throws -> Model {
-        if case .tape(let tape) = self, let options = codec as? CodingOptions {
-            return try JSONValueDecoder(options).decode(type, from: tape)
+        switch (self, codec as? CodingOptions) {
+        case (.tape(let tape), let options?): try JSONValueDecoder(options).decode(type, from: tape)
+        case (.element(let text), let options?): try JSONValueDecoder(options).decode(type, from: text)
+        default: try codec.decode(type, from: json)
         }
-        return try codec.decode(type, from: json)
     }
 }
 

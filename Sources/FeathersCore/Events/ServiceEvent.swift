@@ -80,6 +80,11 @@ public struct ServiceEvent: Sendable {
         (self.path, self.name, self.weight) = (path, name, weight)
     }
 
+    /// Creates an event from one of several texts that arrived together.
+    package init(path: String, name: EventName, data: JSONText, weight: Int) {
+        (self.path, self.name, body, self.weight) = (path, name, .element(data), weight)
+    }
+
     /// Decodes the data.
     func decode<Payload: Decodable>(_ type: Payload.Type, _ codec: any JSONCodec) throws -> Payload { try body.decode(type, codec) }
 }
@@ -129,7 +134,7 @@ public enum EventDelivery<Element: Sendable>: Sendable {
 /// Its methods return without waiting for readers and are thread-safe. Events are delivered in the order of the calls.
 public struct EventSink: Sendable {
     private let onEvent: @Sendable (ServiceEvent) -> Bool
-    private let onBatch: @Sendable (ArraySlice<ServiceEvent>) -> Bool
+    private let onBatch: @Sendable (ArraySlice<ServiceEvent>) -> Void
     private let onGap: @Sendable (EventGap.Reason) -> Void
 
     package init(onEvent: @escaping @Sendable (ServiceEvent) -> Void, onGap: @escaping @Sendable (EventGap.Reason) -> Void) {
@@ -138,18 +143,15 @@ public struct EventSink: Sendable {
                 onEvent(event)
                 return false
             },
-            batches: { batch in
-                batch.forEach(onEvent)
-                return false
-            }, onGap: onGap)
+            batches: { $0.forEach(onEvent) }, onGap: onGap)
     }
 
     /// - Parameters:
     ///   - onEvent: returns whether every reader decodes the event.
-    ///   - onBatch: returns the same for events of one service.
+    ///   - onBatch: delivers events of one service.
     init(
         delivering onEvent: @escaping @Sendable (ServiceEvent) -> Bool,
-        batches onBatch: @escaping @Sendable (ArraySlice<ServiceEvent>) -> Bool, onGap: @escaping @Sendable (EventGap.Reason) -> Void
+        batches onBatch: @escaping @Sendable (ArraySlice<ServiceEvent>) -> Void, onGap: @escaping @Sendable (EventGap.Reason) -> Void
     ) {
         (self.onEvent, self.onBatch, self.onGap) = (onEvent, onBatch, onGap)
     }
@@ -172,8 +174,7 @@ public struct EventSink: Sendable {
     package func deliver(_ event: ServiceEvent) -> Bool { onEvent(event) }
 
     /// Delivers events of one service that have arrived together, in order, with one lock and one wake-up of a reader for all of them.
-    /// - Returns: the same as for a single event.
-    package func deliver(_ batch: ArraySlice<ServiceEvent>) -> Bool { onBatch(batch) }
+    package func deliver(_ batch: ArraySlice<ServiceEvent>) { onBatch(batch) }
 
     /// Delivers a gap to every subscriber of every service.
     public func receiveGap(_ reason: EventGap.Reason) {

@@ -16,6 +16,10 @@ package struct JSONValueDecoder: Sendable {
         return try decode(type, from: tape)
     }
 
+    package func decode<T: Decodable>(_ type: T.Type, from text: JSONText) throws -> T {
+        try DecodingNode(source: text.source, options: SharedOptions(options, tape: text.tape)).decodeWhole(type)
+    }
+
     package func decode<T: Decodable>(_ type: T.Type, from tape: JSONTape) throws -> T {
         try DecodingNode(source: .text(tape.root), options: SharedOptions(options, tape: tape)).decodeWhole(type)
     }

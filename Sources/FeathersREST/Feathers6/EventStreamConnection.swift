@@ -184,9 +184,9 @@ extension EventStreamClient {
         while let piece = try await pipe.next() {
             guard let events = try piece.withUnsafeBytes({ try events(in: $0, reading, attempt) }) else { continue }
             await open(attempt, setups)
-            deliver(events, reading, attempt)
+            deliver(events, attempt)
             try await pipe.forEach { piece in
-                if let events = try self.events(in: piece, reading, attempt) { self.deliver(events, reading, attempt) }
+                if let events = try self.events(in: piece, reading, attempt) { self.deliver(events, attempt) }
             }
             break
         }
@@ -207,20 +207,17 @@ extension EventStreamClient {
     private static func read(
         _ piece: UnsafeRawBufferPointer, _ parser: inout EventStreamParser, _ reader: inout ServiceEventReader
     ) throws -> (events: [ServiceEvent]?, unusableCount: Int) {
-        var (events, hasEvents, unusableCount) = ([ServiceEvent](), false, 0)
+        var hasEvents = false
         try parser.readInPlace(piece) { data, _, _ in
             hasEvents = true
-            switch reader.read(data) {
-            case .event(let event): events.append(event)
-            case .greeting: break
-            case .unusable: unusableCount += 1
-            }
+            reader.read(data)
         }
+        let (events, unusableCount) = reader.takeEvents()
         return (hasEvents ? events : nil, unusableCount)
     }
 
     /// Delivers events of services. Those of one service that have arrived together wake a reader once.
-    private func deliver(_ events: [ServiceEvent], _ reading: Locked<Reading>, _ attempt: Attempt) {
+    private func deliver(_ events: [ServiceEvent], _ attempt: Attempt) {
         let sink = state.withLock { $0.sink }
         var rest = events[...]
         while let path = rest.first?.path {
@@ -228,8 +225,7 @@ extension EventStreamClient {
             if attempt.ended.isSettled { return }
             let batch = rest.prefix { $0.path == path }
             rest = rest[batch.endIndex...]
-            let isDecoded = sink?.deliver(batch) ?? false
-            reading.withLock { $0.reader.setDecoded(isDecoded, at: path) }
+            sink?.deliver(batch)
         }
     }
 

@@ -4,33 +4,30 @@ import Foundation
 /// Reads the events of services from the data of server-sent events.
 ///
 /// Most events of a stream differ in nothing but the data of their record. What stands around it, as in `{"event":"created","data":` and
-/// `,"path":"messages"}`, is remembered, so that only the record is parsed, where it arrived, and no string is created for the rest.
+/// `,"path":"messages"}`, is remembered. The records between are gathered as one JSON array, which is checked here and read where the events are: memory
+/// that one thread allocates for each event and another one frees costs more than reading it.
 struct ServiceEventReader: Sendable {
-    enum Reading {
-        case event(ServiceEvent)
-        /// The greeting of the server, or no data.
-        case greeting
-        case unusable
-    }
-
-    private struct Frame: Sendable {
+    private final class Frame: Sendable {
         let head: [UInt8]
         let tail: [UInt8]
         let path: String
         let name: EventName
-        /// Whether all readers of the last such event decode it, so that the next one should stay text.
-        var isDecoded = false
+
+        init(_ name: String, _ path: String, servicePath: String) {
+            (head, tail) = (Array(#"{"event":"\#(name)","data":"#.utf8), Array(#","path":"\#(path)"}"#.utf8))
+            (self.path, self.name) = (servicePath, EventName(rawValue: name))
+        }
 
         func surrounds(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
             guard let start = text.baseAddress, text.count > head.count + tail.count else { return false }
             return memcmp(start, head, head.count) == 0 && memcmp(start + text.count - tail.count, tail, tail.count) == 0
         }
+    }
 
-        /// Returns nil if the data is not valid JSON by itself.
-        func event(in text: UnsafeBufferPointer<UInt8>) -> ServiceEvent? {
-            let data = UnsafeBufferPointer(rebasing: text[head.count..<text.count - tail.count])
-            return try? ServiceEvent(path: path, name: name, parsing: data, keepsText: isDecoded, weight: text.count)
-        }
+    private enum Entry: Sendable {
+        case event(ServiceEvent)
+        /// A record in `records`.
+        case record(Range<Int>, Frame)
     }
 
     /// More than an app subscribes to. Beyond it, the frames are collected again.
@@ -42,40 +39,85 @@ struct ServiceEventReader: Sendable {
     private var frames: [Frame] = []
     /// The index of the last event's frame, which is usually the next one's too.
     private var last = 0
+    /// What was read since the events were last taken.
+    private var entries: [Entry] = []
+    /// Each record after a comma.
+    private var records: [UInt8] = []
+    private var unusableCount = 0
 
     /// - Parameter greetingPath: The path of the event stream, at which the server greets.
     init(greetingPath: String) { self.greetingPath = FeathersApp.stripSlashes(greetingPath) }
 
-    mutating func read(_ text: UnsafeBufferPointer<UInt8>) -> Reading {
-        if text.isEmpty { return .greeting }
+    mutating func read(_ text: UnsafeBufferPointer<UInt8>) {
+        if text.isEmpty { return }
         if !(last < frames.count && frames[last].surrounds(text)) { last = frames.firstIndex { $0.surrounds(text) } ?? frames.count }
-        if last < frames.count, let event = frames[last].event(in: text) { return .event(event) }
+        guard last < frames.count else {
+            if let event = event(in: text) { entries.append(.event(event)) }
+            return
+        }
+        records.append(UInt8(ascii: ","))
+        let (start, frame) = (records.count, frames[last])
+        records.append(contentsOf: text[frame.head.count..<text.count - frame.tail.count])
+        entries.append(.record(start..<records.count, frame))
+    }
+
+    /// Takes the events that were read, in order, and the number of data that are no events.
+    mutating func takeEvents() -> (events: [ServiceEvent], unusableCount: Int) {
+        var texts = texts()[...]
+        var events: [ServiceEvent] = []
+        events.reserveCapacity(entries.count)
+        for entry in entries {
+            switch entry {
+            case .event(let event): events.append(event)
+            case .record(let range, let frame):
+                let weight = range.count + frame.head.count + frame.tail.count
+                if let text = texts.popFirst() {
+                    events.append(ServiceEvent(path: frame.path, name: frame.name, data: text, weight: weight))
+                } else if let event = (frame.head + records[range] + frame.tail).withUnsafeBufferPointer({ event(in: $0) }) {
+                    events.append(event)
+                }
+            }
+        }
+        entries.removeAll(keepingCapacity: true)
+        records.removeAll(keepingCapacity: true)
+        defer { unusableCount = 0 }
+        return (events, unusableCount)
+    }
+
+    /// Returns the records; none if any of them is not valid JSON by itself, or better read as a tree.
+    private mutating func texts() -> [JSONText] {
+        guard !records.isEmpty else { return [] }
+        records[0] = UInt8(ascii: "[")
+        records.append(UInt8(ascii: "]"))
+        guard let tape = try? JSONTape.marking(records), let texts = JSONText.elements(of: tape) else { return [] }
+        let starts = entries.lazy.compactMap { if case .record(let range, _) = $0 { range.lowerBound } else { nil } }
+        // With commas and brackets of its own, a record could be more than one value, or a part of one.
+        return texts.lazy.map(\.start).elementsEqual(starts) ? texts : []
+    }
+
+    /// Reads an event of any form.
+    /// - Returns: Nil for a greeting of the server, and for what is no event.
+    private mutating func event(in text: UnsafeBufferPointer<UInt8>) -> ServiceEvent? {
         guard let json = try? JSONValue(parsingLossily: text), let name = json["event"]?.string, let path = json["path"]?.string else {
-            return .unusable
+            unusableCount += 1
+            return nil
         }
         let servicePath = FeathersApp.stripSlashes(path)
-        if name == "connected", servicePath == greetingPath { return .greeting }
+        if name == "connected", servicePath == greetingPath { return nil }
         remember(name, path, servicePath)
         var event = ServiceEvent(path: servicePath, name: EventName(rawValue: name), data: json["data"] ?? .null)
         event.weight = text.count
-        return .event(event)
+        return event
     }
 
     /// Remembers what stands around the data if the members are in the order in which FeathersJS 6 writes them. Between these two texts, valid JSON
     /// can be nothing but the data.
     private mutating func remember(_ name: String, _ path: String, _ servicePath: String) {
         guard name.utf8.count + path.utf8.count <= Self.longestName, Self.isPlain(name), Self.isPlain(path) else { return }
-        let (head, tail) = (Array(#"{"event":"\#(name)","data":"#.utf8), Array(#","path":"\#(path)"}"#.utf8))
-        if frames.contains(where: { $0.head == head && $0.tail == tail }) { return }
+        let frame = Frame(name, path, servicePath: servicePath)
+        if frames.contains(where: { $0.head == frame.head && $0.tail == frame.tail }) { return }
         if frames.count == Self.limit { frames = [] }
-        frames.append(Frame(head: head, tail: tail, path: servicePath, name: EventName(rawValue: name)))
-    }
-
-    /// Sets whether later events at a path should stay text.
-    mutating func setDecoded(_ isDecoded: Bool, at path: String) {
-        for index in frames.indices where frames[index].isDecoded != isDecoded && frames[index].path == path {
-            frames[index].isDecoded = isDecoded
-        }
+        frames.append(frame)
     }
 
     /// Whether a JSON string has these characters as they are.

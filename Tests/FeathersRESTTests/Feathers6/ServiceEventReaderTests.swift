@@ -1,9 +1,9 @@
-import FeathersCore
 import FeathersSupport
 import FeathersTesting
 import Foundation
 import Testing
 
+@testable import FeathersCore
 @testable import FeathersREST
 
 @Suite("Events whose surroundings are remembered")
@@ -17,28 +17,25 @@ struct ServiceEventReaderTests {
         return name == "connected" && service == "stream" ? "greeting" : "\(service) \(name) \(json["data"] ?? .null)"
     }
 
-    private static func read(_ text: String, by reader: inout ServiceEventReader) -> String {
-        var text = text
-        return text.withUTF8 { text in
-            switch reader.read(text) {
-            case .event(let event): "\(event.path) \(event.name) \(event.data)"
-            case .greeting: "greeting"
-            case .unusable: "unusable"
-            }
-        }
+    /// Reads texts that arrive together.
+    private static func read(_ texts: [String], by reader: inout ServiceEventReader) -> (events: [String], unusableCount: Int) {
+        for var text in texts { text.withUTF8 { reader.read($0) } }
+        let (events, unusableCount) = reader.takeEvents()
+        return (events.map { "\($0.path) \($0.name) \($0.data)" }, unusableCount)
     }
 
     private static let names = ["created", "patched", "a\\\"b", "connected", "é", "x", String(repeating: "long", count: 200)]
     private static let paths = ["messages", "/rooms/1/", "stream", "m\\/n", "ü", "messages2"]
     private static let data = [
         "1", "null", #"{"text":"a"}"#, #"{"path":"other"}"#, #"1,"x":2"#, #""},"path":"x""#, "", "{", #"{"a":1},"path":"other""#,
-        " [1, 2] ", #""\u0041""#, "1}",
+        " [1, 2] ", #""\u0041""#, "1}", "1,2", "[1", "2],3", "[[4", "5]]", "]", ",", #""a","b""#, #"{"x":[1"#, "-0.5e3", "true",
     ]
 
-    @Test("10,000 random frames are read as they are without a memory, and also while readers come and go", arguments: 0..<4)
+    @Test("10,000 random frames, however many arrive together, are read as they are without a memory", arguments: 0..<4)
     func differential(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var reader = ServiceEventReader(greetingPath: "/stream")
+        var texts: [String] = []
         for _ in 0..<2_500 {
             let (name, path) = (Self.names.randomElement(using: &generator)!, Self.paths.randomElement(using: &generator)!)
             let data = Self.data.randomElement(using: &generator)!
@@ -51,11 +48,43 @@ struct ServiceEventReaderTests {
                 case 4: ["", "{}", "[]", "no JSON"].randomElement(using: &generator)!
                 default: #"{"event":"\#(name)","data":\#(data),"path":"\#(path)"}"#
                 }
-            if Int.random(in: 0..<20, using: &generator) == 0 {
-                reader.setDecoded(Bool.random(using: &generator), at: FeathersApp.stripSlashes(path))
+            texts.append(text)
+            guard Int.random(in: 0..<4, using: &generator) == 0 else { continue }
+            let (read, expected) = (Self.read(texts, by: &reader), texts.map(Self.expected))
+            #expect(read.events == expected.filter { $0 != "greeting" && $0 != "unusable" }, "of \(texts)")
+            #expect(read.unusableCount == expected.count { $0 == "unusable" }, "of \(texts)")
+            texts = []
+        }
+    }
+
+    @Test(
+        "Records that are JSON only together are read alone",
+        arguments: [["[1", "2]"], ["[1", "2],3"], ["1,2", "3"], ["1", "2,3", "{"]])
+    func joined(records: [String]) {
+        var reader = ServiceEventReader(greetingPath: "stream")
+        func text(_ record: String) -> String { #"{"event":"created","data":\#(record),"path":"messages"}"# }
+        #expect(Self.read([text("0")], by: &reader).events == ["messages created 0"])
+        let valid = records.filter { (try? JSONValue(parsing: Array($0.utf8))) != nil }
+        let read = Self.read(records.map(text), by: &reader)
+        #expect(read.events == valid.map { "messages created \($0)" } && read.unusableCount == records.count - valid.count)
+    }
+
+    @Test("Events that arrived together are decoded, and have data, one by one")
+    func decoded() throws {
+        struct Message: Decodable, Equatable { let id: Int, text: String }
+        var reader = ServiceEventReader(greetingPath: "stream")
+        for number in 0..<3 as Range<Int> {
+            let texts = (0..<number + 2).map {
+                #"{"event":"created","data":{"id":\#($0),"text":"n \"\#($0)\""},"path":"messages"}"#
             }
-            let read = Self.read(text, by: &reader)
-            #expect(read == Self.expected(text), "of \(text)")
+            for var text in texts { text.withUTF8 { reader.read($0) } }
+            let events = reader.takeEvents().events
+            for (index, event) in events.enumerated() {
+                #expect(try event.decode(Message.self, CodingOptions()) == Message(id: index, text: "n \"\(index)\""))
+                #expect(event.data == ["id": .integer(Int64(index)), "text": .string("n \"\(index)\"")])
+                #expect(event.weight == texts[index].utf8.count)
+            }
+            #expect(events.count == texts.count)
         }
     }
 
@@ -65,7 +94,7 @@ struct ServiceEventReaderTests {
         for _ in 0..<3 {
             for index in 0..<100 {
                 let text = #"{"event":"created","data":\#(index),"path":"service\#(index)"}"#
-                #expect(Self.read(text, by: &reader) == "service\(index) created \(index)")
+                #expect(Self.read([text], by: &reader).events == ["service\(index) created \(index)"])
             }
         }
     }
