@@ -81,7 +81,7 @@ public struct ServiceEvent: Sendable {
     }
 
     /// Creates an event from one of several texts that arrived together.
-    package init(path: String, name: EventName, data: JSONText, weight: Int) {
+    package init(path: String, name: EventName, data: JSONElement, weight: Int) {
         (self.path, self.name, body, self.weight) = (path, name, .element(data), weight)
     }
 

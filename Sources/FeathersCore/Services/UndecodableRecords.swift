@@ -62,11 +62,13 @@ extension TypedService {
         return { try decoder.decode(Model.self, from: $0) }
     }
 
-    /// Returns a function that decodes the records of a list in a text; nil if the service's codec reads only trees.
-    package func listDecoder(for params: Params, text: JSONTape) -> ((JSONText) throws -> Model)? {
+    /// Returns a function that returns such a function for the elements of a text; nil if the service's codec reads only trees.
+    package func elementDecoder(for params: Params) -> ((JSONTape) -> (JSONElement) throws -> Model)? {
         guard let options = codec(for: params) as? CodingOptions else { return nil }
-        let decoder = JSONListDecoder(options, text: text)
-        return { try decoder.decode(Model.self, from: $0.source) }
+        return { text in
+            let decoder = JSONListDecoder(options, text: text)
+            return { try decoder.decode(Model.self, from: $0.source) }
+        }
     }
 
     /// Decodes a list, skipping records that cannot be decoded.

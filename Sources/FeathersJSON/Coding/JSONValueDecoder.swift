@@ -16,8 +16,8 @@ package struct JSONValueDecoder: Sendable {
         return try decode(type, from: tape)
     }
 
-    package func decode<T: Decodable>(_ type: T.Type, from text: JSONText) throws -> T {
-        try DecodingNode(source: text.source, options: SharedOptions(options, tape: text.tape)).decodeWhole(type)
+    package func decode<T: Decodable>(_ type: T.Type, from element: JSONElement) throws -> T {
+        try DecodingNode(source: element.source, options: SharedOptions(options, tape: element.tape)).decodeWhole(type)
     }
 
     package func decode<T: Decodable>(_ type: T.Type, from tape: JSONTape) throws -> T {

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Most events of a stream differ in nothing but the data of their record. What stands around it, as in `{"event":"created","data":` and
 /// `,"path":"messages"}`, is remembered. The records between are gathered as one JSON array, which is checked here and read where the events are: memory
-/// that one thread allocates for each event and another one frees costs more than reading it.
+/// that one thread allocates for each event, and another one frees, took a third of the time of a burst.
 struct ServiceEventReader: Sendable {
     private final class Frame: Sendable {
         let head: [UInt8]
@@ -24,26 +24,22 @@ struct ServiceEventReader: Sendable {
         }
     }
 
-    private enum Entry: Sendable {
-        case event(ServiceEvent)
-        /// A record in `records`.
-        case record(Range<Int>, Frame)
-    }
-
     /// More than an app subscribes to. Beyond it, the frames are collected again.
     private static let limit = 32
     /// The maximum size in bytes of a name and a path together that are remembered. A server could send names of any size.
     private static let longestName = 512
+    /// The number of bytes of records that are gathered. An event that waits for its reader keeps all of them.
+    private static let gatheredLimit = 64 << 10
 
     private let greetingPath: String
     private var frames: [Frame] = []
     /// The index of the last event's frame, which is usually the next one's too.
     private var last = 0
-    /// What was read since the events were last taken.
-    private var entries: [Entry] = []
-    /// Each record after a comma.
-    private var records: [UInt8] = []
+    private var events: [ServiceEvent] = []
     private var unusableCount = 0
+    /// Records of one service that are yet to become events, each after a comma.
+    private var records: [UInt8] = []
+    private var places: [(range: Range<Int>, frame: Frame)] = []
 
     /// - Parameter greetingPath: The path of the event stream, at which the server greets.
     init(greetingPath: String) { self.greetingPath = FeathersApp.stripSlashes(greetingPath) }
@@ -52,62 +48,66 @@ struct ServiceEventReader: Sendable {
         if text.isEmpty { return }
         if !(last < frames.count && frames[last].surrounds(text)) { last = frames.firstIndex { $0.surrounds(text) } ?? frames.count }
         guard last < frames.count else {
-            if let event = event(in: text) { entries.append(.event(event)) }
-            return
+            finishRecords()
+            return readWhole(text)
         }
+        let frame = frames[last]
+        if let first = places.first, first.frame.path != frame.path || records.count + text.count > Self.gatheredLimit { finishRecords() }
         records.append(UInt8(ascii: ","))
-        let (start, frame) = (records.count, frames[last])
+        let start = records.count
         records.append(contentsOf: text[frame.head.count..<text.count - frame.tail.count])
-        entries.append(.record(start..<records.count, frame))
+        places.append((start..<records.count, frame))
     }
 
     /// Takes the events that were read, in order, and the number of data that are no events.
     mutating func takeEvents() -> (events: [ServiceEvent], unusableCount: Int) {
-        var texts = texts()[...]
-        var events: [ServiceEvent] = []
-        events.reserveCapacity(entries.count)
-        for entry in entries {
-            switch entry {
-            case .event(let event): events.append(event)
-            case .record(let range, let frame):
-                let weight = range.count + frame.head.count + frame.tail.count
-                if let text = texts.popFirst() {
-                    events.append(ServiceEvent(path: frame.path, name: frame.name, data: text, weight: weight))
-                } else if let event = (frame.head + records[range] + frame.tail).withUnsafeBufferPointer({ event(in: $0) }) {
-                    events.append(event)
-                }
-            }
-        }
-        entries.removeAll(keepingCapacity: true)
-        records.removeAll(keepingCapacity: true)
-        defer { unusableCount = 0 }
+        finishRecords()
+        defer { (events, unusableCount) = ([], 0) }
         return (events, unusableCount)
     }
 
-    /// Returns the records; none if any of them is not valid JSON by itself, or better read as a tree.
-    private mutating func texts() -> [JSONText] {
-        guard !records.isEmpty else { return [] }
+    /// Makes events of the records.
+    private mutating func finishRecords() {
+        guard !places.isEmpty else { return }
+        let elements = elements()
+        for (index, (range, frame)) in places.enumerated() {
+            let weight = range.count + frame.head.count + frame.tail.count
+            if let elements {
+                events.append(ServiceEvent(path: frame.path, name: frame.name, data: elements[index], weight: weight))
+            } else if let data = try? JSONValue(parsing: records[range]) {
+                add(ServiceEvent(path: frame.path, name: frame.name, data: data), weight)
+            } else {
+                (frame.head + records[range] + frame.tail).withUnsafeBufferPointer { readWhole($0) }
+            }
+        }
+        places.removeAll(keepingCapacity: true)
+        records.removeAll(keepingCapacity: records.count <= Self.gatheredLimit)
+    }
+
+    /// Returns the records; nil if any of them is not valid JSON by itself, or better read as a tree.
+    private mutating func elements() -> [JSONElement]? {
         records[0] = UInt8(ascii: "[")
         records.append(UInt8(ascii: "]"))
-        guard let tape = try? JSONTape.marking(records), let texts = JSONText.elements(of: tape) else { return [] }
-        let starts = entries.lazy.compactMap { if case .record(let range, _) = $0 { range.lowerBound } else { nil } }
+        guard let tape = try? JSONTape.marking(records), let elements = JSONElement.elements(of: tape) else { return nil }
         // With commas and brackets of its own, a record could be more than one value, or a part of one.
-        return texts.lazy.map(\.start).elementsEqual(starts) ? texts : []
+        return elements.lazy.map(\.start).elementsEqual(places.lazy.map(\.range.lowerBound)) ? elements : nil
+    }
+
+    private mutating func add(_ event: ServiceEvent, _ weight: Int) {
+        events.append(event)
+        events[events.count - 1].weight = weight
     }
 
     /// Reads an event of any form.
-    /// - Returns: Nil for a greeting of the server, and for what is no event.
-    private mutating func event(in text: UnsafeBufferPointer<UInt8>) -> ServiceEvent? {
+    private mutating func readWhole(_ text: UnsafeBufferPointer<UInt8>) {
         guard let json = try? JSONValue(parsingLossily: text), let name = json["event"]?.string, let path = json["path"]?.string else {
             unusableCount += 1
-            return nil
+            return
         }
         let servicePath = FeathersApp.stripSlashes(path)
-        if name == "connected", servicePath == greetingPath { return nil }
+        if name == "connected", servicePath == greetingPath { return }
         remember(name, path, servicePath)
-        var event = ServiceEvent(path: servicePath, name: EventName(rawValue: name), data: json["data"] ?? .null)
-        event.weight = text.count
-        return event
+        add(ServiceEvent(path: servicePath, name: EventName(rawValue: name), data: json["data"] ?? .null), text.count)
     }
 
     /// Remembers what stands around the data if the members are in the order in which FeathersJS 6 writes them. Between these two texts, valid JSON

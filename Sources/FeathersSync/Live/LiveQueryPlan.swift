@@ -70,7 +70,9 @@ struct LiveQueryPlan: Sendable {
     }
 
     /// Returns the text of a record's id, so that `1` and `"1"` are the same record, as on the server; nil if the record has no id.
-    func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.description }
+    func key(of record: JSONValue) -> String? { key(of: .tree(record)) }
+
+    private func key(of record: LiveRecord) -> String? { record[id].flatMap { ServiceID($0) }?.description }
 
     /// Returns the row of a record from disk.
     /// - Parameters:
@@ -78,7 +80,7 @@ struct LiveQueryPlan: Sendable {
     ///   - element: The record as it is shown, a ``DecodedElement``; nil if it is yet to be decoded.
     /// - Throws: ``KeptResult/Failure/damaged`` if the record has no id.
     func keptRow(_ record: LiveRecord, at index: Int, element: (any AnyObject & Sendable)? = nil) throws -> LiveRow {
-        guard let key = record[id].flatMap({ ServiceID($0) })?.description else { throw KeptResult.Failure.damaged }
+        guard let key = key(of: record) else { throw KeptResult.Failure.damaged }
         let sortValue = sorter?.firstValue { record[$0] }
         return LiveRow(key: key, record: record, element: element, sortValue: sortValue, place: (index + 1) * LiveWindow.placeStep)
     }
@@ -111,8 +113,12 @@ enum LiveOrder: Sendable {
     }
 
     init(_ sorter: QuerySorter?, of rows: [LiveRow]) {
+        guard let sorter else {
+            self = .arrival
+            return
+        }
         let isSorted = zip(rows, rows.dropFirst()).allSatisfy { left, right in
-            sorter.map { $0.order(of: left.sortValue, { left[$0] }, and: right.sortValue) { right[$0] } <= 0 } ?? true
+            sorter.order(of: left.sortValue, { left[$0] }, and: right.sortValue) { right[$0] } <= 0
         }
         self.init(sorter, isSorted: isSorted)
     }

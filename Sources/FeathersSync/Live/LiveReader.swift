@@ -112,7 +112,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         guard let store = source.service.app.localStore else { return }
         let plan = feed.withState { $0.view.base.plan }
         await store.restore(source.keptKey(for: sender.identity), into: feed, for: sender, source.service.app.diagnostics) {
-            [source] in try source.keptRows(of: $0, at: $1, plan)
+            [source] in try source.keptRows(of: $0, plan)
         }
     }
 
@@ -260,8 +260,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         let failed = try await shares.concurrentMap(on: globalConcurrentExecutor) { [source, undecodable] in
             try source.decode($0, content.plan, except: undecodable)
         }
-        // For fewer rows, it would save less than 10 MB.
-        if changes.contains(where: { $0.new.count > 20_000 }) { for row in content.rows { row.pack() } }
+        if changes.contains(where: { $0.new.count > LiveRow.longResult }) { for row in content.rows { row.pack() } }
         return failed.reduce(into: []) { $0.formUnion($1) }
     }
 }

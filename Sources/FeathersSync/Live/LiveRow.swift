@@ -5,14 +5,14 @@ import Synchronization
 enum LiveRecord: Sendable {
     case tree(JSONValue)
     /// As it was kept on disk. 1,000 kept records are shown after 3.5 ms; building their trees first, after 4.4.
-    case text(JSONText)
+    case text(JSONElement)
     case packed(PackedObject)
 
     /// The record as a tree, which is built on each access if the record is in another form.
     var json: JSONValue {
         switch self {
         case .tree(let json): json
-        case .text(let text): text.json
+        case .text(let element): element.parsed()
         case .packed(let object): .object(object.object)
         }
     }
@@ -20,7 +20,7 @@ enum LiveRecord: Sendable {
     subscript(property: String) -> JSONValue? {
         switch self {
         case .tree(let json): json[property]
-        case .text(let text): text[property]
+        case .text(let element): element[property]
         case .packed(let object): object[property]
         }
     }
@@ -78,6 +78,9 @@ final class LiveRow: Sendable {
 
     /// A property of the record.
     subscript(property: String) -> JSONValue? { content.withLock { $0.record }[property] }
+
+    /// The number of rows above which they are packed. For fewer, it would save less than 10 MB.
+    static let longResult = 20_000
 
     /// Reduces the memory that the record takes.
     func pack() {

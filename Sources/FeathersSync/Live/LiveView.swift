@@ -95,7 +95,7 @@ extension LiveView {
         base.restored(result)
         (isKnown, source) = (true, .kept(since: result.date))
         // An earlier process may have heard of records whose creation has not been answered.
-        if !writes.isEmpty { for entry in base.entries { adopt(entry.key, entry.record) } }
+        if writes.contains(where: \.isSending) { for entry in base.entries { adopt(entry.key, entry.record) } }
         rebuild()
     }
 

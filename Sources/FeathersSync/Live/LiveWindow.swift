@@ -5,6 +5,9 @@ import FeathersCore
 /// If the result has a limit, it holds some records beyond the limit, so that most removals need no fetch. When it cannot determine the result, for
 /// example because it needs the record after the last known one, it sets ``needsFetch``.
 struct LiveWindow: Sendable {
+    /// The distance between the places of a first result's rows, which leaves room for new ones.
+    static let placeStep = 1 << 16
+
     /// Whether the result must be fetched before it is correct again.
     private(set) var needsFetch = true
     let plan: LiveQueryPlan
@@ -17,8 +20,6 @@ struct LiveWindow: Sendable {
     private(set) var limit: Int
     private(set) var order = LiveOrder.arrival
     private var fetchedTotal: Int?
-    /// Leaves room for new rows between those of the first result.
-    static let placeStep = 1 << 16
     /// Whether the total may be off, because an event concerned a record that was not known.
     private(set) var isTotalEstimated = false
 

@@ -19,8 +19,18 @@ struct KeptResultKey: Sendable, Hashable {
 
 /// The last result of a live query as the server reported it, without queued writes.
 struct KeptResult: Sendable {
-    /// Returns the rows of a part of the file, a JSON array, whose first record has the given index.
-    typealias PartReader = @Sendable (_ part: ArraySlice<UInt8>, _ index: Int) throws -> [LiveRow]
+    /// Some of the records in a file.
+    struct Part: Sendable {
+        /// A JSON array.
+        var text: ArraySlice<UInt8>
+        var checksum: Int64?
+        /// The indices of the records in the result.
+        var indices: Range<Int>
+        /// Whether the records are packed once they are shown.
+        var isOfLongResult = false
+    }
+
+    typealias PartReader = @Sendable (Part) throws -> [LiveRow]
 
     let rows: LiveRows
     /// The number of records in the whole result, if the server has reported it.
@@ -123,19 +133,22 @@ extension KeptResult {
             throw Failure.otherQuery
         }
         guard let seconds = json["date"]?.number, let parts = json["parts"]?.array else { throw Failure.damaged }
-        var slices: [(bytes: ArraySlice<UInt8>, checksum: Int64?, index: Int)] = []
-        var (start, index) = (headEnd + 1, 0)
+        var (slices, start, index) = ([Part](), headEnd + 1, 0)
         for part in parts {
-            guard let length = part[0]?.integer, 0...Int64(bytes.count - start) ~= length, let count = part[2]?.integer else {
-                throw Failure.damaged
-            }
-            slices.append((bytes[start...].prefix(Int(length)), part[1]?.integer, index))
-            (start, index) = (start + Int(length), index + Int(count))
+            guard let length = part[0]?.integer, 0...Int64(bytes.count - start) ~= length, let size = part[2]?.integer, 0...length ~= size
+            else { throw Failure.damaged }
+            let text = bytes[start...].prefix(Int(length))
+            slices.append(Part(text: text, checksum: part[1]?.integer, indices: index..<index + Int(size)))
+            (start, index) = (start + Int(length), index + Int(size))
         }
         guard start == bytes.count else { throw Failure.damaged }
-        // On all processors.
-        let rows = try await slices.concurrentMap(on: globalConcurrentExecutor) {
-            try read(Self.checked($0.bytes, $0.checksum), $0.index)
+        if index > LiveRow.longResult { for index in slices.indices { slices[index].isOfLongResult = true } }
+        // On all processors, and not on the disk's thread, because models are decoded too.
+        let rows = try await slices.concurrentMap(on: globalConcurrentExecutor, isolation: nil) { part in
+            _ = try Self.checked(part.text, part.checksum)
+            let rows = try read(part)
+            guard rows.count == part.indices.count else { throw Failure.damaged }
+            return rows
         }
         func count(_ name: String) -> Int? { json[name]?.integer.flatMap { Int(exactly: $0) } }
         self.rows = LiveRows(rows.flatMap(\.self))
@@ -152,19 +165,19 @@ extension KeptResult {
 }
 
 extension LiveSource {
-    /// Returns the rows of a part of a kept result, decoded already if the records need nothing else.
-    /// - Parameter index: The index of the first record in the result.
-    func keptRows(of part: ArraySlice<UInt8>, at index: Int, _ plan: LiveQueryPlan) throws -> [LiveRow] {
-        let tape = try? part.withUnsafeBufferPointer { try JSONTape.marking($0) }
-        guard let tape, let texts = JSONText.elements(of: tape) else {
-            let records = try JSONValue(parsing: part, maximumDepth: 2048).array ?? []
-            return try records.enumerated().map { try plan.keptRow(.tree($1), at: index + $0) }
+    /// Returns the rows of a part of a kept result, already decoded if their models can be read from the text as it is.
+    func keptRows(of part: KeptResult.Part, _ plan: LiveQueryPlan) throws -> [LiveRow] {
+        // In a long result, the packed records share texts with models that were decoded from their trees.
+        guard !part.isOfLongResult, !plan.hasSelection, let decoder = textDecoder(),
+            let tape = try? part.text.withUnsafeBufferPointer({ try JSONTape.marking($0) }), let elements = JSONElement.elements(of: tape)
+        else {
+            let records = try JSONValue(parsing: part.text, maximumDepth: 2048).array ?? []
+            return try zip(part.indices.lowerBound..., records).map { try plan.keptRow(.tree($1), at: $0) }
         }
-        let decode = plan.hasSelection ? nil : textDecoder(tape)
-        return try texts.enumerated().map { offset, text in
+        let decode = decoder(tape)
+        return try zip(part.indices.lowerBound..., elements).map { index, element in
             // A record that cannot be decoded now is reported, or left out, when it is to be shown.
-            let element = (try? decode?(text)).map(DecodedElement.init)
-            return try plan.keptRow(.text(text), at: index + offset, element: element)
+            try plan.keptRow(.text(element), at: index, element: (try? decode(element)).map(DecodedElement.init))
         }
     }
 

@@ -29,6 +29,7 @@ struct ServiceEventReaderTests {
     private static let data = [
         "1", "null", #"{"text":"a"}"#, #"{"path":"other"}"#, #"1,"x":2"#, #""},"path":"x""#, "", "{", #"{"a":1},"path":"other""#,
         " [1, 2] ", #""\u0041""#, "1}", "1,2", "[1", "2],3", "[[4", "5]]", "]", ",", #""a","b""#, #"{"x":[1"#, "-0.5e3", "true",
+        "{" + (0..<40).map { #""key \#($0)":1"# }.joined(separator: ",") + "}",
     ]
 
     @Test("10,000 random frames, however many arrive together, are read as they are without a memory", arguments: 0..<4)

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import Foundation
 import Testing
 
@@ -57,14 +58,14 @@ struct KeptResultTests {
         ]
         for (record, isDecoded) in forms {
             let part = try JSONValue.array([.object(record)]).serialized()
-            let row = try #require(try source.keptRows(of: part[...], at: 0, plan).first)
+            let row = try #require(try source.keptRows(of: KeptResult.Part(part), plan).first)
             #expect(row.key == record["id"]?.integer?.description && row.sortValue == record["author"]?["name"])
             #expect(row.isDecoded == isDecoded && row.element(as: Note.self)?.id == (isDecoded ? 1 : nil))
             #expect(row["text"] == record["text"] && row.record == .object(record) && row.record == .object(record))
             row.pack()
             #expect(row.record == .object(record))
         }
-        #expect(throws: KeptResult.Failure.damaged) { try source.keptRows(of: Array("[{}]".utf8)[...], at: 0, plan) }
+        #expect(throws: KeptResult.Failure.damaged) { try source.keptRows(of: KeptResult.Part(Array("[{}]".utf8)), plan) }
     }
 
     @Test("are not written if the file would be larger than can be read", arguments: [0, 1, 20])
@@ -73,6 +74,22 @@ struct KeptResultTests {
         let whole = try result.bytes(of: Self.key)
         for limit in whole.indices { #expect(throws: KeptResult.Failure.tooLarge) { try result.bytes(of: Self.key, atMost: limit) } }
         #expect(try result.bytes(of: Self.key, atMost: whole.count) == whole)
+    }
+
+    @Test("are damaged if a part has another number of records than the head says", arguments: [-1, 7, 9, Int64.max])
+    func counts(_ count: Int64) async throws {
+        let whole = try Self.bytes()
+        let headEnd = try #require(whole.dropFirst(10).firstIndex(of: UInt8(ascii: "\n")))
+        var head = try JSONValue(parsing: whole[10...headEnd])
+        guard case .array(var parts)? = head["parts"], case .array(var numbers)? = parts.first else { throw KeptResult.Failure.damaged }
+        #expect(numbers[2] == 8)
+        numbers[2] = .integer(count)
+        parts[0] = .array(numbers)
+        head = head.setting("parts", to: .array(parts))
+        let text = try head.serialized() + [UInt8(ascii: "\n")]
+        let checksum = XXH64.checksum(of: text[...])
+        let bytes = whole[..<6] + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: checksum >> $0) } + text + whole[(headEnd + 1)...]
+        await #expect(throws: KeptResult.Failure.damaged) { try await KeptResult(Array(bytes), of: Self.key) }
     }
 
     @Test("are those of one user and query")
@@ -92,8 +109,13 @@ extension KeptResult {
     init(_ bytes: [UInt8], of key: KeptResultKey) async throws {
         let plan = try LiveQueryPlan(.sorted(by: "id"), id: "id")
         let source = FeathersApp().service(key.path).live().source
-        try await self.init(bytes, of: key) { try source.keptRows(of: $0, at: $1, plan) }
+        try await self.init(bytes, of: key) { try source.keptRows(of: $0, plan) }
     }
+}
+
+extension KeptResult.Part {
+    /// The first record of a result.
+    init(_ text: [UInt8]) { self.init(text: text[...], indices: 0..<1) }
 }
 
 extension LiveView {
