@@ -1,4 +1,5 @@
 import Feathers
+import Foundation
 import Testing
 
 @testable import FeathersTesting
@@ -24,6 +25,36 @@ import Testing
             await probe.stop()
             #expect(probe.state.current.violations == [])
         }
+    }
+
+    @Test(arguments: Way.allCases)
+    func `A live query opens from disk for the user of the stored token, and shows queued writes, while the server is away`(
+        way: Way
+    ) async throws {
+        let server = ModelServer()
+        let (folder, storage) = (try TemporaryFolder(), InMemoryTokenStorage())
+        let store = LocalStore.directory(folder.url.appending(path: "store"))
+        let first = try server.app(over: way, storage: storage)
+        try await first.app.use(localStore: store)
+        try await first.connected { app in
+            try await app.signIn("alice")
+            try await app.notes.create(["text": "hers"])
+            for try await snapshot in app.notes.live().snapshots where snapshot.source == .server { break }
+        }
+        await first.app.outbox?.close()
+        // A clock that stands, so that no timeout of the sign-in can pass.
+        let second = try server.app(over: way, storage: storage, clock: ManualClock())
+        try await second.app.use(localStore: store)
+        server.setAway(true, second)
+        try await withFeathersApp(second.app) { app in
+            var snapshots = app.notes.live().snapshots.makeAsyncIterator()
+            let kept = try #require(await snapshots.next())
+            #expect(kept.records.map { $0["text"] } == ["hers"] && kept.source != .server && app.identity?.name == "alice")
+            try await app.notes.outbox.create(["text": "in a tunnel"])
+            let next = try #require(await snapshots.next())
+            #expect(next.records.map { $0["text"] } == ["hers", "in a tunnel"] && next.states == [.confirmed, .pending])
+        }
+        await second.app.outbox?.close()
     }
 
     @Test func `A live query fetched for the next user shows no event of the last one`() async throws {
