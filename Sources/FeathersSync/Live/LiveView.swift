@@ -230,6 +230,11 @@ extension LiveView {
         }
     }
 
+    /// Lets the fetch in flight apply an own result after the events of its record, which came before and are older.
+    mutating func follow(_ key: String, with result: ServiceEvent) {
+        if fetch?.log.contains(where: { base.plan.key(of: $0.data) == key }) == true { fetch?.add(result) }
+    }
+
     /// Records that a fetch failed or was given up.
     mutating func fetchEnded() { fetch = nil }
 

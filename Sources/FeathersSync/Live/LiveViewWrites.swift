@@ -104,7 +104,10 @@ extension LiveView {
             if isNewest, !isKnown { hasExecuted = true }
             for (key, record) in write.keys.compactMap({ key in records?[key].map { (key, $0) } }) where base[key]?.record != record {
                 let event = ServiceEvent(path: write.write.path, name: name, data: record)
-                if isNewest { _ = base.received(event) }
+                if isNewest {
+                    _ = base.received(event)
+                    follow(key, with: event)
+                }
                 // Events after its own are newer, and everything may be if it was sent again. What belongs to the result is not outside of it, unless
                 // the record is known to be.
                 let mayBeOlder = write.isRepeated || write.seen.contains(record) || write.overtaken[key] != nil

@@ -316,6 +316,27 @@ extension LiveViewTests {
         #expect(view.visible.map { $0.record["n"] } == [0, 5] && !view.needsFetch)
     }
 
+    @Test("does not show an event again that came, during a fetch, before a write whose result is newer")
+    func resultAfterEvent() throws {
+        var view = try Self.view([:], ["id": 1, "kind": "b", "n": 4])
+        let (update, patch) = (Self.write(.update, 1, ["kind": "b", "n": 5]), Self.write(.patch, 1, ["n": 0]))
+        view.apply(.queued(update, number: 1))
+        view.apply(.sending(update.id, isRepeated: false))
+        view.apply(.sending(update.id, isRepeated: true))
+        let fetch = view.fetchBegan(after: 4)
+        view.apply(.queued(patch, number: 2))
+        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "kind": "a", "n": 4]), at: 5)
+        // It may repeat an earlier result, so it is left to a fetch.
+        view.received(ServiceEvent(path: "records", name: .updated, data: ["id": 1, "kind": "b", "n": 5]), at: 6)
+        view.apply(.executed(update.id, Self.result(["id": 1, "kind": "b", "n": 5])))
+        view.apply(.sending(patch.id, isRepeated: false))
+        let result: JSONValue = ["id": 1, "kind": "b", "n": 0]
+        view.apply(.executed(patch.id, Self.result(result)))
+        #expect(view.visible.map(\.record) == [result])
+        try view.fetched(Paginated(data: [result]), asked: fetch.asked, at: fetch.tick)
+        #expect(view.visible.map(\.record) == [result])
+    }
+
     @Test("takes away a removed record whose executed update no event has told of", arguments: [ServiceMethod.update, .patch])
     func updatedAndRemoved(_ method: ServiceMethod) throws {
         var view = try Self.view([:], ["id": 1, "n": 0])
