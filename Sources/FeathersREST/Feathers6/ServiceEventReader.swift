@@ -59,7 +59,7 @@ struct ServiceEventReader: Sendable {
         places.append((start..<records.count, frame))
     }
 
-    /// Takes the events that were read, in order, and the number of data that are no events.
+    /// Takes the events that were read, in order, and counts the data that could not be used.
     mutating func takeEvents() -> (events: [ServiceEvent], unusableCount: Int) {
         finishRecords()
         defer { (events, unusableCount) = ([], 0) }
