@@ -62,7 +62,7 @@ extension TypedService {
         return { try decoder.decode(Model.self, from: $0) }
     }
 
-    /// Returns a function that returns such a function for the elements of a text; nil if the service's codec reads only trees.
+    /// Returns a function that creates one decoder for all elements of a text; nil if the service's codec reads only trees.
     package func elementDecoder(for params: Params) -> ((JSONTape) -> (JSONElement) throws -> Model)? {
         guard let options = codec(for: params) as? CodingOptions else { return nil }
         return { text in

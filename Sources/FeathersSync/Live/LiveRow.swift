@@ -80,7 +80,7 @@ final class LiveRow: Sendable {
     subscript(property: String) -> JSONValue? { content.withLock { $0.record }[property] }
 
     /// The number of rows above which they are packed. For fewer, it would save less than 10 MB.
-    static let longResult = 20_000
+    static let packingThreshold = 20_000
 
     /// Reduces the memory that the record takes.
     func pack() {

@@ -128,7 +128,9 @@ extension KeptResult {
         }
         guard let headEnd = bytes.dropFirst(Self.headerLength).firstIndex(of: UInt8(ascii: "\n")) else { throw Failure.damaged }
         let checksum = bytes[Self.magic.count..<Self.headerLength].reversed().reduce(0) { $0 << 8 | Int64($1) }
-        let json = try JSONValue(parsing: Self.checked(bytes[Self.headerLength...headEnd], checksum))
+        let head = bytes[Self.headerLength...headEnd]
+        try Self.check(head, checksum)
+        let json = try JSONValue(parsing: head)
         guard json["path"]?.string == key.path, json["text"]?.string == key.text, json["identity"]?.string == key.identity?.name else {
             throw Failure.otherQuery
         }
@@ -142,10 +144,10 @@ extension KeptResult {
             (start, index) = (start + Int(length), index + Int(size))
         }
         guard start == bytes.count else { throw Failure.damaged }
-        if index > LiveRow.longResult { for index in slices.indices { slices[index].isOfLongResult = true } }
+        if index > LiveRow.packingThreshold { for index in slices.indices { slices[index].isOfLongResult = true } }
         // On all processors, and not on the disk's thread, because models are decoded too.
         let rows = try await slices.concurrentMap(on: globalConcurrentExecutor, isolation: nil) { part in
-            _ = try Self.checked(part.text, part.checksum)
+            try Self.check(part.text, part.checksum)
             let rows = try read(part)
             guard rows.count == part.indices.count else { throw Failure.damaged }
             return rows
@@ -158,9 +160,8 @@ extension KeptResult {
         unsettled = Set((json["unsettled"]?.array ?? []).compactMap { $0.string.flatMap(UUID.init(uuidString:)) })
     }
 
-    private static func checked(_ bytes: ArraySlice<UInt8>, _ checksum: Int64?) throws -> ArraySlice<UInt8> {
+    private static func check(_ bytes: ArraySlice<UInt8>, _ checksum: Int64?) throws {
         guard Int64(XXH64.checksum(of: bytes)) == checksum else { throw Failure.damaged }
-        return bytes
     }
 }
 
