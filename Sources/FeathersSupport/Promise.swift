@@ -3,8 +3,9 @@
 package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
-        var waiters: [Int: CheckedContinuation<Result<Value, any Error>, Never>] = [:]
-        var nextID = 0
+        /// Waits and their continuations. Those are of one type for every `Value`, so that the runtime need not look up their metadata.
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastID = 0
     }
 
     private let state = Locked(State())
@@ -30,42 +31,35 @@ package final class Promise<Value: Sendable>: Sendable {
     @usableFromInline
     package func value() async throws -> Value {
         let id = state.withLock { state in
-            state.nextID += 1
-            return state.nextID
+            state.lastID += 1
+            return state.lastID
         }
-        // Passed as a value: resumed with an error, a generic continuation may box it again, and its type is then no longer recognizable.
-        let result = await withTaskCancellationHandler {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let result: Result<Value, any Error>? = state.withLock { state in
-                    if state.result == nil { state.waiters[id] = continuation }
-                    return state.result
+                let waits = state.withLock { state in
+                    // A cancellation before the registration found no continuation to resume.
+                    guard state.result == nil, !Task.isCancelled else { return false }
+                    state.waiters[id] = continuation
+                    return true
                 }
-                if let result { return continuation.resume(returning: result) }
-                // A cancellation before the registration found no continuation to resume.
-                if Task.isCancelled { cancel(id) }
+                if !waits { continuation.resume() }
             }
         } onCancel: {
-            cancel(id)
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
         }
-        switch result {
-        case .success(let value): return value
-        case .failure(let error): throw error
-        }
+        guard let result = state.withLock({ $0.result }) else { throw CancellationError() }
+        return try result.get()
     }
 
     private func settle(_ result: Result<Value, any Error>) -> Bool {
-        let waiters: [CheckedContinuation<Result<Value, any Error>, Never>]? = state.withLock { state in
+        let waiters: [Int: CheckedContinuation<Void, Never>]? = state.withLock { state in
             guard state.result == nil else { return nil }
             state.result = result
             defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            return state.waiters
         }
         guard let waiters else { return false }
-        for waiter in waiters { waiter.resume(returning: result) }
+        for waiter in waiters.values { waiter.resume() }
         return true
-    }
-
-    private func cancel(_ id: Int) {
-        state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: .failure(CancellationError()))
     }
 }

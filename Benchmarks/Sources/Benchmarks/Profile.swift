@@ -13,7 +13,7 @@ enum Profile: String, CaseIterable {
     case reading, parsing, serializing, querying
     case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, live, memory, readers, atOnce, decoding
     case noHooks, threeHooks, hooks
-    case typed, jsonapi, idle, idleSockets, callsOverMany, items, streamEvents, sourceEvents, eventsOnThread, inFlightOnThread
+    case typed, jsonapi, idle, idleSockets, callsOverMany, items, firstItem, firstItemOnThread, streamEvents, sourceEvents, eventsOnThread, inFlightOnThread
     case eventsPaced, eventsPacedOnThread, streamEventsPaced, streamEventsPacedOnThread
     case diskHit, memoryHit, miss, missOnDisk, recordsShort, recordsLong, created
     case opening, queuedHidden, queued, queuedMoved, listShort, listLong, movedShort, movedLong
@@ -118,6 +118,12 @@ enum Profile: String, CaseIterable {
         case .items:
             let tokens = FeathersApp(transport: .feathers6(try url(of: server))).service("tokens")
             for try await _ in tokens.stream(.find, query: ["count": .integer(Int64(times))]) {}
+        case .firstItem, .firstItemOnThread:
+            let app = FeathersApp(transport: .feathers6(try url(of: server)))
+            try await withFeathersApp(app, on: self == .firstItem ? .threadPool : .networkThread) { app in
+                let tokens = app.service("tokens")
+                for _ in 0..<times { for try await _ in tokens.stream(.find, query: ["count": 1]) {} }
+            }
         case .streamEvents, .streamEventsPaced, .streamEventsPacedOnThread:
             let query: Query = ["count": .integer(Int64(times)), "pattern": self == .streamEvents ? "burst" : "paced"]
             let app = FeathersApp(transport: .feathers6(try url(of: server)) { $0.query = query })

@@ -160,12 +160,17 @@ final class ResultChannel: Sendable {
 /// The reader of a streamed call. The call begins with the first read and ends with this object.
 final class StreamedCall: Sendable {
     private let channel = ResultChannel()
-    private let task = Locked<Task<Void, Never>?>(nil)
+    private struct State {
+        var hasBegun = false
+        var task: Task<Void, Never>?
+    }
+
+    private let state = Locked(State())
     private let perform: @Sendable (ResultChannel) async throws -> ServiceResponse
 
     init(_ perform: @escaping @Sendable (ResultChannel) async throws -> ServiceResponse) { self.perform = perform }
 
-    deinit { task.withLock { $0 }?.cancel() }
+    deinit { state.withLock { $0.task }?.cancel() }
 
     /// Returns the next of the items that have arrived; nil if there is none.
     func nextOfBatch() throws -> JSONValue? { try channel.nextOfBatch() }
@@ -176,22 +181,25 @@ final class StreamedCall: Sendable {
         return try await withTaskCancellationHandler {
             try await channel.next()
         } onCancel: {
-            task.withLock { $0 }?.cancel()
+            state.withLock { $0.task }?.cancel()
         }
     }
 
     /// Starts the call in a task that retains the channel, but not this object. It inherits the reader's priority and task-local values.
     private func start() {
-        task.withLock { task in
-            guard task == nil else { return }
-            task = Task { @concurrent [channel, perform] in
-                do {
-                    channel.finish(.success(try await perform(channel)))
-                } catch {
-                    channel.finish(.failure(error))
-                }
+        let isFirst = state.withLock { state in
+            defer { state.hasBegun = true }
+            return !state.hasBegun
+        }
+        guard isFirst else { return }
+        let task = Task.beginning { [channel, perform] in
+            do {
+                channel.finish(.success(try await perform(channel)))
+            } catch {
+                channel.finish(.failure(error))
             }
         }
+        state.withLock { $0.task = task }
     }
 }
 

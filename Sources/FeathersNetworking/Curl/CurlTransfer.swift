@@ -19,6 +19,8 @@
         /// ``gathered``, nothing calls libcurl, because a reader resumes the transfer by a queued command. The checks took 220 of the 12,500
         /// instructions of an event.
         @exclusivity(unchecked) private var received: Int64 = 0
+        /// The number of bytes transmitted when libcurl was last asked.
+        private var transmitted: Int64 = 0
         /// Bytes that are gathered for the pipe until libcurl has nothing more to read for now. libcurl passes on every HTTP chunk by itself, and
         /// waking the reader for each of them costs more than the chunk.
         @exclusivity(unchecked) private var gathered: [UInt8] = []
@@ -87,7 +89,7 @@
             lastMove = exchange.streams?.stallTimeout == nil ? nil : .now
             self.exchange = exchange
             head = HTTPHeadReader()
-            received = 0
+            (received, transmitted) = (0, 0)
             gathered.removeAll(keepingCapacity: true)
             uploaded = 0
             isResolving = false
@@ -163,10 +165,12 @@
         }
 
         func end(with result: Result<HTTPResponse, HTTPClientError>) {
-            let ended = exchange
+            let (ended, pipe) = (exchange, pipe)
             exchange = nil
             body = []
             reader = nil
+            // The reader of a complete body need not wait for the task that waits for the exchange.
+            if case .success(let response) = result { pipe?.end(.success(response)) }
             ended?.finish(result)
         }
 
@@ -293,9 +297,9 @@
 
         /// Whether the bytes received so far are within the decompression limit for the bytes transmitted.
         private var isInProportion: Bool {
-            guard received > DecompressionLimit.floor else { return true }
+            // More has been transmitted since, so that what was permitted still is. libcurl passes on many small pieces.
+            guard received > DecompressionLimit.floor, !DecompressionLimit.permits(received, from: transmitted) else { return true }
             // Does not yet include the bytes that libcurl is decompressing now, at most 16 KiB.
-            var transmitted: Int64 = 0
             guard ccurl_get_offset(easy, CURLINFO_SIZE_DOWNLOAD_T, &transmitted) == CURLE_OK else { return true }
             return DecompressionLimit.permits(received, from: transmitted)
         }

@@ -51,7 +51,7 @@ final class StreamedExchange: Sendable {
     static func begin(_ transfer: HTTPTransfer, over client: any HTTPClient, until sender: RequestSender? = nil) -> StreamedExchange {
         // The reader of the pipe gets the error.
         StreamedExchange(
-            Task { @concurrent in
+            Task.beginning {
                 guard let sender else {
                     _ = try? await client.stream(transfer)
                     return
@@ -147,7 +147,11 @@ private final class StreamedItems: Sendable {
 
 extension HTTPResponse {
     /// Whether the type is `text/event-stream`, in any case and with any parameters.
-    var isEventStream: Bool { headers["Content-Type"].flatMap { MediaType($0) }?.isAccepted(by: "text/event-stream") ?? false }
+    var isEventStream: Bool {
+        guard let type = headers["Content-Type"] else { return false }
+        // The usual spelling: parsing media types took a tenth of the time of a streamed call.
+        return type == "text/event-stream" || MediaType(type)?.isAccepted(by: "text/event-stream") == true
+    }
 }
 
 extension JSONValue {

@@ -133,11 +133,14 @@ struct PeerBenchmarks {
                 guard seen == count else { throw CocoaError(.fileReadCorruptFile) }
             }
         }
-        add("first item of a streamed result", operations: 200, "first_item", peers) {
+        let readFirst: @Sendable (FeathersApp) async throws -> Void = { app in
+            let tokens = app.service("tokens")
             for _ in 0..<200 {
                 for try await _ in tokens.stream(.find, query: ["count": 1]) {}
             }
         }
+        add("first item of a streamed result", operations: 200, "first_item", peers) { try await readFirst(tokens.app) }
+        addThreaded(200) { try await withFeathersApp(threaded, on: .networkThread) { try await readFirst($0) } }
     }
 
     /// Adds this client on the network thread to the last task.
