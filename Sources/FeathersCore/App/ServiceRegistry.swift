@@ -132,8 +132,13 @@ extension ServiceRegistry {
     /// Delivers a transport's events to the services. It holds the registry weakly, because the registry's app retains the transport.
     var eventSink: EventSink {
         EventSink(
-            delivering: { [weak self] event in self?.receive(CollectionOfOne(event)) ?? false },
-            batches: { [weak self] batch in _ = self?.receive(batch) },
+            delivering: { [weak self] event in
+                self?.receive(for: event.path, { $0.receive(event) }) { $0.emit(event, to: &$1) } ?? false
+            },
+            batches: { [weak self] batch in
+                guard let path = batch.first?.path else { return }
+                _ = self?.receive(for: path, { batch.forEach($0.receive) }) { $0.emit(batch, to: &$1) }
+            },
             onGap: { [weak self] reason in self?.emitGap(reason) })
     }
 
@@ -143,17 +148,21 @@ extension ServiceRegistry {
     /// - Returns: whether events were dropped.
     func resumePushes() -> Bool { pushes.exchange(.delivered, ordering: .acquiringAndReleasing) == .dropped }
 
-    /// - Parameter events: at least one, all of one service.
-    /// - Returns: whether they have readers, all of which decode them.
-    private func receive(_ events: some Collection<ServiceEvent> & Sendable) -> Bool {
-        guard let first = events.first else { return false }
-        observe { events.forEach($0.receive) }
+    /// - Parameters:
+    ///   - tell: passes what arrived to an observer.
+    ///   - emit: passes it to the subscribers of the service.
+    /// - Returns: whether there are subscribers, all of which decode events.
+    @inline(__always)
+    private func receive(
+        for path: String, _ tell: (EventSink) -> Void, _ emit: (EventHub<ServiceEvent>, inout EventHub<ServiceEvent>.Audience) -> Void
+    ) -> Bool {
+        observe(tell)
         return handing.withLock { deliveries in
             // Read before the services, so that a change in between is seen the next time at the latest.
             let version = version.load(ordering: .acquiring)
             if deliveries.version != version { deliveries = makeDeliveries(version) }
-            guard admitsPush(), let index = deliveries.index(of: first.path) else { return false }
-            deliveries.services[index].hub.emit(events, to: &deliveries.services[index].audience)
+            guard admitsPush(), let index = deliveries.index(of: path) else { return false }
+            emit(deliveries.services[index].hub, &deliveries.services[index].audience)
             return deliveries.services[index].audience.decodes
         }
     }

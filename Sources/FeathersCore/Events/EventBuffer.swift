@@ -14,22 +14,29 @@ package protocol BufferedEvent: Sendable {
 struct EventBuffer<Event: BufferedEvent>: Sendable {
     typealias Item = EventDelivery<Event>
 
+    private enum Slot: Sendable {
+        case item(Item)
+        /// Events that arrived together. Adding them one by one would keep a reader waiting that looks for each (measured: a tenth of a burst).
+        case batch(ArraySlice<Event>)
+    }
+
     private let limit: Int
     private let byteLimit: Int
+    /// The rest of the batch that is being read, before all slots.
+    private var batch: ArraySlice<Event> = []
     /// Slots before `head` have already been read.
-    private var items: [Item?] = []
+    private var slots: [Slot?] = []
     private var head = 0
     /// The size on the wire of the buffered events, in bytes.
     private var bytes = 0
+    /// The number of buffered items.
+    private(set) var count = 0
     /// The number of dropped events before the oldest item.
     private var missing = 0
     /// A dropped marker. It now applies before the oldest item, unless events are missing there anyway.
     private var marker: EventGap?
     /// The total number of dropped events.
     private(set) var droppedCount = 0
-
-    /// The number of buffered items.
-    var count: Int { items.count - head }
 
     /// - Parameter limit: the maximum number of items, at least 1. The byte limit is 16 KiB per item, but at least ``TextLimit/standard``.
     init(limit: Int) {
@@ -43,13 +50,31 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
         let item = item
         if case .gap(let gap) = item, case .identityChanged = gap.reason {
             // The buffered items were meant for the previous user.
-            (items, head, bytes, missing, marker) = ([], 0, 0, 0, nil)
+            (batch, slots, head, bytes, count, missing, marker) = ([], [], 0, 0, 0, 0, nil)
         }
         let weight = item.weight
-        // The newest item is always kept, however large it is.
-        while count > 0, count == limit || weight > 0 && bytes + weight > byteLimit { drop() }
+        makeRoom(for: 1, weight)
         bytes += weight
-        items.append(item)
+        count += 1
+        slots.append(.item(item))
+    }
+
+    /// Adds events that arrived together.
+    /// - Parameter weight: The size of all of them.
+    mutating func append(_ events: ArraySlice<Event>, weight: Int) {
+        guard events.count < limit, weight <= byteLimit else {
+            for event in events { append(.event(event)) }
+            return
+        }
+        makeRoom(for: events.count, weight)
+        bytes += weight
+        count += events.count
+        slots.append(.batch(events))
+    }
+
+    /// Drops the oldest items. The newest one is always kept, however large it is.
+    private mutating func makeRoom(for more: Int, _ weight: Int) {
+        while count > 0, count + more > limit || weight > 0 && bytes + weight > byteLimit { drop() }
     }
 
     /// Removes and returns the next element: the marker of a gap or the oldest item; nil if the buffer is empty.
@@ -76,18 +101,29 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
     }
 
     private mutating func removeFirst() -> Item? {
-        guard head < items.count else { return nil }
-        let item = items[head].take()
+        if let event = batch.popFirst() {
+            bytes -= event.weight
+            count -= 1
+            return .event(event)
+        }
+        guard head < slots.count, let slot = slots[head].take() else { return nil }
         head += 1
-        bytes -= item?.weight ?? 0
-        if head == items.count {
-            items.removeAll(keepingCapacity: true)
+        if head == slots.count {
+            slots.removeAll(keepingCapacity: true)
             head = 0
-        } else if head > 32, head > items.count / 2 {
-            items.removeFirst(head)
+        } else if head > 32, head > slots.count / 2 {
+            slots.removeFirst(head)
             head = 0
         }
-        return item
+        switch slot {
+        case .item(let item):
+            bytes -= item.weight
+            count -= 1
+            return item
+        case .batch(let events):
+            batch = events
+            return removeFirst()
+        }
     }
 }
 

@@ -40,15 +40,25 @@ package final class EventHub<Event: BufferedEvent>: Sendable {
 
     /// Delivers an event. This happens outside the lock, because delivery resumes readers.
     package func emit(_ event: Event) {
-        for subscription in subscriptions.withLock({ $0 }).all { count(subscription.deliver(CollectionOfOne(event))) }
+        for subscription in subscriptions.withLock({ $0 }).all { count(subscription.deliver(event)) }
     }
 
-    /// Delivers events as ``emit(_:)`` does, without a lock if the subscribers are those of the emitter's previous events.
-    func emit(_ events: some Collection<Event>, to audience: inout Audience) {
+    /// Delivers an event as ``emit(_:)`` does, without a lock if the subscribers are those of the emitter's previous events.
+    func emit(_ event: Event, to audience: inout Audience) {
+        update(&audience)
+        for subscription in audience.subscriptions.all { count(subscription.deliver(event)) }
+    }
+
+    /// Delivers events that arrived together.
+    func emit(_ batch: ArraySlice<Event>, to audience: inout Audience) {
+        update(&audience)
+        for subscription in audience.subscriptions.all { count(subscription.deliver(batch)) }
+    }
+
+    private func update(_ audience: inout Audience) {
         // Read before the subscribers, so that a change in between is seen the next time at the latest.
         let version = version.load(ordering: .acquiring)
         if audience.version != version { audience = Audience(version: version, subscriptions: subscriptions.withLock { $0 }) }
-        for subscription in audience.subscriptions.all { count(subscription.deliver(events)) }
     }
 
     private func change<Result: Sendable>(_ body: (inout EventSubscriptions<Event>) -> Result) -> Result {

@@ -75,11 +75,29 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     }
 
     /// - Returns: the number of events dropped from this buffer.
-    func deliver(_ events: some Collection<Event>) -> Int {
-        deliver { state, handovers in
-            for event in events where names?.contains(event.name) ?? true { state.add(.event(event), &handovers) }
+    func deliver(_ event: Event) -> Int {
+        guard includes(event) else { return 0 }
+        return deliver { state, handovers in state.add(.event(event), &handovers) }
+    }
+
+    /// - Parameter batch: events that arrived together.
+    /// - Returns: the number of events dropped from this buffer.
+    func deliver(_ batch: ArraySlice<Event>) -> Int {
+        let batch = batch.allSatisfy(includes) ? batch : batch.filter(includes)[...]
+        let weight = batch.reduce(0) { $0 + $1.weight }
+        return deliver { state, handovers in
+            var (rest, weight) = (batch, weight)
+            while !state.waiters.isEmpty, let event = rest.popFirst() {
+                weight -= event.weight
+                state.add(.event(event), &handovers)
+            }
+            if rest.isEmpty { return }
+            state.deliveredCount += rest.count
+            state.buffer.append(rest, weight: weight)
         }
     }
+
+    private func includes(_ event: Event) -> Bool { names?.contains(event.name) ?? true }
 
     /// - Returns: the number of events dropped to make room for the marker.
     func deliver(_ gap: EventGap) -> Int {

@@ -15,12 +15,12 @@
         private var body: [UInt8] = []
         /// The number of response bytes received so far, after decompression.
         ///
-        /// Not checked at run time, like ``gathered`` and the owner's count of pieces: all are used on the driver's thread only, and while `passOn` reads
+        /// Not checked at run time, like ``transmitted``, ``gathered`` and the owner's count of pieces: all are used on the driver's thread only, and while `passOn` reads
         /// ``gathered``, nothing calls libcurl, because a reader resumes the transfer by a queued command. The checks took 220 of the 12,500
         /// instructions of an event.
         @exclusivity(unchecked) private var received: Int64 = 0
         /// The number of bytes transmitted when libcurl was last asked.
-        private var transmitted: Int64 = 0
+        @exclusivity(unchecked) private var transmitted: Int64 = 0
         /// Bytes that are gathered for the pipe until libcurl has nothing more to read for now. libcurl passes on every HTTP chunk by itself, and
         /// waking the reader for each of them costs more than the chunk.
         @exclusivity(unchecked) private var gathered: [UInt8] = []
