@@ -13,7 +13,8 @@ enum Profile: String, CaseIterable {
     case reading, parsing, serializing, querying
     case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, live, memory, readers, atOnce, decoding
     case noHooks, threeHooks, hooks
-    case typed, jsonapi, idle, idleSockets, callsOverMany, items, firstItem, firstItemOnThread, streamEvents, sourceEvents, eventsOnThread, inFlightOnThread
+    case typed, jsonapi, idle, idleSockets, callsOverMany, items, firstItem, firstItemOnThread, streamEvents, sourceEvents, eventsOnThread,
+        inFlightOnThread
     case eventsPaced, eventsPacedOnThread, streamEventsPaced, streamEventsPacedOnThread
     case diskHit, memoryHit, miss, missOnDisk, recordsShort, recordsLong, created
     case opening, queuedHidden, queued, queuedMoved, listShort, listLong, movedShort, movedLong

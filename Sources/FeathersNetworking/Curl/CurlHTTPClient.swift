@@ -55,11 +55,10 @@
             if streams != nil { resuming = { [weak driver] exchange in driver?.resume(exchange) } }
             let exchange = CurlExchange(request, deadline: deadline, streams: streams, generation: generation, resuming: resuming)
             return try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    if exchange.begin(continuation) { driver.start(exchange) }
-                }
+                driver.start(exchange)
+                return try await exchange.response.value()
             } onCancel: {
-                if exchange.cancel() { driver.abandon(exchange) }
+                if exchange.response.fail(CancellationError()) { driver.abandon(exchange) }
             }
         }
     }
@@ -68,33 +67,23 @@
         package func joinNetworkThread() -> (any NetworkExecutor)? { driver.joinNetworkThread() }
     }
 
-    /// A request in flight, which resumes its caller exactly once. The response, the deadline, cancellation, and closing the client race to end it.
-    /// The first to take the continuation out of the lock wins; the others are no-ops.
+    /// A request in flight. The response, the deadline, cancellation, and closing the client race to end it.
     final class CurlExchange: Sendable {
-        private enum Phase: Sendable {
-            case new
-            case waiting(CheckedContinuation<HTTPResponse, any Error>)
-            case ended
-        }
-
         let request: HTTPRequest
         let deadline: ContinuousClock.Instant?
         /// The streamed bodies and the progress handler, or nil if bodies are in memory.
         let streams: HTTPStreams?
         /// The driver's ``CurlDriver/generation`` when the caller's request began.
         let generation: Int
-        private let phase = Locked(Phase.new)
+        let response = Promise<HTTPResponse>()
         private let resuming: (@Sendable (CurlExchange) -> Void)?
 
         init(
             _ request: HTTPRequest, deadline: ContinuousClock.Instant?, streams: HTTPStreams?, generation: Int,
             resuming: (@Sendable (CurlExchange) -> Void)? = nil
         ) {
-            self.generation = generation
-            self.resuming = resuming
-            self.request = request
-            self.deadline = deadline
-            self.streams = streams
+            (self.request, self.deadline, self.streams) = (request, deadline, streams)
+            (self.generation, self.resuming) = (generation, resuming)
         }
 
         var host: String? { request.url.hostAndPort }
@@ -104,40 +93,10 @@
         /// Continues after a pause.
         func resume() { resuming?(self) }
 
-        /// Takes ownership of the continuation, which this exchange then resumes.
-        /// - Returns: `false` if the caller was already cancelled. In that case, the continuation has been resumed.
-        func begin(_ continuation: CheckedContinuation<HTTPResponse, any Error>) -> Bool {
-            let isCancelled = phase.withLock { phase in
-                guard case .new = phase else { return true }
-                phase = .waiting(continuation)
-                return false
-            }
-            if isCancelled { continuation.resume(throwing: CancellationError()) }
-            return !isCancelled
-        }
-
-        var isWaiting: Bool { phase.withLock { if case .waiting = $0 { true } else { false } } }
-
         func finish(_ result: Result<HTTPResponse, HTTPClientError>) {
-            guard let continuation = end() else { return }
             switch result {
-            case .success(let response): continuation.resume(returning: response)
-            case .failure(let error): continuation.resume(throwing: error)
-            }
-        }
-
-        /// Resumes the caller with `CancellationError`. Returns `true` if it was waiting, so a transfer may have to be abandoned.
-        func cancel() -> Bool {
-            guard let continuation = end() else { return false }
-            continuation.resume(throwing: CancellationError())
-            return true
-        }
-
-        private func end() -> CheckedContinuation<HTTPResponse, any Error>? {
-            phase.withLock { phase in
-                defer { phase = .ended }
-                guard case .waiting(let continuation) = phase else { return nil }
-                return continuation
+            case .success(let response): self.response.resolve(response)
+            case .failure(let error): response.fail(error)
             }
         }
     }

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CCurl
+    import FeathersSupport
 
     /// The transfers of a client: starts, drives, times out, and ends them. Not `Sendable`, because it lives on the driver's thread only.
     final class CurlMulti {
@@ -45,7 +46,7 @@
 
         private func start(_ exchange: CurlExchange) {
             // The caller may have been cancelled before the command arrived.
-            guard exchange.isWaiting else { return }
+            if exchange.response.isSettled { return }
             guard let transfer = idle.popLast() ?? CurlTransfer(settings, self) else {
                 exchange.finish(.failure(HTTPClientError(.other, "libcurl is out of memory", host: exchange.host, delivery: .neverSent)))
                 return

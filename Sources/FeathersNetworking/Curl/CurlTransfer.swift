@@ -86,7 +86,7 @@
             reader = try exchange.streams?.body.map { (body) throws(HTTPClientError) in try HTTPBodyReader(body) }
             let length = reader.map(\.count) ?? Int64(exchange.request.body?.count ?? 0)
             progress = TransferProgress(totalToSend: length ?? 0)
-            lastMove = exchange.streams?.stallTimeout == nil ? nil : .now
+            lastMove = exchange.streams?.transfer.stallTimeout == nil ? nil : .now
             self.exchange = exchange
             head = HTTPHeadReader()
             (received, transmitted) = (0, 0)
@@ -113,7 +113,7 @@
             // sending (see `mayBeSent`). Earlier versions can be kept from rereading a body (see `rewind`), but not from resending without one.
             sendings = 0
             let needsOwnConnection = !isRepeatable && length == 0 && !asksBeforeSending
-            let keepAlive = exchange.streams?.keepAlive
+            let keepAlive = exchange.streams?.transfer.keepAlive
             ccurl_set_long(easy, CURLOPT_FRESH_CONNECT, needsOwnConnection || keepAlive != nil ? 1 : 0)
             // The settings of a socket are those of its first exchange.
             ccurl_set_long(easy, CURLOPT_FORBID_REUSE, keepAlive != nil ? 1 : 0)
@@ -122,7 +122,7 @@
             ccurl_set_long(easy, CURLOPT_TCP_KEEPINTVL, keepAlive == nil ? interval : max(interval / 3, 1))
             // A paused HTTP/2 stream would buffer up to its window, which is megabytes. HTTP/1.1 leaves the bytes in the socket.
             ccurl_set_long(
-                easy, CURLOPT_HTTP_VERSION, exchange.streams?.pipe == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
+                easy, CURLOPT_HTTP_VERSION, exchange.streams?.transfer.pipe == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
             (isPaused, isAwaitingBody) = (false, false)
             setHeaders(request.headers, sendsBody: sendsBody)
         }
@@ -141,7 +141,7 @@
 
         /// When the exchange times out, unless data moves before then.
         var deadline: ContinuousClock.Instant? {
-            guard let lastMove, let stallTimeout = exchange?.streams?.stallTimeout, !isPaused, !isAwaitingBody else {
+            guard let lastMove, let stallTimeout = exchange?.streams?.transfer.stallTimeout, !isPaused, !isAwaitingBody else {
                 return exchange?.deadline
             }
             let stalled = lastMove.advanced(by: stallTimeout)
@@ -242,7 +242,7 @@
         }
 
         /// The pipe for the body of this response, if it has one and its status is a success.
-        private var pipe: HTTPBodyPipe? { (200..<300).contains(head.status) ? exchange?.streams?.pipe : nil }
+        private var pipe: HTTPBodyPipe? { (200..<300).contains(head.status) ? exchange?.streams?.transfer.pipe : nil }
 
         private func receivedHead() {
             // libcurl stops sending after an early refusal, but does not end a transfer whose sending is paused.
@@ -385,7 +385,7 @@
         private func moved(_ change: (inout TransferProgress) -> Void) {
             change(&progress)
             if lastMove != nil { lastMove = .now }
-            exchange?.streams?.progress?(progress)
+            exchange?.streams?.transfer.progress?(progress)
         }
     }
 #endif

@@ -85,21 +85,15 @@ public struct TransferProgress: Hashable, Sendable {
 
 /// The streams of a single exchange. Every redirect has its own.
 final class HTTPStreams: Sendable {
+    let transfer: HTTPTransfer
+    /// What this exchange sends of the transfer's body.
     let body: HTTPBody?
     /// The file that receives a successful response, or nil if responses stay in memory.
     let download: DownloadFile?
-    /// The pipe that receives a successful response, or nil if responses stay in memory.
-    let pipe: HTTPBodyPipe?
-    let keepAlive: Duration?
-    let stallTimeout: Duration?
-    let progress: (@Sendable (TransferProgress) -> Void)?
 
     /// - Throws: ``HTTPClientError/Kind/unwritableFile``.
     init(_ transfer: HTTPTransfer, body: HTTPBody?) throws(HTTPClientError) {
-        self.body = body
+        (self.transfer, self.body) = (transfer, body)
         download = try transfer.destination.map { (url) throws(HTTPClientError) in try DownloadFile(url) }
-        (pipe, keepAlive) = (transfer.pipe, transfer.keepAlive)
-        stallTimeout = transfer.stallTimeout
-        progress = transfer.progress
     }
 }

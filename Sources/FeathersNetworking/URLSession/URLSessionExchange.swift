@@ -68,7 +68,7 @@ final class URLSessionExchange: Sendable {
     func received(_ data: Data, of response: URLResponse?) {
         guard let streams else { return collect(data) }
         let response = response as? HTTPURLResponse
-        if let pipe = streams.pipe, let response, (200..<300).contains(response.statusCode) {
+        if let pipe = streams.transfer.pipe, let response, (200..<300).contains(response.statusCode) {
             write(data, to: pipe)
         } else if let download = streams.download, let response, (200..<300).contains(response.statusCode) {
             do {
@@ -89,7 +89,7 @@ final class URLSessionExchange: Sendable {
 
     /// Passes on the head of a successful response that streams.
     func receivedHead(_ response: URLResponse) {
-        guard let pipe = streams?.pipe, let response = response as? HTTPURLResponse, (200..<300).contains(response.statusCode) else {
+        guard let pipe = streams?.transfer.pipe, let response = response as? HTTPURLResponse, (200..<300).contains(response.statusCode) else {
             return
         }
         pipe.open(HTTPResponse(response, body: [], requested: request.url)) { [weak self] in self?.setPaused(false) }
@@ -141,7 +141,7 @@ final class URLSessionExchange: Sendable {
             phase = .running(running)
             return running.progress
         }
-        if let progress { streams.progress?(progress) }
+        if let progress { streams.transfer.progress?(progress) }
     }
 
     private func collect(_ data: Data) {
@@ -183,7 +183,7 @@ final class URLSessionExchange: Sendable {
     /// Ends the exchange with an error from this client, or with `CancellationError`.
     func fail(_ error: any Error) {
         guard let running = end(.endedEarly(error)) else { return }
-        streams?.pipe?.end(.failure(error))
+        streams?.transfer.pipe?.end(.failure(error))
         if !running.isEnding { URLSessionCancellations.cancel(running.task) }
         running.continuation.resume(throwing: error)
     }

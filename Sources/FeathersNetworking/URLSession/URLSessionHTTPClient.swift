@@ -125,7 +125,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
         var urlRequest = try URLRequest(sending: request)
         // URLSession's own timer restarts with every byte, which is exactly what a stall timeout needs. Without one, an event stream may be silent for
         // longer than the 60 seconds that URLSession waits by default.
-        let stallTimeout = streams?.stallTimeout ?? (streams?.pipe == nil ? nil : Self.longestSilence)
+        let stallTimeout = streams?.transfer.stallTimeout ?? (streams?.transfer.pipe == nil ? nil : Self.longestSilence)
         if let stallTimeout { urlRequest.timeoutInterval = stallTimeout.clamped.seconds }
         let exchange = URLSessionExchange(request, deadline: deadline, streams: streams, upload: upload, generation: generation)
         return try await withTaskCancellationHandler {

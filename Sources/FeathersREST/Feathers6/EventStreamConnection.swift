@@ -112,21 +112,10 @@ extension EventStreamClient {
         while true {
             let reopenings = state.withLock { $0.reopenings }
             var headers = HTTPHeaders()
-            do {
-                try headers.set("Accept", to: "text/event-stream")
-                try headers.set("Cache-Control", to: "no-store")
-                try headers.merge(options.headers)
-            } catch {
-                throw FeathersError(error)
-            }
-            for setup in setups {
-                let fields = try await setup.headers().filter { headers[$0.key] == nil }
-                do {
-                    try headers.merge(fields)
-                } catch {
-                    throw FeathersError(error)
-                }
-            }
+            try headers.set("Accept", to: "text/event-stream")
+            try headers.set("Cache-Control", to: "no-store")
+            try headers.merge(options.headers)
+            for setup in setups { try await headers.merge(setup.headers().filter { headers[$0.key] == nil }) }
             // The user may have changed while the fields were created.
             guard state.withLock({ $0.reopenings }) == reopenings else { continue }
             return try HTTPRequest(url: builder.url(path: options.path, query: options.query), headers: headers)

@@ -131,7 +131,8 @@ struct EventBufferTests {
                 buffer.append(Self.event(last))
                 reference.append(Self.event(last))
             case 4:
-                let gap = Int.random(in: 0..<6, using: &generator) == 0 ? Buffer.Item.gap(EventGap(reason: .identityChanged)) : Self.reconnected
+                let gap =
+                    Int.random(in: 0..<6, using: &generator) == 0 ? Buffer.Item.gap(EventGap(reason: .identityChanged)) : Self.reconnected
                 buffer.append(gap)
                 reference.append(gap)
             default:

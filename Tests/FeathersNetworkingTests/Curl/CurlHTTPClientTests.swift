@@ -63,13 +63,10 @@
             let url = try #require(URL(string: "http://127.0.0.1:1/"))
             let generation = client.driver.generation
             client.cancelAll()
-            let error = try await #require(throws: HTTPClientError.self) {
-                _ = try await withCheckedThrowingContinuation { continuation in
-                    // The exchange that follows a redirect belongs to the caller's request, which began before.
-                    let next = CurlExchange(HTTPRequest(url: url), deadline: nil, streams: nil, generation: generation)
-                    if next.begin(continuation) { client.driver.start(next) }
-                }
-            }
+            // The exchange that follows a redirect belongs to the caller's request, which began before.
+            let next = CurlExchange(HTTPRequest(url: url), deadline: nil, streams: nil, generation: generation)
+            client.driver.start(next)
+            let error = try await #require(throws: HTTPClientError.self) { _ = try await next.response.value() }
             #expect(error.kind == .closed && error.delivery == .neverSent)
         }
 

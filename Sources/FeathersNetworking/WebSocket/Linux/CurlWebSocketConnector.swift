@@ -32,30 +32,28 @@
             let loop = try SocketLoop.shared()
             let deadline = ContinuousClock.now.advanced(by: request.timeout.clamped)
             let dial = WebSocketDial()
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    dial.start(continuation) { dial throws(WebSocketError) in
-                        guard let stream = CurlByteStream() else { throw .noMemory }
-                        let dialer = CurlDialer(dial: dial, target: target, deadline: deadline, connector: self, stream: stream)
-                        let early = try dial.waking(stream.multi) { () throws(WebSocketError) in
-                            do throws(WebSocketError) {
-                                try dialer.connect()
-                                return try dialer.openWebSocket(target.openingRequest(request.headers))
-                            } catch {
-                                // Reported immediately: the cleanup that follows may take libcurl seconds, such as waiting for a resolver.
-                                dial.finish(.failure(error))
-                                throw error
-                            }
+            return try await withTaskCancellationHandler {
+                dial.start { dial throws(WebSocketError) in
+                    guard let stream = CurlByteStream() else { throw .noMemory }
+                    let dialer = CurlDialer(dial: dial, target: target, deadline: deadline, connector: self, stream: stream)
+                    let early = try dial.waking(stream.multi) { () throws(WebSocketError) in
+                        do throws(WebSocketError) {
+                            try dialer.connect()
+                            return try dialer.openWebSocket(target.openingRequest(request.headers))
+                        } catch {
+                            // Reported immediately: the cleanup that follows may take libcurl seconds, such as waiting for a resolver.
+                            dial.fail(error)
+                            throw error
                         }
-                        return CurlWebSocketConnection(
-                            target.isSecure || proxy.mayApply ? stream : try Self.plain(stream), early: early, on: loop,
-                            host: target.host, maximumMessageSize: request.maximumMessageSize, closingTimeout: closingTimeout)
                     }
+                    return CurlWebSocketConnection(
+                        target.isSecure || proxy.mayApply ? stream : try Self.plain(stream), early: early, on: loop,
+                        host: target.host, maximumMessageSize: request.maximumMessageSize, closingTimeout: closingTimeout)
                 }
+                return try await dial.connection.value()
             } onCancel: {
-                dial.cancel()
+                dial.fail(CancellationError())
             }
-            return try dial.result()
         }
 
         private static func plain(_ stream: CurlByteStream) throws(WebSocketError) -> any ByteStream {

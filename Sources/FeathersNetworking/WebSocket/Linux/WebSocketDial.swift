@@ -6,80 +6,39 @@
     /// One attempt to open a connection, which starts once, ends once, and can be cancelled at any time. It runs on its own thread, because connecting
     /// with libcurl can block. The waiting task is resumed immediately, even while that thread is still cleaning up.
     final class WebSocketDial: Sendable {
-        private enum Phase: Sendable {
-            case new
-            case dialing(CheckedContinuation<Void, Never>, WakeableMulti?)
-            case over(Result<CurlWebSocketConnection, any Error>)
-        }
+        let connection = Promise<CurlWebSocketConnection>()
+        private let wakeable = Locked<WakeableMulti?>(nil)
 
-        private let phase = Locked(Phase.new)
-
-        /// Starts the thread. `dial` returns a connection or throws. The continuation is resumed when there is a ``result()``.
-        func start(
-            _ continuation: CheckedContinuation<Void, Never>,
-            _ dial: @escaping @Sendable (WebSocketDial) throws(WebSocketError) -> CurlWebSocketConnection
-        ) {
-            let isCancelled = phase.withLock { phase in
-                guard case .new = phase else { return true }
-                phase = .dialing(continuation, nil)
-                return false
-            }
-            guard !isCancelled else { return continuation.resume() }
+        /// Starts the thread. `dial` returns a connection or throws.
+        func start(_ dial: @escaping @Sendable (WebSocketDial) throws(WebSocketError) -> CurlWebSocketConnection) {
+            if isOver { return }
             let isRunning = NetworkThread.start("feathers-dial") {
                 do throws(WebSocketError) {
-                    self.finish(.success(try dial(self)))
+                    // A connection that arrives too late is released, which closes it.
+                    self.connection.resolve(try dial(self))
                 } catch {
-                    self.finish(.failure(error))
+                    self.fail(error)
                 }
             }
-            if !isRunning { finish(.failure(WebSocketError(.cannotConnect, "The system could not start another thread"))) }
+            if !isRunning { fail(WebSocketError(.cannotConnect, "The system could not start another thread")) }
         }
-
-        func cancel() { finish(.failure(CancellationError())) }
 
         /// Whether the attempt has ended, so its connection is no longer needed.
-        var isOver: Bool { phase.withLock { if case .over = $0 { true } else { false } } }
+        var isOver: Bool { connection.isSettled }
 
-        /// Ends the attempt, unless it has already ended. A connection that arrives too late is released, which closes it.
-        func finish(_ result: Result<CurlWebSocketConnection, any Error>) {
-            let waiting = phase.withLock { phase -> CheckedContinuation<Void, Never>? in
-                switch phase {
-                case .over: return nil
-                case .new:
-                    phase = .over(result)
-                    return nil
-                case .dialing(let continuation, let wakeable):
-                    if let wakeable { curl_multi_wakeup(wakeable.multi) }
-                    phase = .over(result)
-                    return continuation
-                }
-            }
-            waiting?.resume()
-        }
-
-        /// Returns the result, only once. It passes through the lock, because Thread Sanitizer does not track what a continuation passes.
-        func result() throws -> CurlWebSocketConnection {
-            let result = phase.withLock { phase -> Result<CurlWebSocketConnection, any Error> in
-                guard case .over(let result) = phase else { return .failure(CancellationError()) }
-                phase = .over(.failure(CancellationError()))
-                return result
-            }
-            return try result.get()
+        /// Ends the attempt, unless it has already ended.
+        func fail(_ error: any Error) {
+            connection.fail(error)
+            wakeable.withLock { wakeable in if let wakeable { curl_multi_wakeup(wakeable.multi) } }
         }
 
         /// Allows the end of the attempt to wake this handle while `body` runs.
         func waking<Result, Failure: Error>(
             _ multi: UnsafeMutableRawPointer, _ body: () throws(Failure) -> Result
         ) throws(Failure) -> Result {
-            setWakeable(WakeableMulti(multi: multi))
-            defer { setWakeable(nil) }
+            wakeable.withLock { $0 = WakeableMulti(multi: multi) }
+            defer { wakeable.withLock { $0 = nil } }
             return try body()
-        }
-
-        private func setWakeable(_ wakeable: WakeableMulti?) {
-            phase.withLock { phase in
-                if case .dialing(let continuation, _) = phase { phase = .dialing(continuation, wakeable) }
-            }
         }
     }
 
