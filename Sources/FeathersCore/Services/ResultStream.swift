@@ -7,7 +7,7 @@ package struct ResultStream: ResponseKey, Sendable {
     /// Returns the items that have arrived, at least one; nil at the end. For one reader. Releasing the function ends the stream.
     package let next: @Sendable () async throws -> [JSONValue]?
     /// Throws if items must no longer be passed on, such as those of a read whose user has left.
-    package var check: @Sendable () throws -> Void = {}
+    package var check: (@Sendable () throws -> Void)?
 
     package init(next: @escaping @Sendable () async throws -> [JSONValue]?) { self.next = next }
 }
@@ -48,7 +48,7 @@ final class ResultChannel: Sendable {
         /// Whether the result is a stream.
         var isStreamed = false
         /// Throws if the reader must no longer get the items.
-        var check: @Sendable () throws -> Void = {}
+        var check: (@Sendable () throws -> Void)?
         /// The failure of a stream after its first item. Such a call must not be repeated.
         var failure: (any Error)?
         var hasItems = false
@@ -104,7 +104,7 @@ final class ResultChannel: Sendable {
     /// Returns the next of the items that have arrived; nil if there is none.
     func nextOfBatch() throws -> JSONValue? {
         let (item, check) = state.withLock { ($0.batch.popLast(), $0.check) }
-        if item != nil { try check() }
+        if item != nil { try check?() }
         return item
     }
 
@@ -140,7 +140,7 @@ final class ResultChannel: Sendable {
     private func fetch(_ stream: ResultStream, _ end: Promise<Void>) async {
         do {
             let items = try await stream.next()
-            try stream.check()
+            try stream.check?()
             guard let items else {
                 state.withLock { $0.open = nil }
                 end.resolve(())

@@ -64,8 +64,8 @@ extension JSONValue {
 /// The parser uses its own stack instead of recursion, so no input can overflow the thread's stack. Every read is preceded by a
 /// comparison with `end`. The memory must outlive the parser.
 struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
-    let start: UnsafePointer<UInt8>
-    let end: UnsafePointer<UInt8>
+    private(set) var start: UnsafePointer<UInt8>
+    private(set) var end: UnsafePointer<UInt8>
     var cursor: UnsafePointer<UInt8>
     var builder: Builder
     var unescaped: [UInt8] = []
@@ -90,6 +90,9 @@ struct JSONParser<Builder: JSONBuilder & ~Copyable>: ~Copyable {
         self.builder = builder
         self.openContainers = openContainers
     }
+
+    /// Begins another text after one that was valid.
+    mutating func begin(_ text: UnsafePointer<UInt8>, count: Int) { (start, end, cursor) = (text, text + count, text) }
 
     mutating func parse() throws(JSONParsingError) -> Builder.Value {
         var container = OpenContainer(kind: .outside, content: builder.outside)

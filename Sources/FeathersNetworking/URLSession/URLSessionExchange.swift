@@ -89,7 +89,8 @@ final class URLSessionExchange: Sendable {
 
     /// Passes on the head of a successful response that streams.
     func receivedHead(_ response: URLResponse) {
-        guard let pipe = streams?.transfer.pipe, let response = response as? HTTPURLResponse, (200..<300).contains(response.statusCode) else {
+        guard let pipe = streams?.transfer.pipe, let response = response as? HTTPURLResponse, (200..<300).contains(response.statusCode)
+        else {
             return
         }
         pipe.open(HTTPResponse(response, body: [], requested: request.url)) { [weak self] in self?.setPaused(false) }

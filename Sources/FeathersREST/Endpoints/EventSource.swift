@@ -37,12 +37,12 @@ extension FeathersApp {
         let reader = EventSourceReader(
             app: self, path: path, query: query, headers: headers, lastEventID: lastEventID, transport: transport,
             timebase: RelativeClock(ContinuousClock())
-        ) { data, eventName in
+        ) { data, eventName, reader in
             guard name == nil || name == (eventName.isEmpty ? "message" : eventName) else { return nil }
             if isText { return .success(.tree(.string(String(decoding: data, as: UTF8.self)))) }
-            if let body = try? JSONBody(parsing: data, keepsText: keepsText) { return .success(body) }
+            if keepsText, let body = try? JSONBody(parsing: data, keepsText: true) { return .success(body) }
             do {
-                return .success(.tree(try JSONValue(parsingLossily: data)))
+                return .success(.tree(try JSONValue(parsingLossily: data, with: &reader)))
             } catch {
                 return .failure(FeathersError.undecodable("An event of \(EndpointAddress.name(of: path))", as: event, error))
             }
@@ -89,7 +89,7 @@ final class EventSourceReader: Sendable {
     /// - Parameter decode: Returns the body of an event with this data and name; nil if the event is not to be read.
     init(
         app: FeathersApp, path: String, query: Query, headers: [String: String], lastEventID: String, transport: RESTTransport?,
-        timebase: RelativeClock, decode: @escaping @Sendable (UnsafeBufferPointer<UInt8>, String) -> Arrived?
+        timebase: RelativeClock, decode: @escaping EventStreamItems<Arrived>.Decode
     ) {
         (self.app, self.path, self.query, self.headers) = (app, path, query, headers)
         (self.transport, self.timebase) = (transport, timebase)

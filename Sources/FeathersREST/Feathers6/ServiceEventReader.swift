@@ -100,7 +100,10 @@ struct ServiceEventReader: Sendable {
 
     /// Reads an event of any form.
     private mutating func readWhole(_ text: UnsafeBufferPointer<UInt8>) {
-        guard let json = try? JSONValue(parsingLossily: text), let name = json["event"]?.string, let path = json["path"]?.string else {
+        var reader = JSONTreeReader(within: text)
+        guard let json = try? JSONValue(parsingLossily: text, with: &reader), let name = json["event"]?.string,
+            let path = json["path"]?.string
+        else {
             unusableCount += 1
             return
         }

@@ -76,12 +76,14 @@ struct EventStreamItems<Item: Sendable>: Sendable {
     /// Why no more items can be read.
     private(set) var failure: FeathersError?
     private let limit: Int
-    private let decode: @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> Item?
+    private let decode: Decode
+
+    typealias Decode = @Sendable (UnsafeBufferPointer<UInt8>, String, inout JSONTreeReader) throws(FeathersError) -> Item?
 
     /// - Parameters:
     ///   - limit: The number of bytes that a line, and an event, may have.
     ///   - decode: Creates the item of an event from its data and name; returns nil if it has none.
-    init(limit: Int, decode: @escaping @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> Item?) {
+    init(limit: Int, decode: @escaping Decode) {
         (self.limit, self.decode) = (limit, decode)
         parser = EventStreamParser(limits: .init(line: limit, event: limit))
     }
@@ -96,8 +98,11 @@ struct EventStreamItems<Item: Sendable>: Sendable {
     mutating func read(_ piece: [UInt8]) -> [Item] {
         var items: [Item] = []
         do {
-            try piece.withUnsafeBytes { piece in
-                try parser.readInPlace(piece) { data, name, _ in if let item = try decode(data, name) { items.append(item) } }
+            try piece.withUnsafeBufferPointer { piece in
+                var reader = JSONTreeReader(within: piece)
+                try parser.readInPlace(UnsafeRawBufferPointer(piece)) { data, name, _ in
+                    if let item = try decode(data, name, &reader) { items.append(item) }
+                }
             }
         } catch {
             failure = error as? FeathersError ?? FeathersError(.generalError, "\(error)", execution: .answered)
@@ -115,11 +120,11 @@ private final class StreamedItems: Sendable {
     init(_ exchange: StreamedExchange, _ pipe: HTTPBodyPipe, limit: Int) {
         (self.exchange, self.pipe) = (exchange, pipe)
         items = Locked(
-            EventStreamItems(limit: limit) { data, _ throws(FeathersError) in
+            EventStreamItems(limit: limit) { data, _, reader throws(FeathersError) in
                 // FeathersJS' own client ignores events without data too.
                 if data.isEmpty { return nil }
                 do {
-                    return try JSONValue(parsingLossily: data)
+                    return try JSONValue(parsingLossily: data, with: &reader)
                 } catch {
                     throw FeathersError(
                         .generalError, "An item of the streamed result is not valid JSON", execution: .answered, cause: error)
@@ -157,9 +162,9 @@ extension HTTPResponse {
 extension JSONValue {
     /// Parses the data of an event. Malformed UTF-8 counts as U+FFFD, as event streams require. If several lines together are not JSON, the first
     /// line counts alone, because FeathersJS' own client reads no other.
-    init(parsingLossily data: some Collection<UInt8>) throws(JSONParsingError) {
+    init(parsingLossily data: UnsafeBufferPointer<UInt8>, with reader: inout JSONTreeReader) throws(JSONParsingError) {
         do {
-            try self.init(parsing: data)
+            self = try reader.read(data)
         } catch {
             let first = data.prefix { $0 != UInt8(ascii: "\n") }
             let repaired = Array(String(decoding: first, as: UTF8.self).utf8)

@@ -191,3 +191,13 @@ struct RecordedStreamTests {
         }
     }
 }
+
+extension JSONValue {
+    /// Parses the data of one event.
+    init(parsingLossily data: [UInt8]) throws {
+        self = try data.withUnsafeBufferPointer { data in
+            var reader = JSONTreeReader(within: data)
+            return try JSONValue(parsingLossily: data, with: &reader)
+        }
+    }
+}
