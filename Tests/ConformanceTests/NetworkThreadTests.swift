@@ -52,6 +52,35 @@ struct NetworkThreadTests {
             #expect(name != "feathers-socket")
         }
 
+        /// A service that streams the name of the thread it runs on.
+        private struct ThreadNames: ServiceProtocol {
+            func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+                let first = threadName()
+                await Task.yield()
+                let second = threadName()
+                return ServiceResponse(
+                    stream: AsyncThrowingStream { continuation in
+                        for name in [first, second] { continuation.yield(name) }
+                        continuation.finish()
+                    })
+            }
+        }
+
+        @Test("makes streamed calls there too, from the first step to the last", .enabled(if: !TestBackend.isSkipped))
+        func stream() async throws {
+            let app = try await app()
+            let names = try await app.use(ThreadNames(), at: "names")
+            let hooked = Mutex<[String]>([])
+            let note: Hook = { _ in hooked.withLock { $0.append(threadName()) } }
+            await names.use(hooks: Hooks(before: [note], after: [note]))
+            try await withFeathersApp(app, on: .networkThread) { app in
+                var read: [String] = []
+                for try await name in app.service("names").stream(.find, as: String.self) { read += [name, threadName()] }
+                #expect(read == Array(repeating: "feathers-socket", count: 4))
+            }
+            #expect(hooked.withLock { $0 } == ["feathers-socket", "feathers-socket"])
+        }
+
         @Test("answers a hundred calls at once, cancelled ones too", .enabled(if: !TestBackend.isSkipped))
         func calls() async throws {
             try await withFeathersApp(try await app(), on: .networkThread) { app in

@@ -123,6 +123,8 @@ public struct FaultProxy: Sendable {
         public let toClient: Int
         /// Faults done, by kind.
         public let faults: [String: Int]
+        /// What each connection that stands is doing, in words.
+        public let standing: [String]
         let complete: Bool?
     }
 

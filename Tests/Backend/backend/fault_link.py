@@ -18,6 +18,7 @@ class Link:
 
     def __init__(self, proxy, number, client, server):
         self.proxy = proxy
+        self.number = number
         self.how = None
         self.ending = asyncio.Event()
         self.writers = [client[1], server[1]]
@@ -57,6 +58,10 @@ class Link:
         self.proxy.count_fault(kind)
         self.end("cut" if kind == "truncate" else kind)
 
+    def __str__(self):
+        ways = ", ".join(f"{name} {one.doing} after {one.position} bytes" for name, one in self.directions.items())
+        return f"{self.number}: {ways}" + (f", ends by {self.how}" if self.how else "")
+
 
 class Direction:
     """What one side says, on its way to the other."""
@@ -71,6 +76,7 @@ class Direction:
         self.flowing = asyncio.Event()
         self.flowing.set()
         self.corrupts_next = False
+        self.doing = "begins"
         self.timers = []
         self.pending = []
         self.arm(link.proxy.plan.get(name) or {})
@@ -118,12 +124,17 @@ class Direction:
     async def run(self):
         try:
             while True:
+                self.doing = "is held before reading"
                 await self.flowing.wait()
+                self.doing = "reads"
                 data = await self.read()
+                self.doing = f"is held with {len(data)} bytes"
                 await self.flowing.wait()
                 if not data:
                     break
+                self.doing = f"writes {len(data)} bytes"
                 await self.forward(data)
+            self.doing = "has ended"
             if self.writer.can_write_eof():
                 self.writer.write_eof()
             else:

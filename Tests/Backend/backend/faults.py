@@ -10,7 +10,8 @@
                            {"command": "cut"|"reset"|"stall"|"resume"|"corrupt"|"refuse"|"accept"}: at once. `stall`,
                            `resume` and `corrupt` take a `direction`, or concern both; `stall` and `refuse` take `forMs`,
                            or last until `resume` and `accept`. `stall` with `"new": true` concerns connections to come too.
-    GET /__proxy/<id>      {"connections", "open", "toServer", "toClient" (bytes), "faults": {kind: how many}}. With
+    GET /__proxy/<id>      {"connections", "open", "toServer", "toClient" (bytes), "faults": {kind: how many}, "standing":
+                           [what each connection is doing]}. With
                            ?connections=n&toServer=n&toClient=n&faults=n the answer waits until there were as many, with
                            ?open=n until exactly so many stand, at most ?timeoutMs (10,000); `complete` says whether it is so.
     DELETE /__proxy/<id>   resets every connection and closes the port
@@ -231,7 +232,8 @@ class FaultProxy:
 
     def counters(self):
         both = {name: self.bytes[name] for name in DIRECTIONS}
-        return {"connections": self.connections, "open": self.open, **both, "faults": dict(self.faults)}
+        standing = [str(link) for link in self.links] + [f"{number}: opens" for number in self.opening]
+        return {"connections": self.connections, "open": self.open, **both, "faults": dict(self.faults), "standing": standing}
 
     async def counted(self, options):
         wanted = {name: int(options[name][0]) for name in WAITING if name in options}
