@@ -104,7 +104,7 @@ final class ResultChannel: Sendable {
     /// Returns the next of the items that have arrived; nil if there is none.
     func nextOfBatch() throws -> JSONValue? {
         let (item, check) = state.withLock { ($0.batch.popLast(), $0.check) }
-        if item != nil { try check?() }
+        if let check, item != nil { try check() }
         return item
     }
 
@@ -148,7 +148,8 @@ final class ResultChannel: Sendable {
             }
             state.withLock { state in
                 (state.batch, state.hasItems) = (items, state.hasItems || !items.isEmpty)
-                state.batch.reverse()
+                // Moves the items, whereas the array's own method copies them.
+                state.batch.withUnsafeMutableBufferPointer { $0.reverse() }
             }
         } catch {
             state.withLock { $0.open = nil }

@@ -25,7 +25,9 @@ extension UntypedService {
         _ method: ServiceMethod, id: (any ServiceIDConvertible & Sendable)? = nil, with data: JSONValue? = nil, query: Query = Query(),
         params: Params = Params(), endingWith isLast: (@Sendable (JSONValue) -> Bool)? = nil
     ) -> AsyncThrowingStream<JSONValue, any Error> {
-        items(request(method, id: try id?.serviceID, data: data, query: query, params: params), isLast) { $0 }
+        items(request(method, id: try id?.serviceID, data: data, query: query, params: params), isLast) { (item: consuming JSONValue) in
+            item
+        }
     }
 
     /// Calls a method whose result arrives item by item, and returns the decoded items; see ``stream(_:id:with:query:params:endingWith:)``.
@@ -43,7 +45,7 @@ extension UntypedService {
     /// - Parameter request: creates the request when the stream is first read.
     func items<Item: Sendable>(
         _ request: @autoclosure @escaping @Sendable () throws -> ServiceRequest, _ isLast: (@Sendable (Item) -> Bool)?,
-        _ decode: @escaping @Sendable (JSONValue) throws -> Item
+        _ decode: @escaping @Sendable (consuming JSONValue) throws -> Item
     ) -> AsyncThrowingStream<Item, any Error> {
         let call = StreamedCall { channel in
             var request = try request()

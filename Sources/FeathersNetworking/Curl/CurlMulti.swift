@@ -13,8 +13,8 @@
         private var idle: [CurlTransfer] = []
         /// Transfers that have bytes for their readers.
         private var arrived: [CurlTransfer] = []
-        /// Not checked at run time, for the reason that ``CurlTransfer`` gives.
-        @exclusivity(unchecked) private var pieces = 0
+        /// Pieces of bodies with readers that have arrived and are not taken yet.
+        private var pieces = 0
         /// Transfers that ended during name resolution. libcurl finishes them, and they send nothing.
         private var lingering: [ObjectIdentifier: CurlTransfer] = [:]
         /// Before libcurl 7.87, removing a transfer blocks the thread until its host name is resolved.
@@ -105,8 +105,8 @@
             return pieces
         }
 
-        /// Notes a piece of a body that has a reader.
-        func notePiece() { pieces += 1 }
+        /// Notes pieces of a body that has a reader.
+        func notePieces(_ count: Int) { pieces += count }
 
         /// Lets a transfer pass on what has arrived once libcurl has nothing more to read for now.
         func noteArrival(of transfer: CurlTransfer) { arrived.append(transfer) }

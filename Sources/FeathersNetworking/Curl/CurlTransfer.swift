@@ -15,15 +15,19 @@
         private var body: [UInt8] = []
         /// The number of response bytes received so far, after decompression.
         ///
-        /// Not checked at run time, like ``transmitted``, ``gathered`` and the owner's count of pieces: all are used on the driver's thread only, and while `passOn` reads
+        /// Not checked at run time, like what else is used for every piece: all of it is used on the driver's thread only, and while `passOn` reads
         /// ``gathered``, nothing calls libcurl, because a reader resumes the transfer by a queued command. The checks took 220 of the 12,500
         /// instructions of an event.
         @exclusivity(unchecked) private var received: Int64 = 0
         /// The number of bytes transmitted when libcurl was last asked.
         @exclusivity(unchecked) private var transmitted: Int64 = 0
+        /// Whether the body has a reader that gets it as it arrives.
+        @exclusivity(unchecked) private var isPassingOn = false
         /// Bytes that are gathered for the pipe until libcurl has nothing more to read for now. libcurl passes on every HTTP chunk by itself, and
         /// waking the reader for each of them costs more than the chunk.
         @exclusivity(unchecked) private var gathered: [UInt8] = []
+        /// The number of pieces that are gathered.
+        @exclusivity(unchecked) private var pieces = 0
         private var uploaded = 0
         /// The reader of a streamed body, or nil if the body is in memory or there is none.
         private var reader: HTTPBodyReader?
@@ -35,7 +39,7 @@
         /// Whether libcurl calls `mayBeSent` before it sends.
         private var asksBeforeSending = false
         private(set) var isResolving = false
-        private var isPaused = false
+        @exclusivity(unchecked) private var isPaused = false
         /// Whether libcurl is waiting for bytes of a stream.
         private var isAwaitingBody = false
         /// Whether this handle was ever paused.
@@ -89,7 +93,7 @@
             lastMove = exchange.streams?.transfer.stallTimeout == nil ? nil : .now
             self.exchange = exchange
             head = HTTPHeadReader()
-            (received, transmitted) = (0, 0)
+            (received, transmitted, pieces, isPassingOn) = (0, 0, 0, false)
             gathered.removeAll(keepingCapacity: true)
             uploaded = 0
             isResolving = false
@@ -248,6 +252,7 @@
             // libcurl stops sending after an early refusal, but does not end a transfer whose sending is paused.
             if isAwaitingBody, head.status >= 300 { owner.noteArrival(of: self) }
             guard let pipe, let exchange else { return }
+            isPassingOn = true
             if lastMove != nil { lastMove = .now }
             let response = HTTPResponse(status: head.status, headers: HTTPHeaders(received: head.fields), url: exchange.request.url)
             pipe.open(response) { [weak exchange] in exchange?.resume() }
@@ -262,8 +267,8 @@
                 failure = HTTPClientError(.responseTooLarge, message, host: exchange?.host)
                 return 0
             }
-            if pipe != nil {
-                owner.notePiece()
+            if isPassingOn {
+                pieces += 1
                 if gathered.isEmpty { owner.noteArrival(of: self) }
                 gathered.append(contentsOf: piece)
                 if gathered.count >= Self.gatheringLimit { passOn() }
@@ -279,6 +284,8 @@
         func passOn() {
             if isAwaitingBody, head.status >= 300 { resume() }
             guard !gathered.isEmpty, let pipe else { return }
+            owner.notePieces(pieces)
+            pieces = 0
             if gathered.withUnsafeBytes({ pipe.write($0) }) { (isPaused, hasPaused) = (true, true) }
             let count = Int64(gathered.count)
             gathered.removeAll(keepingCapacity: true)

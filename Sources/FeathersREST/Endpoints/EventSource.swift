@@ -156,7 +156,7 @@ final class EventSourceReader: Sendable {
     private func read(_ piece: [UInt8]) {
         state.withLock { state in
             state.batch = state.items.read(piece)
-            state.batch.reverse()
+            state.batch.withUnsafeMutableBufferPointer { $0.reverse() }
             state.lastEventID = state.items.parser.lastEventID
             state.retry = state.items.parser.retry ?? state.retry
         }
