@@ -21,7 +21,8 @@ package protocol NetworkThreadUser: Sendable {
 }
 
 extension Task where Success == Void, Failure == Never {
-    /// Starts a task whose work begins on the caller's thread, which it leaves when it first waits. It then prefers the caller's executor.
+    /// Starts a task. On Linux, its work begins on the caller's thread, which it leaves when it first waits; it then prefers the caller's executor. Until
+    /// the first wait, the caller cannot cancel it.
     ///
     /// Use it for a task that sends a request and waits: waking another thread for that took a tenth of the time of a streamed call, and half of it on
     /// the network thread.

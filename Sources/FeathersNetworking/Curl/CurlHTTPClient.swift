@@ -55,11 +55,18 @@
             if streams != nil { resuming = { [weak driver] exchange in driver?.resume(exchange) } }
             let exchange = CurlExchange(request, deadline: deadline, streams: streams, generation: generation, resuming: resuming)
             return try await withTaskCancellationHandler {
+                // A wait that finds its task cancelled may end before the handler is called, which then never is.
+                defer { end(exchange) }
                 driver.start(exchange)
                 return try await exchange.response.value()
             } onCancel: {
-                if exchange.response.fail(CancellationError()) { driver.abandon(exchange) }
+                end(exchange)
             }
+        }
+
+        /// Ends an exchange whose caller no longer waits, unless it has ended.
+        private func end(_ exchange: CurlExchange) {
+            if exchange.response.fail(CancellationError()) { driver.abandon(exchange) }
         }
     }
 

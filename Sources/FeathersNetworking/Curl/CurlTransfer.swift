@@ -15,7 +15,7 @@
         private var body: [UInt8] = []
         /// The number of response bytes received so far, after decompression.
         ///
-        /// Not checked at run time, like what else is used for every piece: all of it is used on the driver's thread only, and while `passOn` reads
+        /// Not checked at run time, like the other properties used for every piece: all are used on the driver's thread only, and while `passOn` reads
         /// ``gathered``, nothing calls libcurl, because a reader resumes the transfer by a queued command. The checks took 220 of the 12,500
         /// instructions of an event.
         @exclusivity(unchecked) private var received: Int64 = 0

@@ -37,12 +37,12 @@ extension FeathersApp {
         let reader = EventSourceReader(
             app: self, path: path, query: query, headers: headers, lastEventID: lastEventID, transport: transport,
             timebase: RelativeClock(ContinuousClock())
-        ) { data, eventName, reader in
+        ) { data, eventName, json in
             guard name == nil || name == (eventName.isEmpty ? "message" : eventName) else { return nil }
             if isText { return .success(.tree(.string(String(decoding: data, as: UTF8.self)))) }
             if keepsText, let body = try? JSONBody(parsing: data, keepsText: true) { return .success(body) }
             do {
-                return .success(.tree(try JSONValue(parsingLossily: data, with: &reader)))
+                return .success(.tree(try JSONValue(parsingLossily: data, with: &json)))
             } catch {
                 return .failure(FeathersError.undecodable("An event of \(EndpointAddress.name(of: path))", as: event, error))
             }

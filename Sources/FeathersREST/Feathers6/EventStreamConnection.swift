@@ -214,7 +214,8 @@ extension EventStreamClient {
             if attempt.ended.isSettled { return }
             let batch = rest.prefix { $0.path == path }
             rest = rest[batch.endIndex...]
-            sink?.deliver(batch)
+            // A slice would hold the events of other services too.
+            sink?.deliver(batch.count == events.count ? batch : Array(batch)[...])
         }
     }
 

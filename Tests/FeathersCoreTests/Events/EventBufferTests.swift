@@ -146,4 +146,19 @@ struct EventBufferTests {
         }
         #expect(Self.rest(of: &buffer) == Self.rest(of: &reference))
     }
+
+    @Test("releases events that arrived together when the last one has been read")
+    func released() throws {
+        var buffer = Buffer(limit: 10)
+        weak var tape: JSONTape?
+        do {
+            let text = try #require(try JSONTape.marking(Array("[1,2]".utf8)))
+            tape = text
+            let events = try #require(JSONElement.elements(of: text)).map { ServiceEvent(path: "", name: "n", data: $0, weight: 1) }
+            buffer.append(events[...], weight: 2)
+        }
+        #expect(tape != nil)
+        #expect(Self.rest(of: &buffer) == ["1", "2"])
+        #expect(tape == nil)
+    }
 }

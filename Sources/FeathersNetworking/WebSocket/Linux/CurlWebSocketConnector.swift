@@ -33,6 +33,8 @@
             let deadline = ContinuousClock.now.advanced(by: request.timeout.clamped)
             let dial = WebSocketDial()
             return try await withTaskCancellationHandler {
+                // A wait that finds its task cancelled may end before the handler is called, which then never is.
+                defer { dial.fail(CancellationError()) }
                 dial.start { dial throws(WebSocketError) in
                     guard let stream = CurlByteStream() else { throw .noMemory }
                     let dialer = CurlDialer(dial: dial, target: target, deadline: deadline, connector: self, stream: stream)
