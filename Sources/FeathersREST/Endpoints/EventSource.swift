@@ -37,12 +37,12 @@ extension FeathersApp {
         let reader = EventSourceReader(
             app: self, path: path, query: query, headers: headers, lastEventID: lastEventID, transport: transport,
             timebase: RelativeClock(ContinuousClock())
-        ) { data, eventName, json in
+        ) { data, eventName, parser in
             guard name == nil || name == (eventName.isEmpty ? "message" : eventName) else { return nil }
             if isText { return .success(.tree(.string(String(decoding: data, as: UTF8.self)))) }
             if keepsText, let body = try? JSONBody(parsing: data, keepsText: true) { return .success(body) }
             do {
-                return .success(.tree(try JSONValue(parsingLossily: data, with: &json)))
+                return .success(.tree(try JSONValue(parsingLossily: data, with: &parser)))
             } catch {
                 return .failure(FeathersError.undecodable("An event of \(EndpointAddress.name(of: path))", as: event, error))
             }

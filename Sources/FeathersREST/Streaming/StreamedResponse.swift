@@ -82,7 +82,7 @@ struct EventStreamItems<Item: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - limit: The number of bytes that a line, and an event, may have.
-    ///   - decode: Creates the item of an event from its data and name; returns nil if it has none.
+    ///   - decode: Creates the item of an event from its data and name, with a parser for JSON; returns nil if it has none.
     init(limit: Int, decode: @escaping Decode) {
         (self.limit, self.decode) = (limit, decode)
         parser = EventStreamParser(limits: .init(line: limit, event: limit))
