@@ -112,7 +112,7 @@ extension SocketIOClient {
             group.addTask { await self.prepare(connection) }
             await keepTime { !connection.ended.isSettled }
             // Only a cancelled task stops keeping time before the end.
-            if !connection.ended.isSettled { sayGoodbye(to: connection) }
+            if !connection.ended.isSettled { lose(connection, Disconnection(.clientDisconnect, saysGoodbye: true)) }
             let end = connection.ended.current ?? Disconnection(.clientDisconnect)
             if end.saysGoodbye { await keepTime(until: timebase.now + Self.goodbyeTime) { !connection.isGone.load(ordering: .acquiring) } }
             group.cancelAll()
@@ -142,7 +142,7 @@ extension SocketIOClient {
         signal.resolve(())
         do throws(JSONSerializationError) {
             if !isStopped { return (connection, try packet.frame()) }
-            sayGoodbye(to: connection)
+            lose(connection, Disconnection(.clientDisconnect, saysGoodbye: true))
         } catch {
             let message = "The payload of the connection cannot be written as JSON"
             lose(connection, Disconnection(.transportError(message), saysGoodbye: true, error: .refused(message)))
@@ -202,14 +202,20 @@ extension SocketIOClient {
 
     /// Ends a connection for all its users. A no-op if it has ended. The frames of the calls in `unsent` are known to have never been sent.
     func lose(_ connection: SocketIOConnection, _ end: Disconnection, unsent: [Int] = []) {
+        var isJoined = false
         let calls: [CallTable<Waiter>.Call]? = state.withLock { state in
             guard let current = state.current, current.connection === connection else { return nil }
+            isJoined = state.session.isJoined
             state.current = nil
             if state.run.outcome.isSettled { state.run.outcome = Promise() }
             state.session.engineClosed()
             return state.calls.connectionLost(unsent: unsent + current.refused + current.outbox.compactMap(\.call))
         }
         guard let calls else { return }
+        // Not added to the outbox, which another thread may be writing: it drops what is left. Writing a packet without data cannot fail.
+        if isJoined, end.reason == .clientDisconnect, let frame = try? SocketPacket(.disconnect, namespace: options.namespace).frame() {
+            try? connection.engine.sendNow([frame])
+        }
         connection.engine.close()
         let why = "The connection was lost before the response arrived: \(end.reason.explanation)"
         for call in calls {
@@ -219,13 +225,6 @@ extension SocketIOClient {
         connection.joined.fail(end.error)
         connection.ended.resolve(end)
         wakeTimer()
-    }
-
-    func sayGoodbye(to connection: SocketIOConnection) {
-        let isJoined = state.withLock { $0.isCurrent(connection) && $0.session.isJoined }
-        // Writing a packet without data cannot fail.
-        if isJoined, let frame = try? SocketPacket(.disconnect, namespace: options.namespace).frame() { send([frame], over: connection) }
-        lose(connection, Disconnection(.clientDisconnect, saysGoodbye: true))
     }
 
     /// Returns whether a plugin wants another attempt after an otherwise final end. Stops asking plugins when the run is stopped.

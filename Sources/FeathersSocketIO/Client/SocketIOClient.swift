@@ -226,7 +226,7 @@ final class SocketIOClient: ConnectionClient {
         // Settled before looking for a connection: a later connection sees the signal, and an earlier one is found here.
         run.stop.resolve(())
         let (connection, retry) = state.withLock { ($0.current?.connection, $0.run.retry) }
-        if let connection { sayGoodbye(to: connection) }
+        if let connection { lose(connection, Disconnection(.clientDisconnect, saysGoodbye: true)) }
         retry?.resolve(())
         wakeTimer()
         // Even if the caller is cancelled while waiting, the connection ends.

@@ -28,7 +28,7 @@ final class SocketIOConnection: Sendable {
 final class Disconnection: Sendable {
     let reason: DisconnectReason
     let error: FeathersError
-    /// Whether the server is still listening and should be sent a disconnect packet.
+    /// Whether the server is still listening, so that what was sent last is given time to arrive.
     let saysGoodbye: Bool
 
     init(_ reason: DisconnectReason, saysGoodbye: Bool = false, error: FeathersError? = nil) {

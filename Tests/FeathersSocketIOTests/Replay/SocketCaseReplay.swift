@@ -126,6 +126,8 @@ struct SocketCaseReplay {
         }
         let client = try await client(ofSession: sid)
         clientOfRequest[number] = sid
+        // What follows, such as the answer to a probe, found the recorded poll under way.
+        if method == "GET" { try await client.network.polls.peek() }
         guard method == "POST", let body else { return }
         for packet in body.split(separator: "\u{1E}") where !isOver { try await expect(String(packet), from: client, posted: true) }
     }

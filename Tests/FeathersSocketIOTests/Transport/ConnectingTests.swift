@@ -58,6 +58,16 @@ struct ConnectingTests {
         #expect(try await socket.sent.next() == "close 1000")
     }
 
+    @Test("ends with a good-bye while another thread writes to it")
+    func goodbyeWhileWriting() async throws {
+        let socket = try await Scene().connected { scene, socket async throws in
+            scene.transport.client.state.withLock { $0.current?.isDraining = true }
+            return socket
+        }
+        #expect(try await socket.sent.next() == "41")
+        #expect(try await socket.sent.next() == "close 1000")
+    }
+
     @Test("says why there is none, and connect leaves nothing running")
     func refused() async throws {
         let scene = try Scene()
