@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of an app's model: without a server, and without sleeping.
 @MainActor
-@Suite("The model of a chat's view", .timeLimit(.minutes(1)))
+@Suite("The model of a chat's view", .timeLimit(.minutes(10)))
 struct ChatModelTests {
     /// The messages on the server: those created here are from other users.
     private let stored = MemoryService(startID: 1, pagination: Pagination(default: 10, max: 100))

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// An app's token goes to the app's own server and to those it lists, whatever leads there.
-@Suite(.timeLimit(.minutes(1))) struct CredentialOriginTests {
+@Suite(.timeLimit(.minutes(10))) struct CredentialOriginTests {
     static let own = "https://api.example.com"
     static let other = "https://other.example.com"
     static let ownOnly = ["+ https://api.example.com"]

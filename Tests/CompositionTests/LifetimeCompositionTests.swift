@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Lifetimes, shutdown, hooks and queries of whole apps.
-@Suite(.timeLimit(.minutes(1))) struct LifetimeCompositionTests {
+@Suite(.timeLimit(.minutes(10))) struct LifetimeCompositionTests {
     @Test(arguments: [Way.socket, .mixed])
     func `Two bodies of one app share a connection that lasts as long as the longer one`(way: Way) async throws {
         let server = ModelServer()

@@ -5,7 +5,7 @@ import Testing
 @testable import FeathersTesting
 
 /// Live queries beside a cache, sign-ins, and two transports.
-@Suite(.timeLimit(.minutes(1))) struct LiveQueryCompositionTests {
+@Suite(.timeLimit(.minutes(10))) struct LiveQueryCompositionTests {
     @Test(arguments: Way.allCases)
     func `A live query shows the records of the signed-in user only`(way: Way) async throws {
         let server = ModelServer()

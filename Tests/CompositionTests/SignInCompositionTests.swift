@@ -7,7 +7,7 @@ import Testing
 @testable import FeathersTesting
 
 /// Calls, writes and connections while the signed-in user changes.
-@Suite(.timeLimit(.minutes(1))) struct SignInCompositionTests {
+@Suite(.timeLimit(.minutes(10))) struct SignInCompositionTests {
     @Test(arguments: Way.allCases)
     func `Queued writes are sent in the name of the user who queued them`(way: Way) async throws {
         let server = ModelServer()

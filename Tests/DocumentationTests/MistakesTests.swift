@@ -4,7 +4,7 @@ import Testing
 
 @testable import MistakeTable
 
-@Suite("The article about common mistakes", .serialized, .timeLimit(.minutes(5)))
+@Suite("The article about common mistakes", .serialized, .timeLimit(.minutes(10)))
 struct MistakesTests {
     @Test("Its table is what the mistakes print; `swift run MistakeTable --write` renews it", .inTurn, .enabled(if: !TestBackend.isSkipped))
     func table() async throws {

@@ -40,7 +40,7 @@ struct ReportingHTTPClientTests {
         return HTTPRequest(method: method, url: try #require(URL(string: text)), headers: headers, body: body.map { Array($0.utf8) })
     }
 
-    @Test("says that its client ended all requests, which the reporting client passes on", .timeLimit(.minutes(1)))
+    @Test("says that its client ended all requests, which the reporting client passes on", .timeLimit(.minutes(10)))
     func cancellingAll() async throws {
         let (arrived, continuation) = AsyncStream.makeStream(of: Void.self)
         let stub = StubHTTPClient { _ in

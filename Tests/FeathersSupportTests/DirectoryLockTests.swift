@@ -3,7 +3,7 @@ import FeathersTesting
 import Foundation
 import Testing
 
-@Suite("The lock of a directory", .timeLimit(.minutes(1)))
+@Suite("The lock of a directory", .timeLimit(.minutes(10)))
 struct DirectoryLockTests {
     private let folder: TemporaryFolder
     private let clock = ManualClock()

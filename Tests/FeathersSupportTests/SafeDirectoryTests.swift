@@ -2,7 +2,7 @@ import FeathersSupport
 import Foundation
 import Testing
 
-@Suite("Safe directories", .timeLimit(.minutes(1)))
+@Suite("Safe directories", .timeLimit(.minutes(10)))
 struct SafeDirectoryTests {
     private let folder: TemporaryFolder
 

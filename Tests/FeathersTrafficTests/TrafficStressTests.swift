@@ -28,7 +28,7 @@ struct TrafficStressTests {
     func cancellations(seed: UInt64) async throws {
         let server = Server()
         let app = FeathersApp(transport: server.transport())
-        app.use(hooks: .limiting(to: 3))
+        app.use(hooks: .limiting(to: 3, longestWait: nil))
         app.use(hooks: .coalescingReads())
         app.use(hooks: .batching(over: "batch", services: ["batched"], window: .milliseconds(1), limit: 8))
         var random = SeededGenerator(seed: seed)

@@ -18,7 +18,7 @@ struct ProcessSignalTests {
 
     @Test(
         "An app runs until a signal, and shuts down in order: the call in flight finishes, unless another signal ends the process",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(10)))
     func run() async throws {
         let clock = ManualClock()
         let app = FeathersApp(
@@ -42,7 +42,7 @@ struct ProcessSignalTests {
         try await running
     }
 
-    @Test("A second signal ends the process, even if it arrives before the first one is handled", .timeLimit(.minutes(1)))
+    @Test("A second signal ends the process, even if it arrives before the first one is handled", .timeLimit(.minutes(10)))
     func second() async {
         // Which of the two the process ends by depends on the order of their delivery. It doesn't fail otherwise.
         await #expect(processExitsWith: .failure) {

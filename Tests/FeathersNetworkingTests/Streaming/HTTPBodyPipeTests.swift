@@ -6,7 +6,7 @@
 
     @testable import FeathersNetworking
 
-    @Suite("Bodies that are passed on where they arrive", .timeLimit(.minutes(1)))
+    @Suite("Bodies that are passed on where they arrive", .timeLimit(.minutes(10)))
     struct HTTPBodyPipeTests {
         private struct Refusal: Error {}
 

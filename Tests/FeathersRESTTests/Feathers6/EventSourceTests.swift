@@ -9,7 +9,7 @@ import Testing
 
 private struct Note: Codable, Sendable, Equatable { var text: String }
 
-@Suite("Event sources of any server", .timeLimit(.minutes(5)))
+@Suite("Event sources of any server", .timeLimit(.minutes(10)))
 struct EventSourceTests {
     private let streams = SampleStreams()
 

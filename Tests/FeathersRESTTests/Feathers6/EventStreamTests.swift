@@ -7,7 +7,7 @@ import Testing
 
 @testable import FeathersREST
 
-@Suite("The event stream of FeathersJS 6", .timeLimit(.minutes(5)))
+@Suite("The event stream of FeathersJS 6", .timeLimit(.minutes(10)))
 struct EventStreamTests {
     private let streams = SampleStreams()
     private let sink = SampleSink()

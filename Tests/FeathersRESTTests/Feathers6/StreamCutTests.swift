@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeathersREST
 
-@Suite("Streams whose connection is cut", .timeLimit(.minutes(5)))
+@Suite("Streams whose connection is cut", .timeLimit(.minutes(10)))
 struct StreamCutTests {
     private static let url = URL(string: "http://sample.test/api/")!
     private static let lost = HTTPClientError(.connectionLost, "The connection was lost")

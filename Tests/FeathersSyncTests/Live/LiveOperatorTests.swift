@@ -4,7 +4,7 @@ import FeathersSync
 import FeathersTesting
 import Testing
 
-@Suite("A live query with operators of the server's, and its total", .timeLimit(.minutes(2)))
+@Suite("A live query with operators of the server's, and its total", .timeLimit(.minutes(10)))
 struct LiveOperatorTests {
     private static let like = QueryOperator("$like") { value, pattern in value?.string?.contains(pattern.string ?? "") ?? false }
 

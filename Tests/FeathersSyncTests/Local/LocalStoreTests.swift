@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeathersSync
 
-@Suite("A local store", .timeLimit(.minutes(5)))
+@Suite("A local store", .timeLimit(.minutes(10)))
 struct LocalStoreTests {
     typealias Note = LocalScene.Note
 
@@ -98,7 +98,7 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
-    @Test("shows an empty snapshot if nothing is known and the server cannot be reached, then what becomes known", .timeLimit(.minutes(1)))
+    @Test("shows an empty snapshot if nothing is known and the server cannot be reached, then what becomes known", .timeLimit(.minutes(10)))
     func unknown() async throws {
         let scene = try LocalScene("one")
         scene.isOnline.withLock { $0 = false }
@@ -121,7 +121,7 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
-    @Test("shows an empty snapshot immediately if an attempt to connect has failed, before the fetch ends", .timeLimit(.minutes(1)))
+    @Test("shows an empty snapshot immediately if an attempt to connect has failed, before the fetch ends", .timeLimit(.minutes(10)))
     func disconnected() async throws {
         let folder = try OutboxFolder()
         let transport = StubRealTimeTransport()
@@ -156,7 +156,7 @@ struct LocalStoreTests {
         #expect(second.records.map(\.text) == ["newer"] && second.changes.updates == [0])
         scene.isOnline.withLock { $0 = true }
         try await withFeathersApp(app) { app in
-            let left = try await app.outbox?.flush(within: .seconds(20))
+            let left = try await app.outbox?.flush(within: .seconds(300))
             #expect(left?.isEmpty == true)
         }
         let records = try await scene.server.find(Params(query: .sorted(by: "id")))

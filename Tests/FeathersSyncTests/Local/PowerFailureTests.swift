@@ -6,7 +6,7 @@ import Testing
 @testable import FeathersSync
 
 /// A process that queues writes, has them executed and keeps its result, on a disk that loses power at every call.
-@Suite("Local data on a disk that loses power", .timeLimit(.minutes(5)))
+@Suite("Local data on a disk that loses power", .timeLimit(.minutes(10)))
 struct PowerFailureTests {
     enum Loss: CaseIterable {
         /// What was not synchronized is lost, is there, or is there by half.

@@ -54,7 +54,7 @@ struct ReadSharingTests {
             { try await app.service("a").find() }, { try await app.service("b").find() }, { try await app.service("a").find(.limit(1)) },
             { try await app.service("a").get(1) }, { try await app.service("a").get("1") },
             { try await app.service("a").find(params: Params(headers: ["X": "1"])) },
-            { try await app.service("a").find(params: Params(timeout: .seconds(9))) },
+            { try await app.service("a").find(params: Params(timeout: .seconds(900))) },
             { try await app.service("a").find(params: Params(route: ["x": "1"])) },
             { try await app.service("a").get("e\u{301}") }, { try await app.service("a").get("\u{e9}") },
             { try await app.service("a").create(1) }, { try await app.service("a").create(1) },

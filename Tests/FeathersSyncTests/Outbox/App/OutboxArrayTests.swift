@@ -7,7 +7,7 @@ import Testing
 @testable import FeathersSync
 
 /// A creation of several records, each of which has a row and a provisional id.
-@Suite("Queued creations of several records", .timeLimit(.minutes(5)))
+@Suite("Queued creations of several records", .timeLimit(.minutes(10)))
 struct OutboxArrayTests {
     private let folder: OutboxFolder
     private let server = MemoryService(startID: 1, multi: .only([.create]))
@@ -37,7 +37,7 @@ struct OutboxArrayTests {
             await app.outbox?.close()
             app = try await self.app()
         }
-        let left = try await withFeathersApp(app) { app in try await app.outbox?.flush(within: .seconds(20)) }
+        let left = try await withFeathersApp(app) { app in try await app.outbox?.flush(within: .seconds(300)) }
         #expect(left?.isEmpty == true)
         let records = try await server.find(Params(query: .sorted(by: "rank")))
         #expect(records == [["id": 1, "rank": 1], ["id": 2, "rank": 2, "text": "second"]])

@@ -266,7 +266,7 @@ struct OutboxSendingTests {
         }
         try await second.live { _ in
             try await asked.value()
-            let left = Task { (try await second.outbox.flush(within: .seconds(20)).count, answered.isSettled) }
+            let left = Task { (try await second.outbox.flush(within: .seconds(300)).count, answered.isSettled) }
             try await second.clock.waitForSleepers(1)
             answered.resolve(())
             #expect(try await left.value == (0, true))

@@ -63,7 +63,7 @@ struct OutboxWaitingTests {
         try await first.live { app in
             try await first.outbox.wait { $0.activity == .unreachable }
             app.setIdentity(Identity("bob"))
-            let left = try await first.outbox.flush(within: .seconds(20))
+            let left = try await first.outbox.flush(within: .seconds(300))
             #expect(left.isEmpty)
         }
         #expect(lost.requests.count == 1)
@@ -71,10 +71,10 @@ struct OutboxWaitingTests {
         let second = try await scene(AnsweringServer())
         second.app.setIdentity(Identity("bob"))
         try await second.live { app in
-            let left = try await second.outbox.flush(within: .seconds(20))
+            let left = try await second.outbox.flush(within: .seconds(300))
             #expect(left.isEmpty && second.server.requests.isEmpty)
             app.setIdentity(Identity("alice"))
-            try await second.outbox.flush(within: .seconds(20))
+            try await second.outbox.flush(within: .seconds(300))
         }
         #expect(second.server.requests.map { $0.data?["n"] } == [1, 2])
         #expect(second.server.requests.first?.params.query == lost.requests.first?.params.query)
