@@ -38,7 +38,7 @@ import Testing
         try await model.waitUntilConnected()
         await model.app.shutDown(within: .zero)
         try await withFeathersApp(model.app) { app in
-            _ = try await app.service("news").find(params: Params(timeout: .seconds(20)))
+            _ = try await app.service("news").find()
         }
         ended.add()
         try await first

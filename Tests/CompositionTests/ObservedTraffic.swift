@@ -8,7 +8,7 @@ extension Hooks {
     static func limiting(to limit: Int, onWaiting: @escaping @Sendable (Int) -> Void) -> Hooks {
         var hooks = Hooks()
         hooks.middleware[.all] = [
-            CallLimiter(limit: limit, capacity: 1000, longestWait: .seconds(60), clock: ContinuousClock(), onWaiting: onWaiting)
+            CallLimiter(limit: limit, capacity: 1000, longestWait: nil, clock: ContinuousClock(), onWaiting: onWaiting)
         ]
         return hooks
     }

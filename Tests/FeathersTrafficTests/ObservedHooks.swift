@@ -6,7 +6,7 @@ import FeathersSupport
 /// The hooks that let calls wait for each other, with a function that is told how many wait, each time one more does.
 extension Hooks {
     static func limiting(
-        to limit: Int, longestWait: Duration? = .seconds(60), clock: any Clock<Duration> = ContinuousClock(),
+        to limit: Int, longestWait: Duration? = nil, clock: any Clock<Duration> = ContinuousClock(),
         onWaiting: @escaping @Sendable (Int) -> Void
     ) -> Hooks {
         var hooks = Hooks()

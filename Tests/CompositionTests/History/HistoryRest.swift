@@ -46,7 +46,7 @@ extension History {
         defer { pump.cancel() }
         let outbox = process.outbox
         outbox.retryNow()
-        let isDrained = await holds(within: .seconds(40)) {
+        let isDrained = await holds(within: .seconds(300)) {
             for await state in outbox.stateUpdates() {
                 // What is still being sent for a user who has left may be everybody's again.
                 let isSending = outbox.withState { $0.queue.items.values.contains(where: \.stage.isSending) }
@@ -63,7 +63,7 @@ extension History {
             let (path, query, server) = (probe.path, probe.query, server)
             let isProtected = ModelServer.protected.contains(path)
             let expected = isProtected && user == nil ? [] : server.records(of: path, query, told: user).comparable(query)
-            let isEqual = await holds(within: .seconds(40)) {
+            let isEqual = await holds(within: .seconds(300)) {
                 try await probe.state.wait { $0.isOver || $0.records?.comparable(query) == expected }
             }
             if isEqual { continue }

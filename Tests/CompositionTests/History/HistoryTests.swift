@@ -39,7 +39,7 @@ import Testing
             }
             group.addTask {
                 // Only a history that hangs takes so long.
-                guard (try? await ContinuousClock().sleep(for: .seconds(200))) != nil else { return }
+                guard (try? await ContinuousClock().sleep(for: .seconds(1800))) != nil else { return }
                 report.violate("hangs")
                 // At once, since what hangs may not end when it is cancelled.
                 for violation in report.violations { print(violation) }

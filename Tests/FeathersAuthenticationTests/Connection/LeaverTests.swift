@@ -120,7 +120,8 @@ struct LeaverTests {
         try await transport.waitForRequest(number: 1)
         try await clock.waitForSleepers(1)
         try await app.authenticate(alice("bob"))
-        let found = Task { try await app.service("messages").find() }
+        // With more time than the restore, with which it would end otherwise if it began later.
+        let found = Task { try await app.service("messages").find(params: Params(timeout: .seconds(600))) }
         #expect(transport.openings.count == 1)
         clock.advance(by: .seconds(10))
         _ = try await found.value

@@ -118,19 +118,22 @@ struct WaitingTimeTests {
 
     @Test("get what is left of it for the second try after a refresh")
     func secondTry() async throws {
-        let server = SampleServer(holding: ["refresh-tokens"], .init(rejected: ["stored"]))
+        let server = SampleServer(holding: ["messages", "refresh-tokens"], .init(rejected: ["stored"]))
         let app = try FeathersApp.sample(server, storage: storage) {
             ($0.clock, $0.refresh) = (clock, .service("refresh-tokens"))
         }
         _ = try await app.reauthenticate()
-        let call = Task { try await app.service("messages").create(["a": 1], params: Params(timeout: .seconds(10))) }
-        let late = Task { await failure { try await app.service("messages").create(["a": 2], params: Params(timeout: .seconds(2))) } }
+        let call = Task { try await app.service("messages").create(["a": 1], params: Params(timeout: .seconds(1000))) }
+        let late = Task { await failure { try await app.service("messages").create(["a": 2], params: Params(timeout: .seconds(200))) } }
+        // Both are refused: neither waits for the refresh before it is sent.
+        try await server.transport.waitForRequest(number: 3)
+        server.gates["messages"]?.open()
         try await clock.waitForSleepers(2)
-        clock.advance(by: .seconds(4))
+        clock.advance(by: .seconds(400))
         // Its own answer is what it ends with: the server has refused it.
         #expect(await late.value?.message == "jwt expired")
         server.gates["refresh-tokens"]?.open()
         #expect(try await call.value["authorization"] == "Bearer again")
-        #expect(server.requests(to: "messages").last?.params.timeout == .seconds(6))
+        #expect(server.requests(to: "messages").last?.params.timeout == .seconds(600))
     }
 }

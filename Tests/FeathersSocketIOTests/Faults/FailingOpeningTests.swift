@@ -40,7 +40,7 @@ extension FaultTests {
         @Test("throws what is wrong, leaves nothing running, and opens as soon as it can", arguments: Way.allCases, FailingOpening.allCases)
         func opening(way: Way, opening: FailingOpening) async throws {
             try await FaultyConnection.through(way, plan: opening.plan ?? FaultPlan()) {
-                $0.connectTimeout = .milliseconds(400)
+                $0.connectTimeout = .seconds(1)
             } _: { connection in
                 if opening == .refused { try await connection.proxy.refuse() }
                 let error = try await #require(throws: FeathersError.self) { try await connection.transport.connect() }

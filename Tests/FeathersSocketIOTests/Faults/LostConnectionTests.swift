@@ -10,7 +10,7 @@ extension FaultTests {
     struct LostConnectionTests {
         private static let clock = ContinuousClock()
         /// What a busy machine takes for it, and much less than a heartbeat.
-        private static let atOnce = Duration.seconds(10)
+        private static let atOnce = Duration.seconds(20)
 
         private static func noise(_ count: Int) -> JSONValue {
             var random = SeededGenerator(seed: 1)

@@ -28,10 +28,10 @@ struct LossTests {
     @Test("fail after a second where nothing opens one, and say what to write", arguments: [nil, Duration.seconds(10)])
     func notRunning(timeout: Duration?) async throws {
         let scene = try Scene { $0.callTimeout = timeout }
-        async let call = scene.failure { try await scene.get(1) }
+        let call = await scene.start { await scene.failure { try await scene.get(1) } }
         try await scene.clock.waitForSleepers(timeout == nil ? 1 : 2)
         scene.clock.advance(by: .seconds(1))
-        let error = await call
+        let error = try await call.value
         #expect(error?.code == .unavailable && error?.execution == .neverSent)
         #expect(error?.message.contains("withFeathersApp(app)") == true)
         #expect(scene.transport.pendingCallCount == 0)
@@ -40,10 +40,10 @@ struct LossTests {
     @Test("end at their deadline, never sent, even before that")
     func deadline() async throws {
         let scene = try Scene()
-        async let call = scene.failure { try await scene.get(1, Params(timeout: .milliseconds(500))) }
+        let call = await scene.start { await scene.failure { try await scene.get(1, Params(timeout: .milliseconds(500))) } }
         try await scene.clock.waitForSleepers(2)
         scene.clock.advance(by: .milliseconds(500))
-        let error = await call
+        let error = try await call.value
         #expect(error?.code == .timeout && error?.execution == .neverSent)
         #expect(scene.transport.pendingCallCount == 0)
     }
