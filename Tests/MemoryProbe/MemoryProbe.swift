@@ -55,6 +55,8 @@ struct MemoryProbe {
         return .socketIO(server) { options in
             options.path = arguments[1]
             options.transports = [engine]
+            // A busy machine takes its time for what a server may send.
+            options.connectTimeout = .seconds(600)
         }
     }
 
