@@ -77,7 +77,7 @@ struct CallConformanceTests {
         try await MachineLoad.settles()
         let slow = try await subject.app().service("slow")
         await #expect {
-            try await slow.get(60_000, params: Params(timeout: .seconds(1)))
+            try await slow.get(60_000, params: Params(timeout: .seconds(3)))
         } throws: { error in
             (error as? FeathersError)?.execution == .mayHaveExecuted && FeathersError.Code.timeout ~= error
         }

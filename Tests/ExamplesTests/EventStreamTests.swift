@@ -19,6 +19,9 @@ struct EventStreamTests {
                 $0.reconnection = ReconnectionPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100))
             })
         app.recordMetrics()
+        let (connections, connected) = AsyncStream.makeStream(of: Void.self)
+        // Told after the recorder.
+        app.use(diagnostics: .closure { event in if event["recovered"] != nil { connected.yield() } })
         let listener = try Listener(port: 0)
         let server = EventStreamServer(app: app, paths: ["messages"])
         app.use(backgroundWork: { _ in await server.run(on: listener) })
@@ -43,6 +46,7 @@ struct EventStreamTests {
             try await messages.create(["text": "second"])
             #expect(await events.text { $0.hasSuffix("\n\n") }.contains("\"text\":\"second\""))
 
+            for await _ in connections.prefix(2) {}
             let metrics = try await HTTPTap.answer("/metrics", port: listener.port)
             #expect(metrics.contains("feathers_reconnections_total 1\n"))
             #expect(metrics.contains("feathers_event_subscribers{path=\"messages\"} 1\n"))

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import FeathersTesting
 import Synchronization
 import Testing
@@ -265,7 +266,14 @@ struct StubRealTimeTransportTests {
     func deadlines() async throws {
         let clock = ManualClock()
         let transport = StubRealTimeTransport(callTimeout: .seconds(10), clock: clock)
-        transport.stub("slow", with: .unanswered)
+        let arrived = Promise<Void>()
+        transport.stub(
+            "slow",
+            with: ServiceStub { _ in
+                arrived.resolve(())
+                try await Promise<Void>().value()
+                return .null
+            })
         let slow = FeathersApp(transport: transport).service("slow")
         async let unsent = failure { try await slow.get(1) }
         try await clock.waitForSleepers(1)
@@ -274,7 +282,7 @@ struct StubRealTimeTransportTests {
         #expect(transport.requests.isEmpty)
         try await slow.app.connect()
         async let sent = failure { try await slow.get(1, params: Params(timeout: .seconds(1))) }
-        try await transport.waitForRequest(number: 1)
+        try await arrived.value()
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
         let error = await sent

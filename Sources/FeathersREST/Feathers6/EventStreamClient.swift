@@ -105,14 +105,10 @@ final class EventStreamClient: ConnectionClient {
             case .stop(let reason):
                 guard end.error.isRefusalOfUser, hasSetups else { return StreamEnd(reason, "", error: end.error) }
                 // Another user may be let in, so the run goes on with the next sign-in.
-                status.set(.closed(reason))
-                await rest(since: since, until: nil)
+                await rest(since: since, until: nil, as: .closed(reason))
                 backoff = Backoff(policy: options.reconnection)
             case .wait(let attempt, let delay):
-                // The wait begins before the status changes, so a reader that then advances the clock advances it for this wait.
-                let moment = timebase.now + delay
-                status.set(.waiting(attempt: attempt, delay: delay, after: end.reason))
-                await rest(since: since, until: moment)
+                await rest(since: since, until: timebase.now + delay, as: .waiting(attempt: attempt, delay: delay, after: end.reason))
             }
         }
         return .byClient
@@ -122,12 +118,14 @@ final class EventStreamClient: ConnectionClient {
     var isStopped: Bool { Task.isCancelled || state.withLock { $0.run.stop }.isSettled }
 
     /// Waits for a moment, ``retryNow()``, ``stop()``, or ``reopen()``, unless it has been called since the attempt began.
-    private func rest(since reopenings: Int, until moment: Duration?) async {
+    private func rest(since reopenings: Int, until moment: Duration?, as waiting: ConnectionStatus) async {
         let retry = Promise<Void>()
         let isReopening = state.withLock { state in
             state.run.retry = retry
             return state.reopenings != reopenings
         }
+        // The wait begins before the status changes: a reader that then retries, or advances the clock, does so for this wait.
+        status.set(waiting)
         // A stop before this point found no wait to end.
         if isStopped || isReopening { return }
         if let moment { try? await timebase.sleep(until: moment, or: retry) } else { try? await retry.value() }

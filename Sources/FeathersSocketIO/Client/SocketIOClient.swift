@@ -186,11 +186,10 @@ final class SocketIOClient: ConnectionClient {
         switch attempts.backoff.ended(end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1)) {
         case .stop(let reason): return .stop(Disconnection(reason, error: end.error))
         case .wait(let attempt, let delay):
-            // The wait begins before the status changes, so a reader that then advances the clock advances it for this wait.
-            let moment = timebase.now + delay
-            status.set(.waiting(attempt: attempt, delay: delay, after: end.reason))
-            let retry = Promise<Void>()
+            // The wait begins before the status changes: a reader that then retries, or advances the clock, does so for this wait.
+            let (moment, retry) = (timebase.now + delay, Promise<Void>())
             state.withLock { $0.run.retry = retry }
+            status.set(.waiting(attempt: attempt, delay: delay, after: end.reason))
             return .wait(until: moment, or: retry)
         }
     }

@@ -40,7 +40,7 @@ struct HTTPClientFailureTests {
     func timeout(tested: TestedClient, response: ScriptedResponse) async throws {
         let client = try tested.make()
         let script = try await ServerScript(response)
-        let error = try await client.failure(HTTPRequest(url: script.url, timeout: .milliseconds(150)))
+        let error = try await client.failure(HTTPRequest(url: script.url, timeout: .seconds(2)))
         #expect(error.kind == .timeout)
         #expect(error.delivery == .mayHaveExecuted)
         #expect(try await script.requests(count: 1, aborted: 1).first?.aborted == true)

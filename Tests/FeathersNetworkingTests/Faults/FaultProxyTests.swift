@@ -68,7 +68,7 @@ struct FaultProxyTests {
     func stalls() async throws {
         let proxy = try await FaultProxy(to: TestBackend.url())
         try await proxy.stall(.toClient, new: true)
-        let error = try await client.failure(request(proxy, timeout: .milliseconds(200)))
+        let error = try await client.failure(request(proxy, timeout: .seconds(2)))
         #expect(error.kind == .timeout)
         async let body = body(proxy)
         try await proxy.counters(connections: 2, toServer: 80)

@@ -123,9 +123,9 @@ struct HTTPDownloadTests {
     func slow(tested: TestedClient) async throws {
         let folder = try ScratchFolder()
         let file = folder.url.appending(path: "it")
-        // A second and a half in all, a tenth between two pieces.
-        let script = try await ServerScript(ScriptedResponse(body: "fifteen letters").with { ($0.dripMs, $0.dripBytes) = (100, 1) })
-        _ = try await tested.make().transfer(HTTPTransfer(HTTPRequest(url: script.url), destination: file, stallTimeout: .seconds(1)))
+        // Six seconds in all, less than half a second between two pieces.
+        let script = try await ServerScript(ScriptedResponse(body: "fifteen letters").with { ($0.dripMs, $0.dripBytes) = (400, 1) })
+        _ = try await tested.make().transfer(HTTPTransfer(HTTPRequest(url: script.url), destination: file, stallTimeout: .seconds(5)))
         #expect(try Data(contentsOf: file) == Data("fifteen letters".utf8))
     }
 

@@ -96,7 +96,7 @@ struct BackendCallTests {
     @Test("that are cancelled leave the connection alone")
     func cancelled() async throws {
         try await BackendConnection.with(.webSocket) { backend async throws in
-            let call = await SettlingExecutor().start { try await backend.call("slow", .get, id: 5_000) }
+            let call = await SettlingExecutor().start { try await backend.call("slow", .get, id: 60_000) }
             call.cancel()
             await #expect(throws: CancellationError.self) { try await call.value }
             #expect(try await backend.call("slow", .get, id: 1)["id"] == 1)

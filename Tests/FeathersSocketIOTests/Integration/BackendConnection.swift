@@ -36,6 +36,8 @@ struct BackendConnection: Sendable {
             $0.transports = way.transports
             if Environment.choosesURLSessionWebSockets { $0.webSocketConnector = URLSessionWebSocketConnector() }
             $0.reconnection.initialDelay = .milliseconds(20)
+            // Other suites may have ten thousand calls to be answered first.
+            $0.callTimeout = .seconds(60)
             configure(&$0)
         }
         transport.deliver(

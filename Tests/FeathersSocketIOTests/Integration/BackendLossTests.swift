@@ -13,7 +13,7 @@ struct BackendLossTests {
     func killed(way: Way) async throws {
         try await BackendConnection.with(way, on: TestBackend(variables: [:])) { backend async throws in
             if way == .upgrade { try await upgraded(backend) }
-            let underWay = await SettlingExecutor().start { await backend.failure { try await backend.call("slow", .get, id: 5_000) } }
+            let underWay = await SettlingExecutor().start { await backend.failure { try await backend.call("slow", .get, id: 60_000) } }
             _ = await backend.failure { try await backend.call("control", .create, data: ["op": "kill"]) }
             let error = try await underWay.value
             #expect(error?.code == .unavailable && error?.execution == .mayHaveExecuted)

@@ -57,8 +57,8 @@ extension Outbox {
 final class AnsweringServer: Sendable {
     enum Answer: Sendable {
         case error(FeathersError)
-        /// Nothing until the test opens the gate.
-        case held(Promise<Void>)
+        /// Nothing until the test opens the gate, which the call has then reached.
+        case held(Promise<Void>, reached: Promise<Void> = Promise())
     }
 
     private struct State {
@@ -85,7 +85,9 @@ final class AnsweringServer: Sendable {
         }
         switch answer {
         case .error(let error): throw error
-        case .held(let gate): try await gate.value()
+        case .held(let gate, let reached):
+            reached.resolve(())
+            try await gate.value()
         case nil: break
         }
         return request.data ?? .null

@@ -368,13 +368,13 @@ struct OutboxSendingTests {
 
     @Test("Custom methods stand among the writes of a record, or in no order; Feathers' own are refused")
     func customMethods() async throws {
-        let gate = Promise<Void>()
-        let scene = try await OutboxApp(server: AnsweringServer(.held(gate)))
+        let (gate, reached) = (Promise<Void>(), Promise<Void>())
+        let scene = try await OutboxApp(server: AnsweringServer(.held(gate, reached: reached)))
         try await scene.messages.outbox.update(7, with: ["n": 1])
         let ordered = try await scene.messages.outbox.call("archive", with: ["id": 7], amongWritesOf: 7)
         try await scene.live { _ in
             // What is in no order goes beside the update, and may be the first to arrive: the update shall be the one that is held.
-            try await scene.transport.waitForRequest(number: 1)
+            try await reached.value()
             _ = try await scene.messages.outbox.call("notify").result()
             #expect(scene.server.requests.map(\.method) == [.update, "notify"])
             gate.resolve(())
