@@ -102,7 +102,7 @@ public struct FaultProxy: Sendable {
             ("timeoutMs", timeoutMs),
         ]
         let counters = try await counted(wanted.compactMap { name, value in value.map { URLQueryItem(name: name, value: "\($0)") } })
-        guard counters.complete != false else { throw Waited(counters: counters) }
+        guard counters.complete != false else { throw Waited(counters: counters, threads: Self.threads()) }
         return counters
     }
 
@@ -131,6 +131,17 @@ public struct FaultProxy: Sendable {
     /// What was waited for did not happen; this did.
     public struct Waited: Error {
         public let counters: Counters
+        /// What the threads of this process that serve connections are doing: the system call, and its arguments.
+        public let threads: [String]
+    }
+
+    private static func threads() -> [String] {
+        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        return tasks.compactMap { task in
+            func text(_ name: String) -> String { (try? String(contentsOfFile: "/proc/self/task/\(task)/\(name)", encoding: .utf8)) ?? "" }
+            let name = text("comm").trimmingCharacters(in: .newlines)
+            return name.hasPrefix("feathers") ? "\(name): \(text("syscall").trimmingCharacters(in: .newlines))" : nil
+        }
     }
 
     private func order(_ command: String, _ direction: Direction? = nil, new: Bool? = nil, forMs: Int? = nil) async throws {
