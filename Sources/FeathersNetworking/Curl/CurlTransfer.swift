@@ -220,11 +220,12 @@
                 ccurl_set_prereq_function(easy) { context, _, _, _, _ in
                     CurlTransfer.at(context).mayBeSent() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
                 } == CURLE_OK
-            ccurl_set_sockopt_function(easy) { context, _, _ in
+            ccurl_set_sockopt_function(easy) { context, socket, _ in
                 let transfer = CurlTransfer.at(context)
                 transfer.isResolving = false
-                // Without an exchange, the transfer was abandoned during name resolution, so nothing may be sent.
-                return transfer.exchange == nil ? 1 : 0
+                // Without an exchange, the transfer was abandoned during name resolution, so nothing may be sent. A child process that inherits the
+                // socket would keep the connection open after it is closed.
+                return transfer.exchange == nil ? 1 : fcntl(socket, F_SETFD, FD_CLOEXEC)
             }
         }
 

@@ -29,6 +29,33 @@
             while driver != nil { _ = try await other.execute(HTTPRequest(url: script.url)) }
         }
 
+        @Test("keeps its sockets from child processes, in which a connection would stay open after it was closed")
+        func inherited() async throws {
+            // With a port that no other test connects to.
+            let proxy = try await FaultProxy(to: TestBackend.url())
+            let client = try CurlHTTPClient()
+            _ = try await client.execute(HTTPRequest(url: proxy.url))
+            let socket = try await CurlWebSocketConnector().connect(
+                WebSocketRequest(
+                    url: proxy.url.appending(path: "socket.io/").appending(queryItems: [
+                        URLQueryItem(name: "EIO", value: "4"), URLQueryItem(name: "transport", value: "websocket"),
+                    ])))
+            let port = try #require(proxy.url.port)
+            let sockets = (0..<4096).filter { Self.peerPort(of: $0) == port }
+            #expect(sockets.count == 2 && sockets.allSatisfy { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 })
+            socket.close(code: 1000, reason: "")
+            try await proxy.close()
+        }
+
+        private static func peerPort(of descriptor: Int32) -> Int? {
+            var address = sockaddr_in()
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let result = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &size) }
+            }
+            return result == 0 && address.sin_family == AF_INET ? Int(UInt16(bigEndian: address.sin_port)) : nil
+        }
+
         @Test("moves to the network thread except with files, which may block", arguments: [false, true])
         func networkThread(isDownload: Bool) async throws {
             let script = try await ServerScript(ScriptedResponse(body: "ok"))

@@ -111,6 +111,8 @@
             ccurl_set_long(easy, CURLOPT_CONNECT_ONLY, 1)
             ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
             ccurl_set_long(easy, CURLOPT_TCP_NODELAY, 1)
+            // A child process that inherits the socket would keep the connection open after it is closed.
+            ccurl_set_sockopt_function(easy) { _, socket, _ in fcntl(socket, F_SETFD, FD_CLOEXEC) }
             // Otherwise, TLS might negotiate HTTP/2, which this handshake does not support.
             ccurl_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
             // Even without TLS, a proxy must pass the connection through unchanged.
