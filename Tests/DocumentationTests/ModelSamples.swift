@@ -5,34 +5,43 @@ import Foundation
 // which `FeathersModelsTests` compiles many.
 
 private enum ModelSamples {
-    struct Message: ServiceModel, Identifiable, Hashable {
+    struct Message: ServiceModel, PropertyCodable, Identifiable, Hashable {
         var id: Int
         var text: String
         var pinned: Bool?
 
-        enum CodingKeys: String, CodingKey {
-            case id, text, pinned
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
+            ["id": \.id, "text": \.text, "pinned": \.pinned]
         }
 
         typealias CreateData = MessageData
         typealias PatchData = MessagePatch
     }
 
-    struct MessageData: ServiceData {
+    struct MessageData: PropertyEncodable {
         var text: String
         var pinned: Bool?
 
-        var properties: KeyValuePairs<String, any Encodable> {
-            ["text": text, "pinned": pinned]
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
+            ["text": \.text, "pinned": \.pinned]
         }
     }
 
-    struct MessagePatch: ServiceData {
+    struct MessagePatch: PropertyEncodable {
         var text: String?
         var pinned: Presence<Bool> = .absent
 
-        var properties: KeyValuePairs<String, any Encodable> {
-            ["text": text, "pinned": pinned]
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
+            ["text": \.text, "pinned": \.pinned]
+        }
+    }
+
+    struct Attachment: PropertyCodable, Hashable {
+        var url: URL
+        var mimeType: String?
+
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
+            ["url": \.url, "mime_type": \.mimeType]
         }
     }
 
@@ -50,6 +59,10 @@ private enum ModelSamples {
         try await messages.patch(7, .init(pinned: .null))  // MessagePatch
         _ = try await messages.find(.where(.text, .isNot("")))  // only what the service's queries may name
     }
+}
+
+extension PropertyKey<ModelSamples.Message> {
+    fileprivate static var text: Self { Self("text") }
 }
 
 extension ServiceDefinition<ModelSamples.Message> {

@@ -4,20 +4,18 @@ import Foundation
 import Testing
 
 /// As `feathers-models` writes a model.
-private struct Note: ServiceModel, Identifiable, Hashable {
+private struct Note: ServiceModel, PropertyCodable, Identifiable, Hashable {
     var id: Int
     var text: String
     @Nullable var folder: String?
     @Indirect var parent: Note? = nil
 
-    enum CodingKeys: String, CodingKey {
-        case id = "_id"
-        case text, folder, parent
+    static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
+        ["_id": \.id, "text": \.text, "folder": \._folder, "parent": \._parent]
     }
 
     typealias CreateData = NoteData
     typealias PatchData = NotePatch
-    typealias QueryKeys = PropertyKey<Note>
 }
 
 extension PropertyKey<Note> {
@@ -38,14 +36,14 @@ extension ServiceDefinition<Note> {
     fileprivate static var notes: Self { Self(path: "notes", id: "_id") }
 }
 
-private struct NoteChange: ServiceData {
+private struct NoteChange: PropertyEncodable {
     var text: String?
     var folder: Presence<String> = .absent
     @Nullable var dueAt: Date?
     var tags: [String]?
 
-    var properties: KeyValuePairs<String, any Encodable> {
-        ["text": text, "folder": folder, "due_at": _dueAt, "tags": tags]
+    static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
+        ["text": \.text, "folder": \.folder, "due_at": \._dueAt, "tags": \.tags]
     }
 }
 

@@ -37,18 +37,17 @@ struct ServiceTypeTests {
                 "User": Corpus.object(["_id": readOnly, "createdAt": readOnly, "name": ["type": "string"]], required: ["_id"]),
             ])
         #expect(try #require(output.files["Message.swift"]).contains("    var user: User?\n"))
-        #expect(
-            try #require(output.files["User.swift"]).contains("\nstruct User: ServiceModel, Identifiable, Hashable {\n    var id: String\n")
-        )
+        let user = try #require(output.files["User.swift"])
+        #expect(user.contains("\nstruct User: ServiceModel, PropertyCodable, Identifiable, Hashable {\n    var id: String\n"))
         let account = try #require(output.files["Account.swift"])
         #expect(account.contains("    typealias CreateData = AccountData\n"))
-        #expect(account.contains("\nstruct AccountData: ServiceData {\n    var name: String?\n\n"), "\(account)")
+        #expect(account.contains("\nstruct AccountData: PropertyEncodable {\n    var name: String?\n\n"), "\(account)")
     }
 
     @Test(
         "data that is not an object is declared with the types inside it",
         arguments: [
-            (["type": "array", "items": named], "[OrderDataValue]", "struct OrderDataValue: ServiceData {\n    var name: String?\n"),
+            (["type": "array", "items": named], "[OrderDataValue]", "struct OrderDataValue: PropertyEncodable {\n    var name: String?\n"),
             (
                 ["oneOf": [["type": "string"], ["type": "array", "items": ["type": "string"]]]], "OrderDataValue",
                 "enum OrderDataValue: Codable, Hashable, Sendable {\n    case string(String)\n    case list([String])\n"
@@ -87,7 +86,7 @@ struct ServiceTypeTests {
             schemas: ["users": Self.named, "other": Self.named])
         let user = try #require(output.files["User.swift"])
         #expect(user.contains("    typealias \(suffix == "Data" ? "CreateData" : "PatchData") = User\(suffix)2\n"), "\(user)")
-        #expect(user.contains("\nstruct User\(suffix)2: ServiceData {\n"), "\(user)")
+        #expect(user.contains("\nstruct User\(suffix)2: PropertyEncodable {\n"), "\(user)")
         #expect(!user.contains("\nstruct User\(suffix): "), "\(user)")
         #expect(try #require(output.files["User\(suffix).swift"]).contains("\nstruct User\(suffix): ServiceModel"))
     }
@@ -104,7 +103,7 @@ struct ServiceTypeTests {
                 ]
             ],
             schemas: ["users": Corpus.object(["profile": model])])
-        let parts = try #require(output.files["User.swift"]).split(separator: "\nstruct UserPatch: ServiceData {\n")
+        let parts = try #require(output.files["User.swift"]).split(separator: "\nstruct UserPatch: PropertyEncodable {\n")
         #expect(try #require(parts.first).contains("        var bio: String\n"))
         #expect(try #require(parts.last).contains("        @Nullable var bio: String?\n"), "\(parts)")
         #expect(try #require(parts.last).contains("    var profile: Profile?\n"))

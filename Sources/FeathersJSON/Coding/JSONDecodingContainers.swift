@@ -56,6 +56,13 @@ package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContaine
     }
 }
 
+extension Decoder {
+    /// Returns the container of this package's decoder, which calls reach without `KeyedDecodingContainer`; nil for another decoder.
+    package func jsonContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> JSONKeyedDecodingContainer<Key>? {
+        try (self as? DecodingNode)?.members(keyedBy: type)
+    }
+}
+
 /// The primitive types, decoded without a node of their own.
 extension JSONKeyedDecodingContainer {
     package func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try node.bool(from: value(for: key), at: .key(key)) }

@@ -72,8 +72,8 @@ struct SwiftWriter {
         }
         let conformances =
             structure.model == nil
-            ? structure.listsProperties ? "ServiceData" : structure.isOnlySent ? "Encodable, Sendable" : "Codable, Hashable, Sendable"
-            : identifier == nil ? "ServiceModel, Hashable" : "ServiceModel, Identifiable, Hashable"
+            ? structure.isOnlySent ? "PropertyEncodable" : "PropertyCodable, Hashable"
+            : identifier == nil ? "ServiceModel, PropertyCodable, Hashable" : "ServiceModel, PropertyCodable, Identifiable, Hashable"
         block("\(access)struct \(Self.name(structure.path)): \(conformances)") { writer in
             for property in structure.properties { writer.write(property, in: structure.path) }
             if let identifier, identifier != "id", let property = structure.properties.first(where: { $0.name == identifier }) {
@@ -81,19 +81,12 @@ struct SwiftWriter {
                 writer.line("/// The record's id, which `Identifiable` asks for.")
                 writer.line("\(writer.access)var id: \(Self.type(of: property, in: structure.path)) { \(SwiftNames.escaped(identifier)) }")
             }
-            let keys = structure.properties.map { ($0.name, $0.key) }
-            if structure.listsProperties {
-                writer.line()
-                writer.writeProperties(structure)
-            } else if structure.model != nil || keys.contains(where: { $0.0 != $0.1 }) {
-                writer.line()
-                writer.writeCodingKeys(keys, access: structure.model == nil ? "private " : writer.access)
-            }
+            if !structure.properties.isEmpty { writer.line() }
+            writer.writeProperties(structure)
             if let model = structure.model {
                 writer.line()
                 writer.line("\(writer.access)typealias CreateData = \(model.createData.text())")
                 writer.line("\(writer.access)typealias PatchData = \(model.patchData.text())")
-                if model.queryKeys != nil { writer.line("\(writer.access)typealias QueryKeys = PropertyKey<\(structure.path)>") }
             }
             if !writer.access.isEmpty || structure.properties.isEmpty {
                 writer.line()
@@ -104,7 +97,7 @@ struct SwiftWriter {
                 writer.write(nested)
             }
         }
-        if let keys = structure.model?.queryKeys { writeQueryKeys(keys, of: structure.path) }
+        if let keys = structure.model?.queryKeys, !keys.isEmpty { writeQueryKeys(keys, of: structure.path) }
     }
 
     private mutating func writeQueryKeys(_ keys: [(name: String, key: String)], of model: String) {
@@ -147,33 +140,13 @@ struct SwiftWriter {
         line("\(wrapper)\(access)var \(SwiftNames.escaped(property.name)): \(Self.type(of: property, in: path))\(value)")
     }
 
-    /// Keys that are the names themselves share their lines.
-    private mutating func writeCodingKeys(_ keys: [(name: String, key: String)], access: String) {
-        guard !keys.isEmpty else { return line("\(access)enum CodingKeys: CodingKey {}") }
-        block("\(access)enum CodingKeys: String, CodingKey") { writer in
-            var row = ""
-            for (name, key) in keys {
-                let name = SwiftNames.escaped(name)
-                if name.trimming("`") == key, row.count + name.count < Self.width - 20 {
-                    row += row.isEmpty ? "case \(name)" : ", \(name)"
-                    continue
-                }
-                if !row.isEmpty { writer.line(row) }
-                row = name.trimming("`") == key ? "case \(name)" : ""
-                if row.isEmpty { writer.line("case \(name) = \(Self.literal(key))") }
-            }
-            if !row.isEmpty { writer.line(row) }
-        }
-    }
-
     private mutating func writeProperties(_ structure: SwiftStructure) {
         let rows = structure.properties.map { property in
-            // The wrapper is sent as null when its value is nil.
-            let isWrapper = property.presence == .nullable && !property.isIndirect
-            return "\(Self.literal(property.key)): \(isWrapper ? "_" + property.name : SwiftNames.escaped(property.name))"
+            let isWrapped = property.isIndirect || property.presence == .nullable
+            return "\(Self.literal(property.key)): \\.\(isWrapped ? "_" + property.name : SwiftNames.escaped(property.name))"
         }
         if !access.isEmpty { comment(["The properties by their names on the server."]) }
-        block("\(access)var properties: KeyValuePairs<String, any Encodable>") { writer in
+        block("\(access)static var properties: KeyValuePairs<String, PartialKeyPath<Self>>") { writer in
             let row = "[\(rows.isEmpty ? ":" : rows.joined(separator: ", "))]"
             if row.count + writer.indentation.count <= Self.width { return writer.line(row) }
             writer.line("[")
@@ -307,8 +280,4 @@ struct SwiftWriter {
             writer.line("\(writer.access)static func \(name)(\(list)) -> Self { Self(path: \"\(path.joined(separator: "/"))\"\(id)) }")
         }
     }
-}
-
-extension String {
-    fileprivate func trimming(_ character: Character) -> String { filter { $0 != character } }
 }

@@ -5,7 +5,7 @@ import Feathers
 import Foundation
 
 /// A card on a board.
-struct Card: ServiceModel, Identifiable, Hashable {
+struct Card: ServiceModel, PropertyCodable, Identifiable, Hashable {
     var id: String
     /// The name of the board.
     var board: String
@@ -15,13 +15,19 @@ struct Card: ServiceModel, Identifiable, Hashable {
     /// The number of the last change, counted by the server.
     var version: Int?
 
-    enum CodingKeys: String, CodingKey {
-        case id, board, title, column, createdAt, version
+    static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
+        [
+            "id": \.id,
+            "board": \.board,
+            "title": \.title,
+            "column": \.column,
+            "createdAt": \.createdAt,
+            "version": \.version,
+        ]
     }
 
     typealias CreateData = CardData
     typealias PatchData = CardPatch
-    typealias QueryKeys = PropertyKey<Card>
 
     enum Column: RawRepresentable, Codable, Hashable, Sendable, QueryValue {
         case todo
@@ -59,26 +65,26 @@ extension PropertyKey<Card> {
 }
 
 /// What the service's `create` takes.
-struct CardData: ServiceData {
+struct CardData: PropertyEncodable {
     var board: String
     var title: String
     var column: Card.Column
     var createdAt: Date
 
-    var properties: KeyValuePairs<String, any Encodable> {
-        ["board": board, "title": title, "column": column, "createdAt": createdAt]
+    static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
+        ["board": \.board, "title": \.title, "column": \.column, "createdAt": \.createdAt]
     }
 }
 
 /// What the service's `patch` takes: only the properties to change.
-struct CardPatch: ServiceData {
+struct CardPatch: PropertyEncodable {
     var title: String?
     var column: Card.Column?
     /// The version of the card that was changed. If the server has a later one, it refuses the change.
     var version: Int?
 
-    var properties: KeyValuePairs<String, any Encodable> {
-        ["title": title, "column": column, "version": version]
+    static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
+        ["title": \.title, "column": \.column, "version": \.version]
     }
 }
 

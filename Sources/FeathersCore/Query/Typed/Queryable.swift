@@ -37,7 +37,7 @@ public protocol Queryable: Decodable, Sendable {
 /// }
 /// ```
 ///
-/// `swift package feathers-models` writes them, because an enumeration takes the compiler longer.
+/// `swift package feathers-models` writes them. They are the keys of every ``PropertyCodable`` model.
 public struct PropertyKey<Model>: CodingKey {
     public let stringValue: String
     public var intValue: Int? { nil }

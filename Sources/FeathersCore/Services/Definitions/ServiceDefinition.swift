@@ -6,11 +6,6 @@ public protocol ServiceModel: Codable, Queryable {
     associatedtype PatchData: Encodable & Sendable
 }
 
-extension ServiceModel where Self: Identifiable & Hashable {
-    /// Hashes the id alone: drafts without ids, and versions of one record, hash alike. A class must write its own function.
-    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
-}
-
 /// A service's path, id property and model, under one name.
 ///
 /// ```swift

@@ -1,0 +1,302 @@
+import FeathersCore
+import FeathersJSON
+import Foundation
+import Synchronization
+import Testing
+
+/// A model of all kinds of properties that lists them.
+private struct Listed: PropertyCodable, Hashable {
+    var text: String
+    var flag: Bool
+    var count: Int
+    var ratio: Double
+    var small: Int8
+    var maybeText: String?
+    var maybeFlag: Bool?
+    var maybeCount: Int?
+    var maybeRatio: Double?
+    var date: Date
+    var maybeURL: URL?
+    @Nullable var nullable: Date?
+    @Indirect var child: Listed?
+    @Indirect var name: String
+    var change: Presence<Int>
+    var tags: [String]
+    var parts: [Part]
+    var groups: [String: [Int]]?
+    var part: Part?
+    var json: JSONValue?
+
+    struct Part: PropertyCodable, Hashable {
+        var isBig: Bool
+        var size: Int
+
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["is_big": \.isBig, "size": \.size] }
+    }
+
+    static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
+        [
+            "text": \.text, "flag": \.flag, "count": \.count, "ratio": \.ratio, "small": \.small, "maybe_text": \.maybeText,
+            "maybeFlag": \.maybeFlag, "maybeCount": \.maybeCount, "maybeRatio": \.maybeRatio, "date": \.date, "maybeURL": \.maybeURL,
+            "nullable": \._nullable, "child": \._child, "name": \._name, "change": \.change, "tags": \.tags, "parts": \.parts,
+            "groups": \.groups, "part": \.part, "json": \.json,
+        ]
+    }
+}
+
+/// The same model with coding keys, for which the compiler writes the functions.
+private struct Keyed: Codable, Hashable {
+    var text: String
+    var flag: Bool
+    var count: Int
+    var ratio: Double
+    var small: Int8
+    var maybeText: String?
+    var maybeFlag: Bool?
+    var maybeCount: Int?
+    var maybeRatio: Double?
+    var date: Date
+    var maybeURL: URL?
+    @Nullable var nullable: Date?
+    @Indirect var child: Keyed?
+    @Indirect var name: String
+    var change: Presence<Int>
+    var tags: [String]
+    var parts: [Part]
+    var groups: [String: [Int]]?
+    var part: Part?
+    var json: JSONValue?
+
+    struct Part: Codable, Hashable {
+        var isBig: Bool
+        var size: Int
+
+        enum CodingKeys: String, CodingKey {
+            case isBig = "is_big"
+            case size
+        }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case text, flag, count, ratio, small
+        case maybeText = "maybe_text"
+        case maybeFlag, maybeCount, maybeRatio, date, maybeURL, nullable, child, name, change, tags, parts, groups, part, json
+    }
+}
+
+/// Counts its values, to show that each one is released.
+private final class Token: Codable, Hashable, Sendable {
+    static let living = Atomic<Int>(0)
+    let number: Int
+
+    init(from decoder: any Decoder) throws {
+        number = try decoder.singleValueContainer().decode(Int.self)
+        Self.living.add(1, ordering: .relaxed)
+    }
+
+    deinit { Self.living.subtract(1, ordering: .relaxed) }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(number)
+    }
+
+    static func == (first: Token, second: Token) -> Bool { first.number == second.number }
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+}
+
+private struct Tokens: PropertyCodable, Hashable {
+    var first: Token
+    var others: [Token]
+    var text: String
+    var last: Token?
+
+    static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
+        ["first": \.first, "others": \.others, "text": \.text, "last": \.last]
+    }
+}
+
+private struct Nothing: PropertyCodable, Hashable {
+    static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { [:] }
+}
+
+@Suite("Types that list their properties")
+struct PropertyCodingTests {
+    /// A random object, usually one that the models accept.
+    private static func object(_ random: inout some RandomNumberGenerator, depth: Int = 0) -> JSONValue {
+        func one(_ values: [JSONValue]) -> JSONValue? { values.randomElement(using: &random) }
+        let date = JSONValue.string("2024-01-02T03:04:05.\(Int.random(in: 100...999, using: &random))Z")
+        var object: JSONObject = [
+            "text": one(["", "a", "Zürich, a text that is longer than its structure"]) ?? nil, "flag": one([true, false]) ?? nil,
+            "count": one([0, 1, -7]) ?? nil, "ratio": one([0, 0.5, 3]) ?? nil, "small": one([1, 127]) ?? nil, "date": date,
+            "name": one(["b", "a name that is longer than its structure"]) ?? nil, "tags": one([[], ["a", "b"]]) ?? nil,
+            "parts": one([[], [["is_big": true, "size": 1], ["is_big": false, "size": 2]]]) ?? nil,
+        ]
+        let others: [(String, [JSONValue])] = [
+            ("maybe_text", ["", "a", nil]), ("maybeFlag", [true, nil]), ("maybeCount", [3, nil]), ("maybeRatio", [1.5, nil]),
+            ("maybeURL", ["https://example.com/a", nil]), ("nullable", [date, nil]), ("change", [4, nil]),
+            ("groups", [["a": [1, 2]], [:], nil]), ("part", [["is_big": true, "size": 1], nil]), ("json", [["a": [nil, 1]], "b", nil]),
+        ]
+        for (key, values) in others where Bool.random(using: &random) { object[key] = one(values) }
+        if depth < 2, Bool.random(using: &random) { object["child"] = Self.object(&random, depth: depth + 1) }
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: if let key = object.keys.randomElement(using: &random) { object[key] = nil }
+        case 1: if let key = object.keys.randomElement(using: &random) { object[key] = one([nil, 1, "x", [], [:], 300]) }
+        default: break
+        }
+        return .object(object)
+    }
+
+    private static func result<Value>(_ body: () throws -> Value) -> Result<Value, any Error> { Result(catching: body) }
+
+    /// An error with its path, to compare.
+    private static func text(_ error: any Error) -> String {
+        guard let error = error as? DecodingError else { return "\(error)" }
+        let (kind, context) =
+            switch error {
+            case .keyNotFound(let key, let context): ("no \(key.stringValue)", context)
+            case .typeMismatch(let type, let context): ("not \(type)", context)
+            case .valueNotFound(let type, let context): ("null for \(type)", context)
+            case .dataCorrupted(let context): ("corrupted", context)
+            @unknown default: ("unknown", DecodingError.Context(codingPath: [], debugDescription: ""))
+            }
+        let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+        return "\(kind) at \(path): \(context.debugDescription)".replacing("Keyed", with: "Listed")
+    }
+
+    @Test("decode, encode, equal and hash as those with coding keys do, with any decoder and encoder")
+    func random() throws {
+        var random = SystemRandomNumberGenerator()
+        var (accepted, refused) = (0, 0)
+        var previous: (listed: Listed, keyed: Keyed)?
+        for _ in 0..<500 {
+            let json = Self.object(&random)
+            let listed = Self.result { try json.decode(Listed.self) }
+            let keyed = Self.result { try json.decode(Keyed.self) }
+            switch (listed, keyed) {
+            case (.success(let listed), .success(let keyed)):
+                accepted += 1
+                let encoded = try JSONValue(encoding: listed)
+                #expect(encoded == (try JSONValue(encoding: keyed)), "\(json)")
+                #expect(encoded.object?.map(\.key) == (try JSONValue(encoding: keyed).object?.map(\.key)), "\(json)")
+                #expect(try encoded.decode(Listed.self) == json.decode(Listed.self), "\(json)")
+                #expect(try encoded.decode(Listed.self).hashValue == listed.hashValue, "\(json)")
+                if let previous { #expect((listed == previous.listed) == (keyed == previous.keyed), "\(json)") }
+                previous = (listed, keyed)
+                // Foundation's decoders read dates as numbers, and the type's own date is text.
+                let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
+                encoder.outputFormatting = .sortedKeys
+                let data = try encoder.encode(listed)
+                #expect(data == (try encoder.encode(keyed)), "\(json)")
+                #expect(try decoder.decode(Listed.self, from: data) == listed, "\(json)")
+            case (.failure(let listed), .failure(let keyed)):
+                refused += 1
+                #expect(Self.text(listed) == Self.text(keyed), "\(json)")
+            default: Issue.record("\(json): \(listed), \(keyed)")
+            }
+        }
+        #expect(accepted > 100 && refused > 10)
+    }
+
+    @Test("release what was decoded before a property that fails, and everything else")
+    func release() throws {
+        #expect(throws: DecodingError.self) {
+            try (["first": 1, "others": [2, 3, 4], "text": 5, "last": 6] as JSONValue).decode(Tokens.self)
+        }
+        #expect(Token.living.load(ordering: .relaxed) == 0)
+        for _ in 0..<3 {
+            let json: JSONValue = ["first": 1, "others": [2, 3, 4], "text": "a text that is longer than its structure", "last": 6]
+            var tokens = [try json.decode(Tokens.self), try json.decode(Tokens.self)]
+            #expect(Token.living.load(ordering: .relaxed) == 10)
+            #expect(tokens[0] == tokens[1])
+            #expect(Set(tokens).count == 1)
+            #expect(try JSONValue(encoding: tokens[0]) == json)
+            tokens[0].last = nil
+            #expect(tokens[0] != tokens[1])
+            #expect(Token.living.load(ordering: .relaxed) == 9)
+        }
+        #expect(Token.living.load(ordering: .relaxed) == 0)
+    }
+
+    @Test("may have no properties")
+    func nothing() throws {
+        #expect(try (["a": 1] as JSONValue).decode(Nothing.self) == Nothing())
+        #expect(try JSONValue(encoding: Nothing()) == .object([:]))
+        #expect(throws: DecodingError.self) { try ([1] as JSONValue).decode(Nothing.self) }
+    }
+
+    @Test("may be used first by many tasks at once")
+    func concurrency() async throws {
+        struct First: PropertyCodable, Hashable {
+            var text: String
+            var number: Int
+
+            static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["text": \.text, "number": \.number] }
+        }
+        let values = try await withThrowingTaskGroup(of: First.self) { tasks in
+            for _ in 0..<100 { tasks.addTask { try (["text": "a", "number": 1] as JSONValue).decode(First.self) } }
+            return try await tasks.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(values == [First(text: "a", number: 1)])
+    }
+
+    @Test("rename keys as options of the service say")
+    func keyFormat() throws {
+        struct Camel: PropertyCodable, Hashable {
+            var createdAt: Int
+
+            static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["createdAt": \.createdAt] }
+        }
+        let options = CodingOptions(keys: .snakeCase)
+        #expect(try options.encode(Camel(createdAt: 1)) == ["created_at": 1])
+        #expect(try options.decode(Camel.self, from: ["created_at": 1]) == Camel(createdAt: 1))
+    }
+}
+
+@Suite("Lists of properties that are wrong")
+struct WrongPropertyListTests {
+    private struct Missing: PropertyEncodable {
+        var text = ""
+        var number = 1
+
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["text": \.text] }
+    }
+
+    private struct Hole: PropertyEncodable {
+        var first = ""
+        var second = ""
+        var third = ""
+
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["third": \.third, "first": \.first] }
+    }
+
+    private struct Twice: PropertyEncodable {
+        var text = ""
+
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["text": \.text, "again": \.text] }
+    }
+
+    private struct Computed: PropertyEncodable {
+        var text = ""
+        var length: Int { text.count }
+
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["text": \.text, "length": \.length] }
+    }
+
+    @Test("stop the program with the type and the property")
+    func wrong() async throws {
+        func output(_ result: ExitTest.Result?) -> String { String(decoding: result?.standardErrorContent ?? [], as: UTF8.self) }
+        let missing = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try JSONValue(encoding: Missing())
+        }
+        #expect(output(missing).contains("Missing.properties must list all stored properties"))
+        let hole = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try JSONValue(encoding: Hole()) }
+        #expect(output(hole).contains("Hole.properties must list each stored property once. See 'third'"))
+        let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try JSONValue(encoding: Twice()) }
+        #expect(output(twice).contains("Twice.properties must list each stored property once. See 'again'"))
+        let computed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try JSONValue(encoding: Computed())
+        }
+        #expect(output(computed).contains("'length' in Computed.properties must be a stored property"))
+    }
+}
