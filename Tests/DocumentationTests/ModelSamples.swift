@@ -5,7 +5,7 @@ import Foundation
 // which `FeathersModelsTests` compiles many.
 
 private enum ModelSamples {
-    struct Message: ServiceModel, PropertyCodable, Identifiable, Hashable {
+    struct Message: ServiceModel, PropertyCodable, Identifiable {
         var id: Int
         var text: String
         var pinned: Bool?
@@ -36,7 +36,7 @@ private enum ModelSamples {
         }
     }
 
-    struct Attachment: PropertyCodable, Hashable {
+    struct Attachment: PropertyCodable {
         var url: URL
         var mimeType: String?
 

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A model of all kinds of properties that lists them.
-private struct Listed: PropertyCodable, Hashable {
+private struct Listed: PropertyCodable {
     var text: String
     var flag: Bool
     var count: Int
@@ -27,7 +27,7 @@ private struct Listed: PropertyCodable, Hashable {
     var part: Part?
     var json: JSONValue?
 
-    struct Part: PropertyCodable, Hashable {
+    struct Part: PropertyCodable {
         var isBig: Bool
         var size: Int
 
@@ -105,7 +105,7 @@ private final class Token: Codable, Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
-private struct Tokens: PropertyCodable, Hashable {
+private struct Tokens: PropertyCodable {
     var first: Token
     var others: [Token]
     var text: String
@@ -116,7 +116,7 @@ private struct Tokens: PropertyCodable, Hashable {
     }
 }
 
-private struct Nothing: PropertyCodable, Hashable {
+private struct Nothing: PropertyCodable {
     static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { [:] }
 }
 
@@ -167,8 +167,7 @@ struct PropertyCodingTests {
     @Test("decode, encode, equal and hash as those with coding keys do, with any decoder and encoder")
     func random() throws {
         var random = SystemRandomNumberGenerator()
-        var (accepted, refused) = (0, 0)
-        var previous: (listed: Listed, keyed: Keyed)?
+        var (accepted, refused, changes) = (0, 0, 0)
         for _ in 0..<500 {
             let json = Self.object(&random)
             let listed = Self.result { try json.decode(Listed.self) }
@@ -181,8 +180,14 @@ struct PropertyCodingTests {
                 #expect(encoded.object?.map(\.key) == (try JSONValue(encoding: keyed).object?.map(\.key)), "\(json)")
                 #expect(try encoded.decode(Listed.self) == json.decode(Listed.self), "\(json)")
                 #expect(try encoded.decode(Listed.self).hashValue == listed.hashValue, "\(json)")
-                if let previous { #expect((listed == previous.listed) == (keyed == previous.keyed), "\(json)") }
-                previous = (listed, keyed)
+                // The same record with another value for one of its properties.
+                guard case .object(var other) = json, let key = other.keys.randomElement(using: &random) else { continue }
+                other[key] = Self.object(&random)[key]
+                guard let changed = try? JSONValue.object(other).decode(Keyed.self) else { continue }
+                let changedListed = try JSONValue.object(other).decode(Listed.self)
+                #expect((listed == changedListed) == (keyed == changed), "\(key) of \(json) and \(other)")
+                #expect((listed.hashValue == changedListed.hashValue) == (keyed == changed), "\(key) of \(json) and \(other)")
+                changes += keyed == changed ? 0 : 1
                 // Foundation's decoders read dates as numbers, and the type's own date is text.
                 let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
                 encoder.outputFormatting = .sortedKeys
@@ -195,7 +200,7 @@ struct PropertyCodingTests {
             default: Issue.record("\(json): \(listed), \(keyed)")
             }
         }
-        #expect(accepted > 100 && refused > 10)
+        #expect(accepted > 100 && refused > 10 && changes > 20)
     }
 
     @Test("release what was decoded before a property that fails, and everything else")
@@ -218,6 +223,73 @@ struct PropertyCodingTests {
         #expect(Token.living.load(ordering: .relaxed) == 0)
     }
 
+    @Test("may have properties of any size and alignment, and constants", arguments: [true, false])
+    func layout(_ flag: Bool) throws {
+        struct Empty: PropertyCodable {
+            static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { [:] }
+        }
+        struct Box<Value: Codable & Hashable & Sendable>: PropertyCodable {
+            let flag: Bool
+            let value: Value
+            var empty: Empty
+            let last: Int16?
+
+            static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
+                ["last": \.last, "empty": \.empty, "value": \.value, "flag": \.flag]
+            }
+        }
+        func check<Value: Codable & Hashable & Sendable>(_ value: Value, _ other: Value) throws {
+            let (box, changed) = (
+                Box(flag: flag, value: value, empty: Empty(), last: flag ? 7 : nil),
+                Box(flag: flag, value: other, empty: Empty(), last: nil)
+            )
+            let copy = try JSONValue(encoding: box).decode(Box<Value>.self)
+            #expect(copy == box && copy.hashValue == box.hashValue && copy != changed)
+        }
+        try check(true, false)
+        try check(Int16(1), 2)
+        try check(Int64(1), 2)
+        try check("text", "another text that is longer than its structure")
+        try check(SIMD4<Float>(1, 2, 3, 4), SIMD4<Float>(1, 2, 3, 5))
+        try check(["a", "b"], ["a", "c"])
+        try check(Optional(Box(flag: flag, value: 1.5, empty: Empty(), last: nil)), nil)
+    }
+
+    @Test("compare numbers as numbers, except that what is not a number equals itself")
+    func numbers() {
+        struct Number: PropertyCodable {
+            var number: Double
+            var other: Double?
+
+            static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["number": \.number, "other": \.other] }
+        }
+        #expect(Number(number: 0, other: -0.0) == Number(number: -0.0, other: 0))
+        #expect(Number(number: 0, other: -0.0).hashValue == Number(number: -0.0, other: 0).hashValue)
+        #expect(Number(number: .nan) == Number(number: .nan))
+        #expect(Number(number: 1) != Number(number: 2))
+        #expect(Number(number: 1, other: 1) != Number(number: 1))
+    }
+
+    @Test("may have functions of their own")
+    func ownFunctions() throws {
+        struct Name: PropertyCodable, Identifiable {
+            var id: Int
+            var name: String
+
+            static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["id": \.id, "name": \.name] }
+
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(name)
+            }
+
+            static func == (first: Self, second: Self) -> Bool { first.name.lowercased() == second.name.lowercased() }
+            func hash(into hasher: inout Hasher) { hasher.combine(name.lowercased()) }
+        }
+        #expect(try JSONValue(encoding: Name(id: 1, name: "Ada")) == "Ada")
+        #expect(Set([Name(id: 1, name: "Ada"), Name(id: 2, name: "ada")]).count == 1)
+    }
+
     @Test("may have no properties")
     func nothing() throws {
         #expect(try (["a": 1] as JSONValue).decode(Nothing.self) == Nothing())
@@ -227,7 +299,7 @@ struct PropertyCodingTests {
 
     @Test("may be used first by many tasks at once")
     func concurrency() async throws {
-        struct First: PropertyCodable, Hashable {
+        struct First: PropertyCodable {
             var text: String
             var number: Int
 
@@ -242,7 +314,7 @@ struct PropertyCodingTests {
 
     @Test("rename keys as options of the service say")
     func keyFormat() throws {
-        struct Camel: PropertyCodable, Hashable {
+        struct Camel: PropertyCodable {
             var createdAt: Int
 
             static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["createdAt": \.createdAt] }
@@ -270,6 +342,25 @@ struct WrongPropertyListTests {
         static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["third": \.third, "first": \.first] }
     }
 
+    /// What is missing fits between the others.
+    private struct Gap: PropertyCodable {
+        var id = 0
+        var isDone = false
+        var isPinned = false
+        var priority: Int16? = nil
+        var count = 0
+
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["id": \.id, "isDone": \.isDone, "count": \.count] }
+    }
+
+    private struct WideGap: PropertyCodable {
+        var id = 0
+        var tags: [String] = []
+        var vector = SIMD4<Float>.zero
+
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["id": \.id, "vector": \.vector] }
+    }
+
     private struct Twice: PropertyEncodable {
         var text = ""
 
@@ -283,20 +374,59 @@ struct WrongPropertyListTests {
         static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["text": \.text, "length": \.length] }
     }
 
-    @Test("stop the program with the type and the property")
-    func wrong() async throws {
-        func output(_ result: ExitTest.Result?) -> String { String(decoding: result?.standardErrorContent ?? [], as: UTF8.self) }
+    private struct Observed: PropertyEncodable {
+        var text = "" { didSet {} }
+
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["text": \.text] }
+    }
+
+    private struct OnlySent: PropertyCodable {
+        struct Part: Encodable {}
+        var part = Part()
+
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["part": \.part] }
+    }
+
+    private static func output(_ result: ExitTest.Result?) -> String { String(decoding: result?.standardErrorContent ?? [], as: UTF8.self) }
+
+    @Test("stop the program and name the type, when a value is encoded")
+    func encoding() async {
         let missing = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try JSONValue(encoding: Missing())
         }
-        #expect(output(missing).contains("Missing.properties must list all stored properties"))
+        #expect(Self.output(missing).contains("Missing.properties must list all stored properties."))
         let hole = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try JSONValue(encoding: Hole()) }
-        #expect(output(hole).contains("Hole.properties must list each stored property once. See 'third'"))
+        #expect(Self.output(hole).contains("Hole.properties must list each stored property once. See 'third'"))
+        let gap = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try JSONValue(encoding: Gap()) }
+        #expect(Self.output(gap).contains("Gap.properties must list all stored properties: id, isDone, isPinned, priority, count."))
         let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try JSONValue(encoding: Twice()) }
-        #expect(output(twice).contains("Twice.properties must list each stored property once. See 'again'"))
+        #expect(Self.output(twice).contains("Twice.properties must list each stored property once. See 'again'"))
+    }
+
+    @Test("stop the program and name the property, if it cannot be reached or coded")
+    func properties() async {
         let computed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try JSONValue(encoding: Computed())
         }
-        #expect(output(computed).contains("'length' in Computed.properties must be a stored property"))
+        #expect(
+            Self.output(computed).contains("'length' in Computed.properties must be a stored property of a structure, without observers"))
+        let observed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try JSONValue(encoding: Observed())
+        }
+        #expect(Self.output(observed).contains("'text' in Observed.properties must be a stored property of a structure, without observers"))
+        let sent = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = OnlySent().hashValue }
+        #expect(Self.output(sent).contains("'part' in OnlySent.properties must be codable and hashable"))
+    }
+
+    @Test("stop the program when a value is decoded or compared")
+    func others() async {
+        let decoded = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try (["id": 1, "vector": [1, 2, 3, 4]] as JSONValue).decode(WideGap.self)
+        }
+        #expect(Self.output(decoded).contains("WideGap.properties must list all stored properties: id, tags, vector."))
+        let compared = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Gap() == Gap(id: 1) }
+        #expect(Self.output(compared).contains("Gap.properties must list all stored properties"))
+        let hashed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Gap().hashValue }
+        #expect(Self.output(hashed).contains("Gap.properties must list all stored properties"))
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// As `feathers-models` writes a model.
-private struct Note: ServiceModel, PropertyCodable, Identifiable, Hashable {
+private struct Note: ServiceModel, PropertyCodable, Identifiable {
     var id: Int
     var text: String
     @Nullable var folder: String?

@@ -69,11 +69,11 @@ struct RandomSchemaTests {
         print("seed \(seed): \(size) random schemas, \(all.count) values; compiled and linked in \(result.compiling)")
     }
 
-    @Test("of the known documents compile without a warning, public or not", arguments: Corpus.names)
+    @Test("of the known documents compile without a warning: public or not, and isolated to the main actor", arguments: Corpus.names)
     func corpus(_ name: String) async throws {
-        for isPublic in [false, true] {
+        for (isPublic, isolation) in [(false, nil), (true, nil), (false, "MainActor")] {
             let files = try Corpus.output(name, isPublic: isPublic).files
-            let result = try await SiblingProgram.onThread { try ModelProgram.complaints(files, types: [], []) }
+            let result = try await SiblingProgram.onThread { try ModelProgram.complaints(files, types: [], [], isolation: isolation) }
             #expect(result.lines == [], "\(result.lines.prefix(20).joined(separator: "\n"))")
         }
     }

@@ -88,7 +88,7 @@ struct RecursiveSchemaTests {
             "Node": Corpus.object(["name": ["type": "string"], "parent": Corpus.reference("Node")]),
             "Rule": ["allOf": [Corpus.reference("Node"), Corpus.object(["parent": Corpus.reference("Rule")])]],
         ])
-        #expect(text.contains("struct Rule: PropertyCodable, Hashable {\n    var name: String?\n    var parent: Parent?\n"), "\(text)")
+        #expect(text.contains("struct Rule: PropertyCodable {\n    var name: String?\n    var parent: Parent?\n"), "\(text)")
         #expect(text.contains("        @Indirect var parent: Rule.Parent? = nil\n"), "\(text)")
     }
 

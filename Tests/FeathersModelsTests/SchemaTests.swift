@@ -58,7 +58,7 @@ struct SchemaTests {
         let output = Corpus.files(schema, others: ["Base": base, "Named": ["required": ["name"]]])
         #expect(output.warnings.isEmpty)
         let text = try #require(output.files["Thing.swift"])
-        #expect(text.contains("Hashable {\n    var name: String\n    var age: Int?\n"), "\(text)")
+        #expect(text.contains("PropertyCodable {\n    var name: String\n    var age: Int?\n"), "\(text)")
     }
 
     @Test("a property that `allOf` requires beside alternatives is required in each of them; it alone tells none apart")
@@ -179,7 +179,7 @@ struct SchemaTests {
             ],
         ])
         let text = try #require(output.files["Thing.swift"])
-        #expect(text.contains("Hashable {\n    var id: Int\n    var at: String\n\n"))
+        #expect(text.contains("Identifiable {\n    var id: Int\n    var at: String\n\n"))
         #expect(text.contains("struct ThingData: PropertyEncodable {\n    var id: Int?\n    var secret: String\n\n"))
         #expect(text.contains("struct ThingPatch: PropertyEncodable {\n    var secret: String?\n\n"))
     }
@@ -187,7 +187,7 @@ struct SchemaTests {
     @Test("data that is also a part of a record is a value like any other; else it is only sent")
     func sentData() throws {
         let data: JSONValue = ["type": "object", "properties": ["a": ["type": "string"]]]
-        for (isPart, conformances) in [(true, "PropertyCodable, Hashable"), (false, "PropertyEncodable")] {
+        for (isPart, conformances) in [(true, "PropertyCodable"), (false, "PropertyEncodable")] {
             let property: JSONValue = isPart ? ["$ref": "#/components/schemas/thingsData"] : ["type": "string"]
             let output = Corpus.files(
                 ["type": "object", "properties": ["draft": property]], others: ["thingsData": data])

@@ -38,7 +38,7 @@ struct ServiceTypeTests {
             ])
         #expect(try #require(output.files["Message.swift"]).contains("    var user: User?\n"))
         let user = try #require(output.files["User.swift"])
-        #expect(user.contains("\nstruct User: ServiceModel, PropertyCodable, Identifiable, Hashable {\n    var id: String\n"))
+        #expect(user.contains("\nstruct User: ServiceModel, PropertyCodable, Identifiable {\n    var id: String\n"))
         let account = try #require(output.files["Account.swift"])
         #expect(account.contains("    typealias CreateData = AccountData\n"))
         #expect(account.contains("\nstruct AccountData: PropertyEncodable {\n    var name: String?\n\n"), "\(account)")

@@ -27,7 +27,7 @@ enum PropertyBenchmarks {
         var bytes: Int
     }
 
-    private struct ListedMessage: PropertyCodable, Hashable {
+    private struct ListedMessage: PropertyCodable {
         var id: String
         var text: String
         var userID: String
@@ -55,7 +55,7 @@ enum PropertyBenchmarks {
         }
     }
 
-    private struct ListedFile: PropertyCodable, Hashable {
+    private struct ListedFile: PropertyCodable {
         var name: String
         var bytes: Int
 
@@ -75,10 +75,13 @@ enum PropertyBenchmarks {
 
     static func groups() throws -> [BenchmarkGroup] {
         let bytes = try JSONValue.array(json).serialized()
-        var groups = [BenchmarkGroup("models, decode 1000"), BenchmarkGroup("models, encode 1000"), BenchmarkGroup("models, compare 1000")]
-        groups.append(BenchmarkGroup("models, decode 1000 on two threads"))
+        let names = ["decode", "encode", "compare", "decode on two threads", "compare small ones on two threads"]
+        var groups = names.map { BenchmarkGroup("models, \($0)") }
         try add(KeyedMessage.self, "coding keys", nil, [UInt8](bytes), to: &groups)
         try add(ListedMessage.self, "a list of properties", "coding keys", [UInt8](bytes), to: &groups)
+        addSmall(KeyedFile(name: "a.png", bytes: 1), KeyedFile(name: "a.png", bytes: 2), "coding keys", nil, to: &groups[4])
+        addSmall(
+            ListedFile(name: "a.png", bytes: 1), ListedFile(name: "a.png", bytes: 2), "a list of properties", "coding keys", to: &groups[4])
         return groups
     }
 
@@ -97,6 +100,18 @@ enum PropertyBenchmarks {
             try await withThrowingTaskGroup { tasks in
                 for _ in 0..<2 { tasks.addTask { _ = try CodingOptions().decode([Model].self, parsing: bytes) } }
                 try await tasks.waitForAll()
+            }
+        }
+    }
+
+    private static func addSmall<Model: Hashable & Sendable>(
+        _ model: Model, _ other: Model, _ name: String, _ reference: String?, to group: inout BenchmarkGroup
+    ) {
+        let (models, others) = (Array(repeating: model, count: 20_000) + [model], Array(repeating: model, count: 20_000) + [other])
+        group.add(name, operations: 40_000, comparedWith: reference) {
+            await withTaskGroup { tasks in
+                for _ in 0..<2 { tasks.addTask { precondition(zip(models, others).first { $0 != $1 } != nil) } }
+                await tasks.waitForAll()
             }
         }
     }

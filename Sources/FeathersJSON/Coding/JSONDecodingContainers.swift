@@ -1,4 +1,4 @@
-/// The container for an object, read by a model's coding keys.
+/// The container for an object, read by a model's keys.
 package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// The only stored property, so that each copy the standard library makes costs one reference.
     let node: DecodingNode

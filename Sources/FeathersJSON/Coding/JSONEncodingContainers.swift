@@ -1,4 +1,4 @@
-/// The container for an object, written by a model's coding keys.
+/// The container for an object, written by a model's keys.
 package struct JSONKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let node: EncodingNode
 

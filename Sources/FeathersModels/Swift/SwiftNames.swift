@@ -103,7 +103,7 @@ enum SwiftNames {
         "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import", "inout", "internal", "let", "operator",
         "private", "precedencegroup", "protocol", "public", "rethrows", "static", "struct", "subscript", "typealias", "var", "break",
         "case", "catch", "continue", "default", "defer", "do", "else", "fallthrough", "for", "guard", "if", "in", "repeat", "return",
-        "throw", "switch", "where", "while", "as", "false", "is", "nil", "super", "throws", "true", "try",
+        "throw", "switch", "where", "while", "as", "await", "false", "is", "nil", "super", "throws", "true", "try",
     ]
 
     /// Names of properties that have a meaning of their own in every type.

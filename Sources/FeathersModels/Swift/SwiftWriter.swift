@@ -72,8 +72,8 @@ struct SwiftWriter {
         }
         let conformances =
             structure.model == nil
-            ? structure.isOnlySent ? "PropertyEncodable" : "PropertyCodable, Hashable"
-            : identifier == nil ? "ServiceModel, PropertyCodable, Hashable" : "ServiceModel, PropertyCodable, Identifiable, Hashable"
+            ? structure.isOnlySent ? "PropertyEncodable" : "PropertyCodable"
+            : identifier == nil ? "ServiceModel, PropertyCodable" : "ServiceModel, PropertyCodable, Identifiable"
         block("\(access)struct \(Self.name(structure.path)): \(conformances)") { writer in
             for property in structure.properties { writer.write(property, in: structure.path) }
             if let identifier, identifier != "id", let property = structure.properties.first(where: { $0.name == identifier }) {

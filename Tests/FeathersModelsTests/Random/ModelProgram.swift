@@ -27,8 +27,11 @@ struct ModelProgram {
     }
 
     /// Compiles the files and runs the cases.
+    /// - Parameter isolation: the actor that declarations are isolated to by default.
     /// - Returns: what the compiler or the program complains of, line by line.
-    static func complaints(_ files: [String: String], types: [String], _ cases: [Case]) throws -> (lines: [String], compiling: Duration) {
+    static func complaints(
+        _ files: [String: String], types: [String], _ cases: [Case], isolation: String? = nil
+    ) throws -> (lines: [String], compiling: Duration) {
         let folder = FileManager.default.temporaryDirectory.appending(path: "models-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -41,6 +44,7 @@ struct ModelProgram {
         var arguments = [
             "swiftc", "-Onone", "-wmo", "-swift-version", "6", "-module-name", "Models", "-o", folder.appending(path: "models").path,
         ]
+        if let isolation { arguments += ["-default-isolation", isolation] }
         arguments += ["-warnings-as-errors", "-I", products.appending(path: "Modules").path]
         // The objects of such a test run need the sanitizer's library.
         if Environment.isThreadSanitized { arguments.append("-sanitize=thread") }

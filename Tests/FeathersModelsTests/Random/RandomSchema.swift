@@ -31,7 +31,7 @@ indirect enum RandomSchema {
         "text", "created_at", "user_id", "isPinned", "default", "class", "self", "Type", "avatar-url", "2fa", "HTTPStatus", "for", "value",
         "id",
         "_id", "__v", "hash", "description", "rawValue", "codingKeys", "String", "data", "status", "x.y", "naïve", "in", "init", "items",
-        "properties",
+        "properties", "await",
     ]
 
     // MARK: Schemas

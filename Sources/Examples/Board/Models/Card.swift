@@ -5,7 +5,7 @@ import Feathers
 import Foundation
 
 /// A card on a board.
-struct Card: ServiceModel, PropertyCodable, Identifiable, Hashable {
+struct Card: ServiceModel, PropertyCodable, Identifiable {
     var id: String
     /// The name of the board.
     var board: String

@@ -46,4 +46,5 @@ public struct PropertyKey<Model>: CodingKey {
     public init(_ name: String) { stringValue = name }
     public init(stringValue: String) { self.stringValue = stringValue }
     public init?(intValue: Int) { nil }
+    public var description: String { stringValue }
 }

@@ -12,22 +12,22 @@
 /// ```
 ///
 /// `swift package feathers-models` writes such types, because they compile faster than those with coding keys, for which the compiler writes
-/// functions. They are not for a `JSONAPIModel`.
+/// functions. A type that is decoded too is ``PropertyCodable``. A `JSONAPIModel` cannot list its properties.
 public protocol PropertyEncodable: Encodable, Sendable {
     /// The properties' names on the server and their key paths, in the order in which they are sent.
     ///
     /// Nil and ``Presence/absent`` are left out. To send null instead of nil, declare the property as ``Nullable`` and list its wrapper:
     /// `\._deletedAt`.
     ///
-    /// The list is read when the type is first used.
-    /// - Precondition: The type is a structure, and the list has all of its stored properties, which are encodable.
+    /// The list is read when the type is first used. If it is wrong, the program stops and says why.
+    /// - Precondition: The type is a structure, and the list has all of its stored properties, which are encodable and have no observers.
     static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { get }
 }
 
-/// A type that is encoded, decoded, compared and hashed by a list of its stored properties.
+/// A type that is encoded, decoded, compared and hashed by a list of its stored properties. With an id, it is hashed by the id alone.
 ///
 /// ```swift
-/// struct Attachment: PropertyCodable, Hashable {
+/// struct Attachment: PropertyCodable {
 ///     var url: URL
 ///     var mimeType: String?
 ///
@@ -37,9 +37,13 @@ public protocol PropertyEncodable: Encodable, Sendable {
 /// }
 /// ```
 ///
-/// An optional property that is missing or null is read as nil.
-/// - Precondition: The listed properties are decodable, and hashable if this type is equatable.
-public protocol PropertyCodable: PropertyEncodable, Decodable {}
+/// An optional property that is missing or null is read as nil. Every listed property is read, even a constant that has a value. A number that is
+/// not a number (NaN) equals itself.
+///
+/// The list takes the place of an enumeration `CodingKeys`, which has no effect, and of functions that are declared for the compiler's own coding,
+/// in extensions of `KeyedDecodingContainer`.
+/// - Precondition: The listed properties are codable and hashable, and their conformances are not isolated to an actor.
+public protocol PropertyCodable: PropertyEncodable, Decodable, Hashable {}
 
 extension PropertyCodable {
     /// The properties by their names on the server.
@@ -49,7 +53,7 @@ extension PropertyCodable {
 extension PropertyEncodable {
     /// Writes the properties.
     public func encode(to encoder: any Encoder) throws {
-        try withUnsafePointer(to: self) { try StoredProperties.of(Self.self).encode($0, to: encoder) }
+        try withUnsafePointer(to: self) { try StoredProperties.of($0).encode($0, to: encoder) }
     }
 }
 
@@ -58,30 +62,26 @@ extension PropertyCodable {
     /// - Throws: `DecodingError` if a property is missing or has another type.
     public init(from decoder: any Decoder) throws {
         self = try withUnsafeTemporaryAllocation(of: Self.self, capacity: 1) { buffer in
-            guard let value = buffer.baseAddress else { preconditionFailure("A buffer for one value has an address.") }
-            try StoredProperties.of(Self.self).decode(decoder, to: value)
+            guard let value = buffer.baseAddress else { fatalError("A buffer for one value has an address.") }
+            try StoredProperties.decode(decoder, to: value)
             return value.move()
         }
     }
-}
 
-extension PropertyCodable where Self: Equatable {
     /// Whether all properties are equal.
     public static func == (first: Self, second: Self) -> Bool {
         withUnsafePointer(to: first) { first in
-            withUnsafePointer(to: second) { StoredProperties.of(Self.self).areEqual(first, $0) }
+            withUnsafePointer(to: second) { StoredProperties.of(first).areEqual(first, $0) }
         }
     }
-}
 
-extension PropertyCodable where Self: Hashable {
     /// Hashes all properties.
     public func hash(into hasher: inout Hasher) {
-        withUnsafePointer(to: self) { StoredProperties.of(Self.self).hash($0, into: &hasher) }
+        withUnsafePointer(to: self) { StoredProperties.of($0).hash($0, into: &hasher) }
     }
 }
 
-extension PropertyCodable where Self: Hashable & Identifiable {
+extension PropertyCodable where Self: Identifiable {
     /// Hashes the id alone: drafts without ids, and versions of one record, hash alike.
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }

@@ -45,60 +45,15 @@ struct StoredProperties {
     private let first: UnsafePointer<Property>
     private let count: Int
 
-    // MARK: Lists
-
-    private static let known = Mutex<[ObjectIdentifier: StoredProperties]>([:])
-
-    static func of<Root: PropertyEncodable>(_ type: Root.Type) -> StoredProperties {
-        let id = ObjectIdentifier(type)
-        if let properties = known.withLock({ $0[id] }) { return properties }
-        // Two threads may both read a list; the first one's is kept.
-        let properties = StoredProperties(type)
-        return known.withLock { known in
-            if let earlier = known[id] {
-                properties.first.deallocate()
-                return earlier
-            }
-            known[id] = properties
-            return properties
-        }
-    }
-
-    /// Reads a type's list.
-    ///
-    /// Each byte of a value must belong to a listed property or lie before one for its alignment. Then initializing the properties initializes
-    /// the value. What a list leaves out of such a gap is smaller than a pointer, so it holds no reference; it is decoded as zero.
-    private init<Root: PropertyEncodable>(_ type: Root.Type) {
-        func layout<Value>(_ type: Value.Type) -> (size: Int, alignment: Int) { (MemoryLayout<Value>.size, MemoryLayout<Value>.alignment) }
-        var list: [Property] = []
-        for (name, path) in Root.properties {
-            let type = Swift.type(of: path).valueType
-            guard let offset = MemoryLayout<Root>.offset(of: path), let encodable = type as? any Encodable.Type else {
-                preconditionFailure("'\(name)' in \(Root.self).properties must be a stored property of an encodable type.")
-            }
-            list.append(
-                Property(
-                    key: Key(name), offset: offset, size: layout(encodable).size, kind: Kind(type), encodable: encodable,
-                    decodable: type as? any Decodable.Type, hashable: type as? any Hashable.Type,
-                    omissiblyEncodable: type as? any OmissiblyEncodable.Type, omissiblyDecodable: type as? any OmissiblyDecodable.Type))
-        }
-        var end = 0
-        for property in list.sorted(by: { ($0.offset, $0.size) < ($1.offset, $1.size) }) {
-            let alignment = layout(property.encodable).alignment
-            precondition(
-                property.offset == (end + alignment - 1) / alignment * alignment,
-                "\(Root.self).properties must list each stored property once. See '\(property.key.stringValue)' and what is stored before it."
-            )
-            end = property.offset + property.size
-        }
-        precondition(end == MemoryLayout<Root>.size, "\(Root.self).properties must list all stored properties.")
-        let first = UnsafeMutablePointer<Property>.allocate(capacity: list.count)
-        first.initialize(from: list, count: list.count)
-        self.first = UnsafePointer(first)
-        count = list.count
-    }
-
     // MARK: Values
+
+    /// Returns the properties of a value's type. The first time, checks that they are all that the value has.
+    static func of<Root: PropertyEncodable>(_ value: UnsafePointer<Root>) -> StoredProperties {
+        if let properties = KnownProperties.properties(of: Root.self) { return properties }
+        let properties = StoredProperties(Root.self)
+        properties.keep(checking: value)
+        return properties
+    }
 
     func encode(_ value: UnsafeRawPointer, to encoder: any Encoder) throws {
         if var container = encoder.jsonContainer(keyedBy: Key.self) {
@@ -148,7 +103,19 @@ struct StoredProperties {
     }
 
     /// Initializes a value. If that fails, nothing is initialized.
-    func decode(_ decoder: any Decoder, to value: UnsafeMutablePointer<some Any>) throws {
+    static func decode<Root: PropertyCodable>(_ decoder: any Decoder, to value: UnsafeMutablePointer<Root>) throws {
+        guard let properties = KnownProperties.properties(of: Root.self) else {
+            let properties = StoredProperties(Root.self)
+            do { try properties.decode(decoder, to: value) } catch {
+                UnsafeMutablePointer(mutating: properties.first).deinitialize(count: properties.count).deallocate()
+                throw error
+            }
+            return properties.keep(checking: value)
+        }
+        try properties.decode(decoder, to: value)
+    }
+
+    private func decode(_ decoder: any Decoder, to value: UnsafeMutablePointer<some Any>) throws {
         // Calls of a known container do not go through `KeyedDecodingContainer`, which saves a tenth of the time.
         if let container = try decoder.jsonContainer(keyedBy: Key.self) {
             try decode(container, to: value)
@@ -181,8 +148,6 @@ struct StoredProperties {
                         try Self.decodeOmissible(type, key, container, to: value)
                     } else if let type = property.pointee.decodable {
                         try Self.decode(type, key, container, to: value)
-                    } else {
-                        preconditionFailure("The type of '\(key.stringValue)' in \(Root.self).properties is not decodable.")
                     }
                 }
                 property += 1
@@ -211,14 +176,14 @@ struct StoredProperties {
     func areEqual(_ first: UnsafeRawPointer, _ second: UnsafeRawPointer) -> Bool {
         for property in self.first..<self.first + count {
             let (first, second) = (first + property.pointee.offset, second + property.pointee.offset)
-            // Values of the same bytes are equal, even a NaN.
+            // Values of the same bytes are equal, even a NaN. Bytes that mean nothing, as those of a nil, may differ in equal values.
             if memcmp(first, second, property.pointee.size) == 0 { continue }
             let isEqual =
                 switch property.pointee.kind {
                 case .string: Self.areEqual(String.self, first, second)
                 case .optionalString: Self.areEqual(String?.self, first, second)
                 case .int, .bool, .optionalBool: false
-                default: Self.areEqual(hashable(property), first, second)
+                default: property.pointee.hashable.map { Self.areEqual($0, first, second) } ?? false
                 }
             if !isEqual { return false }
         }
@@ -234,14 +199,110 @@ struct StoredProperties {
         func hash<Value: Hashable>(_ type: Value.Type, _ offset: Int) {
             hasher.combine((value + offset).assumingMemoryBound(to: type).pointee)
         }
-        for property in first..<first + count { hash(hashable(property), property.pointee.offset) }
+        for property in first..<first + count {
+            if let type = property.pointee.hashable { hash(type, property.pointee.offset) }
+        }
     }
 
-    private func hashable(_ property: UnsafePointer<Property>) -> any Hashable.Type {
-        guard let type = property.pointee.hashable else {
-            preconditionFailure("The property '\(property.pointee.key.stringValue)' is not hashable: \(property.pointee.encodable).")
+}
+
+// MARK: Lists
+
+extension StoredProperties {
+    /// Reads a type's list. Stops the program if it is wrong, as initializing a value by it would not be safe.
+    ///
+    /// Properties lie in memory in the order of their declaration, each after the one before it, where its alignment allows.
+    private init<Root: PropertyEncodable>(_ type: Root.Type) {
+        func layout<Value>(_ type: Value.Type) -> (size: Int, alignment: Int) { (MemoryLayout<Value>.size, MemoryLayout<Value>.alignment) }
+        var list: [Property] = []
+        for (name, path) in Root.properties {
+            let type = Swift.type(of: path).valueType
+            guard let offset = MemoryLayout<Root>.offset(of: path) else {
+                fatalError("'\(name)' in \(Root.self).properties must be a stored property of a structure, without observers.")
+            }
+            let (decodable, hashable) = (type as? any Decodable.Type, type as? any Hashable.Type)
+            guard let encodable = type as? any Encodable.Type,
+                decodable != nil && hashable != nil || !(Root.self is any PropertyCodable.Type)
+            else { fatalError("'\(name)' in \(Root.self).properties must be codable and hashable, and is \(type).") }
+            list.append(
+                Property(
+                    key: Key(name), offset: offset, size: layout(encodable).size, kind: Kind(type), encodable: encodable,
+                    decodable: decodable, hashable: hashable, omissiblyEncodable: type as? any OmissiblyEncodable.Type,
+                    omissiblyDecodable: type as? any OmissiblyDecodable.Type))
         }
-        return type
+        var end = 0
+        for property in list.sorted(by: { ($0.offset, $0.size) < ($1.offset, $1.size) }) {
+            let alignment = layout(property.encodable).alignment
+            guard property.offset == (end + alignment - 1) / alignment * alignment else {
+                let name = property.key.stringValue
+                fatalError("\(Root.self).properties must list each stored property once. See '\(name)' and what is declared before it.")
+            }
+            end = property.offset + property.size
+        }
+        guard end == MemoryLayout<Root>.size else { fatalError("\(Root.self).properties must list all stored properties.") }
+        let first = UnsafeMutablePointer<Property>.allocate(capacity: list.count)
+        first.initialize(from: list, count: list.count)
+        self.first = UnsafePointer(first)
+        count = list.count
+    }
+
+    /// Keeps the list for its type if a value has no more properties. One could be small enough for the gap before another.
+    private func keep<Root: PropertyEncodable>(checking value: UnsafePointer<Root>) {
+        if !(Root.self is any CustomReflectable.Type), case let children = Mirror(reflecting: value.pointee).children,
+            children.count != count
+        {
+            let names = children.compactMap(\.label).joined(separator: ", ")
+            fatalError("\(Root.self).properties must list all stored properties: \(names).")
+        }
+        KnownProperties.add(self, of: Root.self)
+    }
+}
+
+/// The lists that were read, by their types. They are never removed, as types are not.
+///
+/// They are found without a lock: threads that compare small values would mostly wait for it.
+private enum KnownProperties {
+    private struct Entry {
+        let type: ObjectIdentifier
+        let properties: StoredProperties
+        let next: UnsafePointer<Entry>?
+    }
+
+    private typealias Chain = Atomic<UnsafePointer<Entry>?>
+
+    /// 64 chains. What they point to is complete before it is stored in one, and is never changed or freed after that.
+    private nonisolated(unsafe) static let chains: UnsafePointer<Chain> = {
+        let chains = UnsafeMutablePointer<Chain>.allocate(capacity: 64)
+        for index in 0..<64 { (chains + index).initialize(to: Chain(nil)) }
+        return UnsafePointer(chains)
+    }()
+
+    private static func chain(of id: ObjectIdentifier) -> UnsafePointer<Chain> {
+        chains + Int(truncatingIfNeeded: (UInt64(UInt(bitPattern: id)) &* 0x9E37_79B9_7F4A_7C15) >> 58)
+    }
+
+    @inline(__always)
+    static func properties(of type: any Any.Type) -> StoredProperties? {
+        let id = ObjectIdentifier(type)
+        var next = chain(of: id).pointee.load(ordering: .acquiring)
+        while let entry = next {
+            if entry.pointee.type == id { return entry.pointee.properties }
+            next = entry.pointee.next
+        }
+        return nil
+    }
+
+    /// Adds a list. If two threads add one for the same type, both are right, and either is found.
+    static func add(_ properties: StoredProperties, of type: any Any.Type) {
+        let (id, entry) = (ObjectIdentifier(type), UnsafeMutablePointer<Entry>.allocate(capacity: 1))
+        let chain = chain(of: id)
+        var first = chain.pointee.load(ordering: .relaxed)
+        while true {
+            entry.initialize(to: Entry(type: id, properties: properties, next: first))
+            let result = chain.pointee.compareExchange(expected: first, desired: UnsafePointer(entry), ordering: .acquiringAndReleasing)
+            if result.exchanged { return }
+            first = result.original
+        }
     }
 }
 
@@ -315,6 +376,3 @@ extension Indirect: OmissiblyDecodable where Value: OmissiblyDecodable {
         Self(wrappedValue: try Value.decoded(from: container, forKey: key))
     }
 }
-
-// `first` points to memory that is never written again.
-extension StoredProperties: @unchecked Sendable {}
