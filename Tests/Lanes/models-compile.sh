@@ -4,7 +4,7 @@
 #     swift build && Tests/Lanes/models-compile.sh [ROUNDS]
 #
 # The services are those of the document `chat.json` in the tests' corpus, ten times. They are compiled with the arguments that SwiftPM gives the
-# compiler, against the modules that are built already; only the compiler runs. Prints the least of 5 rounds. For figures, run it alone on the machine.
+# compiler, against the modules that are built already; only the compiler runs. Prints the least of 12 rounds. For figures, run it alone on the machine.
 set -euo pipefail
 
 package=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -29,7 +29,7 @@ for file in "$root/models/"*.swift; do
     printf 'import Feathers\nimport Foundation\n' >"$root/empty/$(basename "$file")"
 done
 
-python3 - "$products" "$package" "$root" "${1:-5}" <<'PROGRAM'
+python3 - "$products" "$package" "$root" "${1:-12}" <<'PROGRAM'
 import json, os, pathlib, re, resource, shutil, subprocess, sys, time
 
 products, package, root, rounds = sys.argv[1:4] + [int(sys.argv[4])]
