@@ -180,6 +180,12 @@ struct PropertyCodingTests {
                 #expect(encoded.object?.map(\.key) == (try JSONValue(encoding: keyed).object?.map(\.key)), "\(json)")
                 #expect(try encoded.decode(Listed.self) == json.decode(Listed.self), "\(json)")
                 #expect(try encoded.decode(Listed.self).hashValue == listed.hashValue, "\(json)")
+                // Foundation's decoders read dates as numbers, and the type's own date is text.
+                let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
+                encoder.outputFormatting = .sortedKeys
+                let data = try encoder.encode(listed)
+                #expect(data == (try encoder.encode(keyed)), "\(json)")
+                #expect(try decoder.decode(Listed.self, from: data) == listed, "\(json)")
                 // The same record with another value for one of its properties.
                 guard case .object(var other) = json, let key = other.keys.randomElement(using: &random) else { continue }
                 other[key] = Self.object(&random)[key]
@@ -188,12 +194,6 @@ struct PropertyCodingTests {
                 #expect((listed == changedListed) == (keyed == changed), "\(key) of \(json) and \(other)")
                 #expect((listed.hashValue == changedListed.hashValue) == (keyed == changed), "\(key) of \(json) and \(other)")
                 changes += keyed == changed ? 0 : 1
-                // Foundation's decoders read dates as numbers, and the type's own date is text.
-                let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
-                encoder.outputFormatting = .sortedKeys
-                let data = try encoder.encode(listed)
-                #expect(data == (try encoder.encode(keyed)), "\(json)")
-                #expect(try decoder.decode(Listed.self, from: data) == listed, "\(json)")
             case (.failure(let listed), .failure(let keyed)):
                 refused += 1
                 #expect(Self.text(listed) == Self.text(keyed), "\(json)")
@@ -217,8 +217,8 @@ struct PropertyCodingTests {
             #expect(Set(tokens).count == 1)
             #expect(try JSONValue(encoding: tokens[0]) == json)
             tokens[0].last = nil
-            #expect(tokens[0] != tokens[1])
             #expect(Token.living.load(ordering: .relaxed) == 9)
+            #expect(tokens[0] != tokens[1])
         }
         #expect(Token.living.load(ordering: .relaxed) == 0)
     }
@@ -297,19 +297,53 @@ struct PropertyCodingTests {
         #expect(throws: DecodingError.self) { try ([1] as JSONValue).decode(Nothing.self) }
     }
 
-    @Test("may be used first by many tasks at once")
-    func concurrency() async throws {
-        struct First: PropertyCodable {
+    @Test("may be used first by several threads at once")
+    func concurrency() {
+        struct First<Tag: Sendable>: PropertyCodable {
             var text: String
             var number: Int
 
             static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["text": \.text, "number": \.number] }
         }
-        let values = try await withThrowingTaskGroup(of: First.self) { tasks in
-            for _ in 0..<100 { tasks.addTask { try (["text": "a", "number": 1] as JSONValue).decode(First.self) } }
-            return try await tasks.reduce(into: Set()) { $0.insert($1) }
+        func check<Tag: Sendable>(_ tag: Tag.Type) {
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                #expect(throws: Never.self) {
+                    let first = try (["text": "a", "number": 1] as JSONValue).decode(First<Tag>.self)
+                    #expect(first == First(text: "a", number: 1))
+                }
+            }
         }
-        #expect(values == [First(text: "a", number: 1)])
+        check(Int8.self)
+        check(Int16.self)
+        check(Int32.self)
+        check(Int64.self)
+        check([Int8].self)
+        check([Int16].self)
+        check([Int32].self)
+        check([Int64].self)
+    }
+
+    /// Counts how often its list is read.
+    private struct Read: PropertyCodable {
+        static let count = Atomic<Int>(0)
+        var number: Int
+        @Indirect var parent: Read?
+        var others: [Read]?
+
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
+            count.add(1, ordering: .relaxed)
+            return ["number": \.number, "parent": \._parent, "others": \.others]
+        }
+    }
+
+    @Test("are read once, even if decoding the first values fails inside each other")
+    func readOnce() throws {
+        for json in [["number": 1, "parent": ["number": 2, "others": [["number": 3], ["number": "4"]]]], ["parent": nil]] as [JSONValue] {
+            #expect(throws: DecodingError.self) { try json.decode(Read.self) }
+        }
+        let json: JSONValue = ["number": 1, "parent": ["number": 2, "others": [["number": 3]]]]
+        #expect(try JSONValue(encoding: json.decode(Read.self)) == json)
+        #expect(Read.count.load(ordering: .relaxed) == 1)
     }
 
     @Test("rename keys as options of the service say")
@@ -367,6 +401,19 @@ struct WrongPropertyListTests {
         static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["text": \.text, "again": \.text] }
     }
 
+    private struct SameName: PropertyEncodable {
+        var first = 1
+        var second = 2
+
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["a": \.first, "a": \.second] }
+    }
+
+    private struct Whole: PropertyEncodable {
+        var text = ""
+
+        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { ["text": \.self] }
+    }
+
     private struct Computed: PropertyEncodable {
         var text = ""
         var length: Int { text.count }
@@ -414,6 +461,12 @@ struct WrongPropertyListTests {
             _ = try JSONValue(encoding: Observed())
         }
         #expect(Self.output(observed).contains("'text' in Observed.properties must be a stored property of a structure, without observers"))
+        let same = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try JSONValue(encoding: SameName())
+        }
+        #expect(Self.output(same).contains("'a' is listed twice in SameName.properties"))
+        let whole = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try JSONValue(encoding: Whole()) }
+        #expect(Self.output(whole).contains("'text' in Whole.properties must be a stored property"))
         let sent = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = OnlySent().hashValue }
         #expect(Self.output(sent).contains("'part' in OnlySent.properties must be codable and hashable"))
     }

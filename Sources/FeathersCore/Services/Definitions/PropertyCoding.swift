@@ -20,7 +20,8 @@ public protocol PropertyEncodable: Encodable, Sendable {
     /// `\._deletedAt`.
     ///
     /// The list is read when the type is first used. If it is wrong, the program stops and says why.
-    /// - Precondition: The type is a structure, and the list has all of its stored properties, which are encodable and have no observers.
+    /// - Precondition: The type is a structure. The list has all of its stored properties, each by its own key path. They are encodable and have no
+    ///   observers. Not checked: their conformances are not isolated to an actor.
     static var properties: KeyValuePairs<String, PartialKeyPath<Self>> { get }
 }
 
@@ -37,12 +38,12 @@ public protocol PropertyEncodable: Encodable, Sendable {
 /// }
 /// ```
 ///
-/// An optional property that is missing or null is read as nil. Every listed property is read, even a constant that has a value. A number that is
-/// not a number (NaN) equals itself.
+/// An optional property that is missing or null is read as nil. Every listed property is read, even a `let` with an initial value, which the
+/// compiler's own coding skips. Values with the same bytes are equal, so a NaN equals itself. Errors name properties by their `stringValue`.
 ///
-/// The list takes the place of an enumeration `CodingKeys`, which has no effect, and of functions that are declared for the compiler's own coding,
+/// The list takes the place of an enumeration `CodingKeys`, which has no effect, and of functions that are declared for the compiler's own coding
 /// in extensions of `KeyedDecodingContainer`.
-/// - Precondition: The listed properties are codable and hashable, and their conformances are not isolated to an actor.
+/// - Precondition: The listed properties are codable and hashable.
 public protocol PropertyCodable: PropertyEncodable, Decodable, Hashable {}
 
 extension PropertyCodable {
