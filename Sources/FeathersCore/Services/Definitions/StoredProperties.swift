@@ -1,5 +1,4 @@
 import FeathersJSON
-import FeathersSupport
 import Foundation
 import Synchronization
 
