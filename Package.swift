@@ -79,18 +79,24 @@ let package = Package(
                     .allowNetworkConnections(scope: .all(), reason: "A server's own description of its services is read."),
                 ]),
             dependencies: ["feathers-models"], path: "Sources/Plugins/FeathersModelsPlugin"),
+        // How the examples begin and end: usage, exit codes, and a sentence instead of a crash.
+        .target(name: "ExampleProgram", dependencies: ["Feathers"], path: "Sources/Examples/ExampleProgram", swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
         .executableTarget(
-            name: "EventStream", dependencies: ["Feathers"], path: "Sources/Examples/EventStream", swiftSettings: settings),
+            name: "EventStream", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/EventStream", swiftSettings: settings
+        ),
         .executableTarget(
-            name: "JobWorker", dependencies: ["Feathers"], path: "Sources/Examples/JobWorker", swiftSettings: settings),
-        .executableTarget(name: "Notes", dependencies: ["Feathers"], path: "Sources/Examples/Notes", swiftSettings: settings),
+            name: "JobWorker", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/JobWorker", swiftSettings: settings),
         .executableTarget(
-            name: "Board", dependencies: ["Feathers"], path: "Sources/Examples/Board", exclude: ["Schemas"], swiftSettings: settings),
+            name: "Notes", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/Notes", swiftSettings: settings),
+        .executableTarget(
+            name: "Board", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/Board", exclude: ["Schemas"],
+            swiftSettings: settings),
         .executableTarget(name: "Hello", dependencies: ["Feathers"], path: "Sources/Examples/Hello", swiftSettings: settings),
         .executableTarget(
             name: "Swarm", dependencies: ["Feathers", "FeathersSupport"], path: "Sources/Examples/Swarm", swiftSettings: settings),
-        .executableTarget(name: "Chat", dependencies: ["Feathers"], path: "Sources/Examples/Chat", swiftSettings: settings),
+        .executableTarget(
+            name: "Chat", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/Chat", swiftSettings: settings),
         .target(name: "ChatViews", dependencies: ["Feathers"], path: "Sources/Examples/ChatViews", swiftSettings: settings),
 
         // Starts the Python server the integration suites talk to.
@@ -184,7 +190,8 @@ let package = Package(
         .testTarget(
             name: "ExamplesTests",
             dependencies: [
-                "FeathersSupport", "Board", "Chat", "EventStream", "Hello", "JobWorker", "Notes", "Swarm", "Feathers", "FeathersTesting",
+                "FeathersSupport", "Board", "Chat", "EventStream", "ExampleProgram", "Hello", "JobWorker", "Notes", "Swarm", "Feathers",
+                "FeathersTesting",
                 "TestBackend", "feathers-models",
             ],
             swiftSettings: settings),

@@ -108,4 +108,26 @@ struct JobWorkerTests {
             #expect(try await jobs.find(.where(.queue, queue)).map(\.state) == [.failed])
         }
     }
+
+    @Test("A job that cannot be read is set aside, and the others are done")
+    func malformed() async throws {
+        try await withQueue(2) { jobs, queue, proxy in
+            let record: JSONObject = ["queue": .string(queue), "state": "open", "text": 7]
+            let malformed = try await jobs.untyped.create(.object(record)).id
+            let app = app(proxy)
+            let worker = Promise<Worker>()
+            let done = Mutex(0)
+            let made = Worker("worker", jobs: app.service("todos", of: Job.self), queue: queue) { _ in
+                if done.withLock({
+                    $0 += 1; return $0
+                }) == 2 {
+                    try await worker.value().stop()
+                }
+            }
+            worker.resolve(made)
+            try await withFeathersApp(app) { _ in try await made.run() }
+            #expect(try await jobs.count(.where(.queue, queue).where(.state, Job.State.done)) == 2)
+            #expect(try await jobs.untyped.get(malformed)["state"] == "open")
+        }
+    }
 }

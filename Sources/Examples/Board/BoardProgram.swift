@@ -1,3 +1,4 @@
+import ExampleProgram
 import Feathers
 import Foundation
 
@@ -21,19 +22,12 @@ enum BoardProgram {
         """
 
     static func main() async {
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        if arguments.contains("--help") || arguments.contains("-h") { return Screen.write(usage + "\n") }
-        guard arguments.count == 3, let url = URL(string: arguments[0]), ["http", "https"].contains(url.scheme), url.host() != nil else {
-            Screen.complain(usage)
-            exit(64)
-        }
-        do {
+        await ExampleProgram.run(usage: usage) { arguments in
+            guard arguments.count == 3 else { throw ProgramError.usage(usage) }
+            let url = try ExampleProgram.server(arguments[0], or: usage)
             let folder = URL(filePath: arguments[1], directoryHint: .isDirectory)
             let board = try await Board(arguments[2], over: .mixed(realTime: .socketIO(url), rest: .rest(url)), folder: folder)
             try await run(board)
-        } catch {
-            Screen.complain("\(error)")
-            exit(1)
         }
     }
 
@@ -48,7 +42,7 @@ enum BoardProgram {
                     await screen.wait()
                     for await line in typedLines() where !line.isEmpty { await obey(line, board, screen) }
                     let left = try await board.send(within: .seconds(2))
-                    if left > 0 { Screen.write("Changes that are sent when this board is opened again: \(left)\n") }
+                    if left > 0 { ExampleProgram.write("Changes that are sent when this board is opened again: \(left)\n") }
                 }
                 // Watching ends only with an error.
                 try await group.next()
@@ -64,11 +58,12 @@ enum BoardProgram {
             case .move(let card, let column): try await board.move(screen.card(card), to: column)
             case .rename(let card, let title): try await board.rename(screen.card(card), to: title)
             case .remove(let card): try await board.remove(screen.card(card))
-            case .send: if case let left = try await board.send(within: .seconds(10)), left > 0 { Screen.complain("\(left) are not sent.") }
-            case .help: Screen.write(Command.usage + "\n")
+            case .send:
+                if case let left = try await board.send(within: .seconds(10)), left > 0 { ExampleProgram.complain("\(left) are not sent.") }
+            case .help: ExampleProgram.write(Command.usage + "\n")
             }
         } catch {
-            Screen.complain("\(error)")
+            ExampleProgram.complain("\(error)")
         }
     }
 

@@ -1,3 +1,4 @@
+import ExampleProgram
 import Feathers
 import Foundation
 
@@ -23,7 +24,7 @@ actor Screen {
             lines.append("\(column) \(number + 1) \(Self.badge(state)) \(card.title)")
         }
         // A terminal shows the board as it is now; a file or a pipe, as it was at each moment.
-        Self.write((isatty(STDOUT_FILENO) == 1 ? "\u{1B}[H\u{1B}[2J" : "") + lines.joined(separator: "\n") + "\n")
+        ExampleProgram.write((isatty(STDOUT_FILENO) == 1 ? "\u{1B}[H\u{1B}[2J" : "") + lines.joined(separator: "\n") + "\n")
         cards = rows.map(\.0)
         changed.yield()
     }
@@ -66,7 +67,4 @@ actor Screen {
     func wait(forCard id: String? = nil) async {
         for await _ in changes where id == nil || cards?.contains(where: { $0.id == id }) == true { return }
     }
-
-    static func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
-    static func complain(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 }

@@ -1,3 +1,4 @@
+import ExampleProgram
 import Feathers
 import Foundation
 
@@ -5,26 +6,31 @@ import Foundation
 /// With `--transport feathers6`, the server is one of FeathersJS 6, which sends events over HTTP.
 @main
 enum Chat {
+    static let usage = """
+        Usage: Chat URL ROOM EMAIL [--transport feathers6]
+
+        Chats in the terminal. Press ^D to leave.
+
+          URL    a FeathersJS server, like http://localhost:3030
+          ROOM   the name of the room
+          EMAIL  the email address to sign in with; the password is asked for
+        """
+
     static func main() async {
-        var arguments = Array(CommandLine.arguments.dropFirst())
-        var usesFeathers6 = false
-        if let option = arguments.firstIndex(of: "--transport"), arguments[(option + 1)...].first == "feathers6" {
-            usesFeathers6 = true
-            arguments.removeSubrange(option...(option + 1))
-        }
-        guard arguments.count == 3, let url = URL(string: arguments[0]), url.host() != nil else {
-            Terminal.write("usage: Chat <url of the Feathers server> <room> <email> [--transport feathers6]\n")
-            exit(64)
-        }
-        let lines = Lines(from: STDIN_FILENO)
-        let signals = ProcessSignal.received()
-        async let _: Void = { for await _ in signals { lines.finish() } }()
-        let password = await Terminal.secret("Password: ") { await lines.next() }
-        do {
+        await ExampleProgram.run(usage: usage) { arguments in
+            var arguments = arguments
+            var usesFeathers6 = false
+            if let option = arguments.firstIndex(of: "--transport"), arguments[(option + 1)...].first == "feathers6" {
+                usesFeathers6 = true
+                arguments.removeSubrange(option...(option + 1))
+            }
+            guard arguments.count == 3 else { throw ProgramError.usage(usage) }
+            let url = try ExampleProgram.server(arguments[0], or: usage)
+            let lines = Lines(from: STDIN_FILENO)
+            let signals = ProcessSignal.received()
+            async let _: Void = { for await _ in signals { lines.finish() } }()
+            let password = await Terminal.secret("Password: ") { await lines.next() }
             if let password { try await chat(on: url, usesFeathers6, in: arguments[1], as: arguments[2], password, saying: lines) }
-        } catch {
-            Terminal.write("\(error)\n")
-            exit(1)
         }
     }
 
@@ -36,8 +42,8 @@ enum Chat {
         try await withFeathersApp(app) { app in
             // Fails immediately if there is no server. Later, a lost connection is restored.
             try await app.connect()
-            let room = try await ChatRoom(name, of: app, email: email, password: password) { Terminal.write("\($0)\n") }
-            Terminal.write("You are \(room.author), in '\(name)'. Press ^D to leave.\n")
+            let room = try await ChatRoom(name, of: app, email: email, password: password) { ExampleProgram.write("\($0)\n") }
+            ExampleProgram.write("You are \(room.author), in '\(name)'. Press ^D to leave.\n")
             try await room.run(saying: lines.values)
         }
     }

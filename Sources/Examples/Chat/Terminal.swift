@@ -1,14 +1,12 @@
+import ExampleProgram
 import Foundation
 
 /// The terminal, or the pipes or files that replace it.
 enum Terminal {
-    /// Writes text immediately, even to a pipe.
-    static func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
-
     /// Asks for a line that is not displayed while it is typed.
     /// `next` returns the line; nil if there is none.
     static func secret(_ question: String, next: () async -> String?) async -> String? {
-        write(question)
+        ExampleProgram.write(question)
         var settings = termios()
         let isTerminal = tcgetattr(STDIN_FILENO, &settings) == 0
         if isTerminal {
@@ -18,7 +16,7 @@ enum Terminal {
         }
         let line = await next()
         if isTerminal { tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings) }
-        write("\n")
+        ExampleProgram.write("\n")
         return line
     }
 }

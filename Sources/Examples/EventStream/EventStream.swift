@@ -1,25 +1,37 @@
+import ExampleProgram
 import Feathers
 import Foundation
 
-/// `EventStream <url> <port> <service> …` forwards the events of a Feathers server's services to HTTP clients.
+/// `EventStream URL PORT SERVICE …` forwards the events of a Feathers server's services to HTTP clients.
 @main
 enum EventStream {
-    static func main() async throws {
-        let arguments = CommandLine.arguments.dropFirst()
-        guard let url = arguments.first.flatMap(URL.init(string:)), url.host() != nil,
-            let port = arguments.dropFirst().first.flatMap(UInt16.init)
-        else {
-            print("usage: EventStream <url of the Feathers server> <port, or 0 for any> <service> …")
-            exit(64)
+    static let usage = """
+        Usage: EventStream URL PORT SERVICE …
+
+        Forwards the events of a server's services to HTTP clients: /events/SERVICE, /health and /metrics.
+
+          URL      a FeathersJS server, like http://localhost:3030
+          PORT     the port on this machine to listen on; 0 for any
+          SERVICE  a service whose events are public
+        """
+
+    static func main() async {
+        await ExampleProgram.run(usage: usage) { arguments in
+            let url = try ExampleProgram.server(arguments.first, or: usage)
+            guard let port = arguments.dropFirst().first.flatMap(UInt16.init) else { throw ProgramError.usage(usage) }
+            let app = FeathersApp(transport: .socketIO(url))
+            app.recordMetrics()
+            app.use(diagnostics: .standardError)
+            let listener: Listener
+            do {
+                listener = try Listener(port: port)
+            } catch let error as POSIXError {
+                throw ProgramError("Cannot listen on port \(port): \(String(cString: strerror(error.code.rawValue))).")
+            }
+            let server = EventStreamServer(app: app, paths: Set(arguments.dropFirst(2)))
+            app.use(backgroundWork: { _ in await server.run(on: listener) })
+            ExampleProgram.write("http://127.0.0.1:\(listener.port)/health\n")
+            try await app.run(until: [.terminate, .interrupt], shutDownWithin: .seconds(10))
         }
-        let app = FeathersApp(transport: .socketIO(url))
-        app.recordMetrics()
-        app.use(diagnostics: .standardError)
-        let listener = try Listener(port: port)
-        let server = EventStreamServer(app: app, paths: Set(arguments.dropFirst(2)))
-        app.use(backgroundWork: { _ in await server.run(on: listener) })
-        // Written immediately, even to a pipe.
-        FileHandle.standardOutput.write(Data("http://127.0.0.1:\(listener.port)/health\n".utf8))
-        try await app.run(until: [.terminate, .interrupt], shutDownWithin: .seconds(10))
     }
 }

@@ -1,27 +1,36 @@
+import ExampleProgram
 import Feathers
 import Foundation
 
-/// `JobWorker <url> <service> <queue>` processes jobs from a Feathers service.
+/// `JobWorker URL SERVICE QUEUE` processes jobs from a Feathers service.
 @main
 enum JobWorker {
-    static func main() async throws {
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        guard arguments.count == 3, let url = URL(string: arguments[0]), url.host() != nil else {
-            print("usage: JobWorker <url of the Feathers server> <service> <queue>")
-            exit(64)
-        }
-        let app = FeathersApp(transport: .socketIO(url))
-        app.use(diagnostics: .standardError)
-        let name = "\(ProcessInfo.processInfo.hostName)-\(ProcessInfo.processInfo.processIdentifier)"
-        let worker = Worker(name, jobs: app.service(arguments[1], of: Job.self), queue: arguments[2]) { job in
-            print("\(job.id ?? 0): \(job.text)")
-        }
-        let signals = ProcessSignal.received()
-        async let _: Void = { for await _ in signals { worker.stop() } }()
-        try await withFeathersApp(app) { app in
-            // First the work ends, which says so to the server; then the connection.
-            try await worker.run()
-            await app.shutDown(within: .seconds(10))
+    static let usage = """
+        Usage: JobWorker URL SERVICE QUEUE
+
+        Processes jobs from a queue that it shares with other workers. Press Ctrl-C to stop after the current job.
+
+          URL      a FeathersJS server, like http://localhost:3030
+          SERVICE  the service that stores the jobs
+          QUEUE    the name of the queue
+        """
+
+    static func main() async {
+        await ExampleProgram.run(usage: usage) { arguments in
+            guard arguments.count == 3 else { throw ProgramError.usage(usage) }
+            let app = FeathersApp(transport: .socketIO(try ExampleProgram.server(arguments[0], or: usage)))
+            app.use(diagnostics: .standardError)
+            let name = "\(ProcessInfo.processInfo.hostName)-\(ProcessInfo.processInfo.processIdentifier)"
+            let worker = Worker(name, jobs: app.service(arguments[1], of: Job.self), queue: arguments[2]) { job in
+                print("\(job.id ?? 0): \(job.text)")
+            }
+            let signals = ProcessSignal.received()
+            async let _: Void = { for await _ in signals { worker.stop() } }()
+            try await withFeathersApp(app) { app in
+                // First the work ends, which says so to the server; then the connection.
+                try await worker.run()
+                await app.shutDown(within: .seconds(10))
+            }
         }
     }
 }

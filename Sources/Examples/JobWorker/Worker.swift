@@ -24,7 +24,10 @@ final class Worker: Sendable {
     /// - Throws: The error if jobs cannot be fetched, or if an outcome cannot be reported.
     func run() async throws {
         let query = TypedQuery<Job>.where(.queue, queue).where(.state, Job.State.open).sorted(by: .id).limit(20)
-        let live = jobs.live(query)
+        // A job that isn't one, for example without a text, is set aside with a warning. The others are worked off.
+        var params = Params()
+        params.skipsUndecodableRecords = true
+        let live = jobs.live(query, params: params)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { self.open.continuation.finish() }
