@@ -14,6 +14,9 @@ struct Subject: Sendable, CustomTestStringConvertible {
     /// Whether a method that no service has is refused; FeathersJS leaves it unanswered over Socket.IO.
     var refusesUnknownMethods = true
 
+    /// Whether calls with header fields reach the server with them; a connection alone carries none.
+    var carriesHeaders = true
+
     /// What the subject's protocol has no form for, each with the reason.
     var lacks: [Ability: String] = [:]
 
@@ -36,7 +39,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
     }
 
     /// The same services behind a stub transport that keeps a connection.
-    static let realTimeStub = Subject(testDescription: "real-time stub", keepsTimeouts: true) {
+    static let realTimeStub = Subject(testDescription: "real-time stub", keepsTimeouts: true, carriesHeaders: false) {
         let app = FeathersApp(transport: StubRealTimeTransport(services: LocalBackend.services()))
         try await app.connect()
         return app
@@ -53,14 +56,16 @@ struct Subject: Sendable, CustomTestStringConvertible {
     }
 
     /// The test backend over Socket.IO, a WebSocket from the start.
-    static let webSocket = Subject(testDescription: "Socket.IO over WebSocket", keepsTimeouts: true, refusesUnknownMethods: false) {
+    static let webSocket = Subject(
+        testDescription: "Socket.IO over WebSocket", keepsTimeouts: true, refusesUnknownMethods: false, carriesHeaders: false
+    ) {
         try await socketIO { $0.transports = [.webSocket] }
     }
 
     #if os(Linux)
         /// The same with every call on the network thread, from its hooks to its result.
         static let onNetworkThread = Subject(
-            testDescription: "Socket.IO on the network thread", keepsTimeouts: true, refusesUnknownMethods: false
+            testDescription: "Socket.IO on the network thread", keepsTimeouts: true, refusesUnknownMethods: false, carriesHeaders: false
         ) {
             try await callingOnNetworkThread(webSocket.app())
         }
@@ -85,13 +90,16 @@ struct Subject: Sendable, CustomTestStringConvertible {
     #endif
 
     /// The test backend over Socket.IO, long-polling only.
-    static let polling = Subject(testDescription: "Socket.IO over polling", keepsTimeouts: true, refusesUnknownMethods: false) {
+    static let polling = Subject(
+        testDescription: "Socket.IO over polling", keepsTimeouts: true, refusesUnknownMethods: false, carriesHeaders: false
+    ) {
         try await socketIO { $0.transports = [.polling] }
     }
 
     /// The test backend over Socket.IO, long-polling that becomes a WebSocket while calls are under way.
-    static let upgrading = Subject(testDescription: "Socket.IO, polling then WebSocket", keepsTimeouts: true, refusesUnknownMethods: false)
-    {
+    static let upgrading = Subject(
+        testDescription: "Socket.IO, polling then WebSocket", keepsTimeouts: true, refusesUnknownMethods: false, carriesHeaders: false
+    ) {
         try await socketIO { $0.transports = [.polling, .webSocket] }
     }
 

@@ -55,6 +55,11 @@ actor Drafts: ServiceProtocol {
     }
 }
 
+private func asAnother(_ reports: UntypedService, _ theirToken: String) async throws -> JSONValue {
+    let report = try await reports.create(["month": 5], params: Params(headers: ["Authorization": "Bearer \(theirToken)"]))
+    return report
+}
+
 private func identities(_ app: FeathersApp, show: (String?) -> Void) async {
     for await identity in app.identityUpdates() { show(identity?.name) }
 }

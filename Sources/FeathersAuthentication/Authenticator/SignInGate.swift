@@ -76,7 +76,7 @@ extension Authenticator {
             return try noted(await next(first), pass.sender, request)
         } catch let error as FeathersError where error.code == .notAuthenticated && error.execution == .answered && pass.sender.isCurrent {
             // A local service may throw such an error itself, or pass on that of a server that was not sent the token.
-            if case .local = destination, !first.params.hasSentLentToken { throw error }
+            if case .local = destination, first.params.token?.wasSent != true { throw error }
             guard let renewed = try await renewal(of: signedIn, request, until: deadline) else { throw error }
             var second = first
             if let deadline {
@@ -244,11 +244,8 @@ extension Authenticator {
         let own = request.params.headers.first { $0.key.caseInsensitivelyEquals(options.header) }
         if let own, own.value != old.map({ headerValue($0.token.result.accessToken) }) { return false }
         let (field, value) = (own?.key ?? options.header, headerValue(result.accessToken))
-        if case .local = destination, let app = app() {
-            request.params.lend(field, value, of: app)
-        } else {
-            request.params.headers[field] = value
-        }
+        let borrowed = if case .local = destination { app() } else { nil as FeathersApp? }
+        request.params.setToken(field, value, of: request.sender, lentBy: borrowed)
         return true
     }
 }

@@ -47,7 +47,7 @@ extension Authenticator {
         }
         if app.callsCarryCredentials {
             if let token, (try? AccessToken.check(token, .badRequest)) != nil {
-                request.params.headers[options.header] = headerValue(token)
+                request.params.setToken(options.header, headerValue(token), of: sender)
             }
         } else if let transport {
             switch transport.status {

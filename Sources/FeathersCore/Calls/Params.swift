@@ -1,6 +1,6 @@
 /// The parameters of a call besides its id and data: Feathers' `params`.
 ///
-/// Only ``query`` reaches every server. ``headers`` are sent over REST only, and ``route`` fills the placeholders of the service's
+/// Only ``query`` reaches every server. ``headers`` are sent over HTTP only, and ``route`` fills the placeholders of the service's
 /// path. Everything else stays in the process, for hooks and local services.
 public struct Params: Sendable {
     /// Nil for empty params, which most calls have, so that these need no allocation and no reference counting.
@@ -23,7 +23,11 @@ public struct Params: Sendable {
         _modify { yield &contents.query }
     }
 
-    /// Additional HTTP header fields, which override the transport's own (REST only).
+    /// Additional HTTP header fields, which override the transport's own.
+    ///
+    /// A Socket.IO connection does not carry them. If they name a user, with `Authorization`, `Cookie`, or the header field of the app's
+    /// authentication, a Socket.IO transport refuses the call before sending it, with ``FeathersError/Code/badRequest``, because the call would run as
+    /// the connection's user. A mixed transport sends such a call over REST, regardless of its routes.
     public var headers: [String: String] {
         get { storage?.contents.headers ?? [:] }
         _modify { yield &contents.headers }

@@ -18,6 +18,9 @@ public struct ServiceRequest: Sendable {
     /// The user that the request is sent as. Set by the sign-in gate; nil if the app has no authentication.
     package var sender: RequestSender?
 
+    /// The lowercase name of the header field that contains the app's token; nil without authentication. Set immediately before sending.
+    package var credentialField: String?
+
     /// Whether the caller decodes the result into a model. If so, a body can remain text until then.
     package var decodesResult = false
 

@@ -153,11 +153,14 @@ struct RefusingService: ServiceProtocol {
 struct SendingService: ServiceProtocol {
     let transport: any Transport
     let gate: CallGate
+    let credentialField: String?
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         // Checked here, immediately before sending, because the call may have waited or be a retry.
         if gate.isFinished { throw FeathersError.shuttingDown(request) }
         try request.checkSender()
+        var request = request
+        request.credentialField = credentialField
         return try await transport.send(request)
     }
 }

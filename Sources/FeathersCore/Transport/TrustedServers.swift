@@ -38,40 +38,58 @@ extension FeathersApp {
 }
 
 extension Params {
-    /// Sets a header field that contains the app's token, for a local service that may forward the call to any server.
-    package mutating func lend(_ field: String, _ value: String, of app: FeathersApp) {
+    /// Sets a header field that contains the app's token.
+    /// - Parameters:
+    ///   - sender: The sign-in that the token belongs to, if known.
+    ///   - app: Set if a local service gets the token, which may forward the call to any server. If nil, the call goes to a server that the app
+    ///     trusts.
+    package mutating func setToken(_ field: String, _ value: String, of sender: RequestSender?, lentBy app: FeathersApp? = nil) {
         headers[field] = value
-        self[LentToken.self] = LentToken(field: field, value: value, owner: app.weakReference)
+        token = AppToken(field: field, value: value, sender: sender, owner: app?.weakReference)
     }
 
     /// Returns the header fields for a server, without a token of an app that does not trust the server.
     ///
     /// If a service has replaced the token, its value is kept.
     package func headers(for server: Origin?) -> [String: String] {
-        guard let lent = self[LentToken.self] else { return headers }
-        if lent.owner.app?.trusts(server) == true {
-            lent.isSent.store(true, ordering: .releasing)
+        guard let token, let owner = token.owner else { return headers }
+        if owner.app?.trusts(server) == true {
+            token.isSent.store(true, ordering: .releasing)
             return headers
         }
-        return headers.filter { $0 != lent.field || $1 != lent.value }
+        return headers.filter { $0 != token.field || $1 != token.value }
+    }
+
+    /// The token that the app has added to the header fields.
+    package var token: AppToken? {
+        get { self[AppToken.self] }
+        set { self[AppToken.self] = newValue }
     }
 }
 
-extension Params {
-    /// Whether a server that the app trusts was sent the token that a local service has borrowed.
-    package var hasSentLentToken: Bool { self[LentToken.self]?.isSent.load(ordering: .acquiring) ?? false }
-}
-
 /// A header field that contains an app's token.
-private final class LentToken: ParamsKey, SecretHiding, Sendable {
-    typealias Value = LentToken
+package final class AppToken: ParamsKey, SecretHiding, Sendable {
+    package typealias Value = AppToken
 
     let field: String
     let value: String
-    let owner: WeakApp
-    let isSent = Atomic(false)
+    /// The sign-in that the token belongs to, if known.
+    let sender: RequestSender?
+    /// The app that has lent its token to a local service; nil if the call goes to a server that the app trusts.
+    let owner: WeakApp?
+    fileprivate let isSent = Atomic(false)
 
-    init(field: String, value: String, owner: WeakApp) { (self.field, self.value, self.owner) = (field, value, owner) }
+    init(field: String, value: String, sender: RequestSender?, owner: WeakApp?) {
+        (self.field, self.value, self.sender, self.owner) = (field, value, sender, owner)
+    }
+
+    /// Whether a server that the app trusts was sent the token that a local service has borrowed.
+    package var wasSent: Bool { isSent.load(ordering: .acquiring) }
+
+    /// Returns whether a header field is the token of the app's current user.
+    func isCurrent(_ field: String, _ value: String?) -> Bool {
+        field == self.field && value == self.value && sender?.isCurrent != false
+    }
 }
 
 extension FeathersApp {

@@ -37,7 +37,8 @@ extension SocketIOClient {
 
     /// Sends a request and waits for its result. If `connection` is nil, the call is sent over the current or next connection.
     func call(_ request: ServiceRequest, over connection: SocketIOConnection? = nil) async throws -> ServiceResponse {
-        try await send(try CallArguments.array(of: request), for: request, over: connection)
+        try request.checkConnectionMayCarry()
+        return try await send(try CallArguments.array(of: request), for: request, over: connection)
     }
 
     /// Sends arguments as a request's event, and waits for the result in the acknowledgement.

@@ -33,7 +33,7 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
     /// ends the call and leaves the connection open. The server may still execute the call.
     /// - Throws: The server's ``FeathersError``. ``FeathersError/Code/timeout`` or ``FeathersError/Code/unavailable`` if no response arrived;
     ///   `execution` says whether the call was sent. Code 413 if the call is larger than the server accepts, or ``FeathersError/Code/badRequest`` if
-    ///   it cannot be serialized. `CancellationError` if the task was cancelled.
+    ///   it cannot be serialized, or if its header fields name a user (see ``Params/headers``). `CancellationError` if the task was cancelled.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse { try await client.call(request) }
 
     public func endCalls() { client.endCalls() }

@@ -70,10 +70,12 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost, Connectio
     }
 
     /// Responds to a call with its stub once the connection is open.
-    /// - Throws: Any error from the stub; ``FeathersError/Code/timeout`` or ``FeathersError/Code/unavailable`` if no response arrived, with an
+    /// - Throws: Any error from the stub; ``FeathersError/Code/badRequest`` if the call has credentials of its own in its header fields, which a
+    ///   connection does not carry; ``FeathersError/Code/timeout`` or ``FeathersError/Code/unavailable`` if no response arrived, with an
     ///   accurate statement of whether the call had arrived; or `CancellationError` if the task is cancelled.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
-        ServiceResponse(try await connection.call(request))
+        try request.checkConnectionMayCarry()
+        return ServiceResponse(try await connection.call(request))
     }
 
     public func endCalls() {

@@ -172,6 +172,7 @@ final class CallBatcher: Middleware {
 
     private func batch(of calls: [BatchedCall], like request: ServiceRequest) -> ServiceRequest {
         var params = Params(headers: request.params.headers, timeout: request.params.timeout)
+        params.token = request.params.token
         if calls.allSatisfy(\.isSafeToRepeat) { params.isSafeToRepeat = true }
         var batch = ServiceRequest(path: path, method: .create, data: BatchWireForm.data(of: calls.map(\.arguments)), params: params)
         batch.sender = request.sender

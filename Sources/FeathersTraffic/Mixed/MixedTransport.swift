@@ -33,10 +33,14 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
 
     public var components: [any Transport] { [realTime, rest] }
 
-    /// Sends a request over the transport of its route, or over REST if there is no connection and the fallback permits it.
+    /// Sends a request over the transport of its route, or over REST if there is no connection and the fallback permits it, or if the header fields
+    /// of the request name a user.
     /// - Throws: The error of the transport that was used last.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
-        guard routes.route(of: request) == .realTime, !request.params.travelsByHTTP else { return try await sendBeside(request) }
+        // The connection has a user already, so a call as another one takes HTTP regardless of its route.
+        guard routes.route(of: request) == .realTime, !request.params.travelsByHTTP, request.callersCredential == nil else {
+            return try await sendBeside(request)
+        }
         let signsConnectionIn = request.params.concernsConnection
         guard signsConnectionIn || routes.permitsFallback(request) else { return try await realTime.send(request) }
         guard isConnected else {

@@ -1,0 +1,62 @@
+import FeathersCore
+import FeathersTesting
+import Foundation
+import Testing
+
+@testable import FeathersSocketIO
+
+@Suite("Calls with credentials of their own over Socket.IO", .timeLimit(.minutes(10)))
+struct CallersCredentialTests {
+    @Test("are refused before anything is sent, with the field's name only", arguments: ["Authorization", "AUTHORIZATION", "cookie"])
+    func refused(field: String) async throws {
+        try await Scene().connected { scene, socket async throws in
+            let request = ServiceRequest(
+                path: "secured", method: "archive", data: [:], params: Params(headers: [field: "s3cret", "X-Trace": "1"]))
+            let error = await scene.failure { try await scene.transport.send(request).result }
+            #expect(error?.code == .badRequest && error?.execution == .neverSent)
+            #expect(
+                error?.message == """
+                    'archive' on service 'secured' was not sent: a connection does not carry its header field '\(field)', so the call would run as \
+                    the connection's user. Send this call over REST, for example with a mixed transport, or sign in
+                    """)
+            #expect(socket.sent.waiting.isEmpty)
+        }
+    }
+
+    @Test("are refused without a connection too, instead of waiting for one")
+    func unconnected() async throws {
+        let scene = try Scene()
+        let error = await scene.failure { try await scene.get(1, Params(headers: ["Authorization": "s3cret"])) }
+        #expect(error?.code == .badRequest && error?.execution == .neverSent)
+    }
+
+    @Test("are refused if a transport around it has set the field")
+    func wrapped() async throws {
+        struct Signing: CompositeTransport {
+            let inner: SocketIOTransport
+            var components: [any Transport] { [inner] }
+
+            func send(_ request: ServiceRequest) async throws -> ServiceResponse {
+                var request = request
+                request.params.headers["Authorization"] = "s3cret"
+                return try await inner.send(request)
+            }
+        }
+        try await Scene().connected { scene, socket async throws in
+            let app = FeathersApp(transport: Signing(inner: scene.transport))
+            let error = await scene.failure { try await app.service("secured").find() }
+            #expect(error?.code == .badRequest && error?.path == "secured")
+            #expect(socket.sent.waiting.isEmpty)
+        }
+    }
+
+    @Test("may have other header fields, which are not sent")
+    func otherFields() async throws {
+        try await Scene().connected { scene, socket async throws in
+            async let result = scene.get(1, Params(headers: ["X-Trace": "1"]))
+            #expect(try await socket.sent.next() == #"420["get","m",1,{}]"#)
+            socket.deliver(#"430[null,"ok"]"#)
+            #expect(try await result == "ok")
+        }
+    }
+}
