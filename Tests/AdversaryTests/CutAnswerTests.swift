@@ -28,7 +28,7 @@ struct CutCall: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(subject.testDescription): \(method.rawValue)" }
 
-    static let all = Subject.ways.flatMap { subject in [ServiceMethod.get, .create].map { CutCall(subject: subject, method: $0) } }
+    static let all = Subject.all.flatMap { subject in [ServiceMethod.get, .create].map { CutCall(subject: subject, method: $0) } }
 
     /// Calls so that the server sends this many bytes of its answer.
     func call(_ app: FeathersApp, sends count: Int) async throws -> JSONValue {

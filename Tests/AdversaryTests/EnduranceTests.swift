@@ -24,7 +24,7 @@ struct EnduranceTests {
         await app.disconnect()
     }
 
-    @Test("Calls that are cancelled at random end, the others get their own answers, and nothing is left", arguments: Subject.ways)
+    @Test("Calls that are cancelled at random end, the others get their own answers, and nothing is left", arguments: Subject.all)
     func cancellation(_ subject: Subject) async throws {
         let count = Adversary.isLong ? 10_000 : 300
         let server = try await HostileServer("a lottery", on: Adversary.backend)
@@ -66,7 +66,7 @@ struct EnduranceTests {
         await app.disconnect()
     }
 
-    @Test("Connecting and disconnecting again and again leaves no descriptor, thread or memory behind", arguments: Subject.ways)
+    @Test("Connecting and disconnecting again and again leaves no descriptor, thread or memory behind", arguments: Subject.all)
     func cycles(_ subject: Subject) async throws {
         let count = Adversary.isLong ? 4000 : 40
         let server = try await HostileServer("healthy", on: Adversary.backend)

@@ -33,14 +33,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
         testDescription: "Socket.IO over polling", protocols: ["http", "socketio", "polling"], connects: true, flood: 1_000_000
     ) { socketIO($0, $1, [.polling]) }
 
-    static let upgrading = Subject(testDescription: "Socket.IO, polling then WebSocket", protocols: ["upgrade"], connects: true) {
-        socketIO($0, $1, [.polling, .webSocket])
-    }
-
-    static let all = [rest, webSocket, polling, upgrading]
-
-    /// Each way calls and answers go, once.
-    static let ways = [rest, webSocket, polling]
+    static let all = [rest, webSocket, polling]
 
     private static func socketIO(
         _ server: HostileServer, _ deadline: Duration, _ transports: [SocketIOTransport.EngineTransport]

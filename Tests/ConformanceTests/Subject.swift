@@ -96,13 +96,6 @@ struct Subject: Sendable, CustomTestStringConvertible {
         try await socketIO { $0.transports = [.polling] }
     }
 
-    /// The test backend over Socket.IO, long-polling that becomes a WebSocket while calls are under way.
-    static let upgrading = Subject(
-        testDescription: "Socket.IO, polling then WebSocket", keepsTimeouts: true, refusesUnknownMethods: false, carriesHeaders: false
-    ) {
-        try await socketIO { $0.transports = [.polling, .webSocket] }
-    }
-
     /// The test backend over both: calls over the connection, those of some services over REST.
     static let mixed = Subject(testDescription: "Socket.IO with REST", keepsTimeouts: true, refusesUnknownMethods: false) {
         try await mixed { routes in
@@ -170,5 +163,5 @@ struct Subject: Sendable, CustomTestStringConvertible {
         [memory, stub, realTimeStub]
         + (TestBackend.isSkipped
             ? []
-            : [rest, restOverURLSession, webSocket, polling, upgrading, mixed, mixedForEvents, jsonAPI] + onTheirOwnThread + ofOwnBackend)
+            : [rest, restOverURLSession, webSocket, polling, mixed, mixedForEvents, jsonAPI] + onTheirOwnThread + ofOwnBackend)
 }

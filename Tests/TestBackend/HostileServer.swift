@@ -6,7 +6,7 @@ public struct HostileServer: Sendable {
     /// A row of the table.
     public struct Behavior: Decodable, Sendable {
         public let name: String
-        /// `http`, `socketio`, `websocket`, `polling` or `upgrade`.
+        /// `http`, `socketio`, `websocket` or `polling`.
         public let `protocol`: String
         public let outcome: Outcome
         /// Whether only the client's own deadline ends it.

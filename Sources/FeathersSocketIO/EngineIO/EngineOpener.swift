@@ -13,9 +13,6 @@ struct EngineOpener: Sendable {
     let limit: Int
     let timebase: RelativeClock
 
-    /// How long a server waits for a probe (`upgradeTimeout`).
-    private static let probeTimeout = Duration.seconds(10)
-
     /// Opens a session. `timeout` covers all attempts. Each transport gets an equal share, so one that hangs leaves time for the next.
     /// - Throws: ``EngineOpeningError``, which says why each transport failed, or `CancellationError`.
     func open(headers: HTTPHeaders, timeout: Duration) async throws -> any EngineConnection {
@@ -24,7 +21,7 @@ struct EngineOpener: Sendable {
         var failures: [EngineOpeningError] = []
         for transport in transports {
             do {
-                return try await open(transport, headers, part, webSocketFailed: !failures.isEmpty)
+                return try await open(transport, headers, part)
             } catch {
                 try Task.checkCancellation()
                 let failure = error as? EngineOpeningError ?? EngineOpeningError("\(error)")
@@ -36,14 +33,14 @@ struct EngineOpener: Sendable {
     }
 
     private func open(
-        _ transport: SocketIOTransport.EngineTransport, _ headers: HTTPHeaders, _ timeout: Duration, webSocketFailed: Bool
+        _ transport: SocketIOTransport.EngineTransport, _ headers: HTTPHeaders, _ timeout: Duration
     ) async throws -> any EngineConnection {
         let place = address.place
         let late = EngineOpeningError("\(place) did not respond within \(timeout)", isTimeout: true)
         switch transport {
         case .webSocket:
             return try await timebase.run(atMost: timeout, orThrow: late) {
-                let connection = try await webSocket(sid: nil, headers, timeout)
+                let connection = try await webSocket(headers, timeout)
                 do {
                     try await connection.open()
                 } catch {
@@ -54,25 +51,16 @@ struct EngineOpener: Sendable {
             }
         case .polling:
             let requests = PollingRequests(address: address, headers: headers, client: makeClient(), limit: limit)
-            let polling = try await timebase.run(atMost: timeout, orThrow: late) {
+            return try await timebase.run(atMost: timeout, orThrow: late) {
                 try await PollingConnection.open(requests, timebase: timebase)
-            }
-            guard !webSocketFailed, transports.contains(.webSocket), polling.handshake.upgrades.contains("websocket") else {
-                return polling
-            }
-            let sid = polling.handshake.sid
-            return UpgradingConnection(polling) {
-                try await timebase.sleep(for: Self.probeTimeout)
-            } openWebSocket: {
-                try await webSocket(sid: sid, headers, timeout)
             }
         }
     }
 
-    private func webSocket(sid: String?, _ headers: HTTPHeaders, _ timeout: Duration) async throws -> WebSocketEngineConnection {
+    private func webSocket(_ headers: HTTPHeaders, _ timeout: Duration) async throws -> WebSocketEngineConnection {
         guard let connector else { throw EngineOpeningError("there is no WebSocket implementation on this platform") }
         let request = WebSocketRequest(
-            url: try address.url(transport: "websocket", sid: sid), headers: headers, timeout: timeout, maximumMessageSize: limit)
+            url: try address.url(transport: "websocket"), headers: headers, timeout: timeout, maximumMessageSize: limit)
         do {
             return WebSocketEngineConnection.start(try await connector.connect(request))
         } catch let error as WebSocketError {

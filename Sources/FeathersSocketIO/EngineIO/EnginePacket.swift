@@ -1,13 +1,13 @@
 import FeathersNetworking
 import Foundation
 
-/// A packet of the Engine.IO protocol, revision 4.
+/// A packet of the Engine.IO protocol, revision 4. Packet `5` is left out: clients send it to move a session to another transport, and this one never does.
 enum EnginePacket: Sendable, Hashable {
     /// `0`: the server's handshake, in JSON.
     case open(String)
     /// `1`: ends the session.
     case close
-    /// `2`: the server's heartbeat, or the probe of a WebSocket, which carries `probe`.
+    /// `2`: the server's heartbeat.
     case ping(String)
     /// `3`: the response to a ping, with the same text.
     case pong(String)
@@ -15,8 +15,6 @@ enum EnginePacket: Sendable, Hashable {
     case message(Substring)
     /// A binary message: a binary WebSocket frame, or `b` and Base64 over polling.
     case binary([UInt8])
-    /// `5`: the session continues over the WebSocket that carries this packet.
-    case upgrade
     /// `6`: no content; releases a waiting poll.
     case noop
 
@@ -31,7 +29,6 @@ enum EnginePacket: Sendable, Hashable {
         case UInt8(ascii: "2"): self = .ping(String(rest))
         case UInt8(ascii: "3"): self = .pong(String(rest))
         case UInt8(ascii: "4"): self = .message(rest)
-        case UInt8(ascii: "5"): self = .upgrade
         case UInt8(ascii: "6"): self = .noop
         default: throw EngineCodecError(reason: .unknownType(type), offset: 0)
         }
@@ -43,7 +40,7 @@ enum EnginePacket: Sendable, Hashable {
         case .open(let text), .ping(let text), .pong(let text): text.utf8.count
         case .message(let text): text.utf8.count
         case .binary(let bytes): bytes.count
-        case .close, .upgrade, .noop: 0
+        case .close, .noop: 0
         }
     }
 
@@ -55,7 +52,6 @@ enum EnginePacket: Sendable, Hashable {
         case .pong(let text): EngineFrame(text: "3" + text)
         case .message(let text): EngineFrame(text: "4" + text)
         case .binary(let bytes): EngineFrame(binary: bytes)
-        case .upgrade: EngineFrame(text: "5")
         case .noop: EngineFrame(text: "6")
         }
     }

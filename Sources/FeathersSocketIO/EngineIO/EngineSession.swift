@@ -40,7 +40,6 @@ struct EngineSession: Sendable {
         case .message, .binary, .noop, .pong: return .nothing
         case .close: return close(.closedByServer)
         case .open: return close(.unexpected("a second handshake"))
-        case .upgrade: return close(.unexpected("an upgrade, which only the client may send"))
         }
     }
 
@@ -55,11 +54,11 @@ struct EngineSession: Sendable {
     }
 }
 
-/// The server's handshake, which opens a session (Engine.IO 4, "Handshake"). All members are required.
+/// The server's handshake, which opens a session (Engine.IO 4, "Handshake"). All of these members are required. Its `upgrades` are ignored, because a
+/// session stays on the transport that opened it.
 struct EngineHandshake: Sendable, Hashable {
     /// The session's id, a secret shared by client and server.
     var sid: String
-    var upgrades: [String] = []
     var pingInterval: Duration
     /// The time limit for a response to a ping.
     var pingTimeout: Duration
@@ -77,10 +76,9 @@ extension EngineHandshake {
             throw EngineOpeningError(handshakeWithout: nil)
         }
         guard let sid = json["sid"]?.string, !sid.isEmpty else { throw EngineOpeningError(handshakeWithout: "sid") }
-        guard let upgrades = json["upgrades"]?.array else { throw EngineOpeningError(handshakeWithout: "upgrades") }
         self.init(
-            sid: sid, upgrades: upgrades.compactMap(\.string), pingInterval: try Self.milliseconds(json, "pingInterval"),
-            pingTimeout: try Self.milliseconds(json, "pingTimeout"), maxPayload: Int(clamping: try Self.positive(json, "maxPayload")))
+            sid: sid, pingInterval: try Self.milliseconds(json, "pingInterval"), pingTimeout: try Self.milliseconds(json, "pingTimeout"),
+            maxPayload: Int(clamping: try Self.positive(json, "maxPayload")))
     }
 
     private static func milliseconds(_ json: JSONValue, _ member: String) throws(EngineOpeningError) -> Duration {

@@ -4,20 +4,11 @@ import FeathersSupport
 
 /// An Engine.IO session over HTTP long-polling, with at most one GET and one POST in flight.
 final class PollingConnection: EngineConnection {
-    enum End: Sendable {
-        case closed(EngineClosure)
-        /// Polling is paused so that a WebSocket can take over. Frames that were not posted are passed on.
-        case paused(unsent: [EngineFrame])
-    }
-
     private struct State {
         var queue: PollingQueue
-        var isPausing = false
         var isClosing = false
         var isEnded = false
         var closure: EngineClosure?
-        /// Settled when the probe of a WebSocket is over, or nil if there is no probe.
-        var probe: Promise<Void>?
     }
 
     let handshake: EngineHandshake
@@ -27,8 +18,6 @@ final class PollingConnection: EngineConnection {
     private let early: [EnginePacket]
     private let sendings: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
-    /// Settled by ``pause()``, because an upgrade does not wait for the delay between two polls.
-    private let pausing = Promise<Void>()
 
     private init(_ requests: PollingRequests, _ handshake: EngineHandshake, _ early: [EnginePacket], _ timebase: RelativeClock) {
         self.requests = requests
@@ -50,31 +39,23 @@ final class PollingConnection: EngineConnection {
         _ handler: @escaping @Sendable (EnginePacket) -> Void, taking _: @escaping WebSocketHandler.TextTaker,
         onStart: () -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void
     ) async {
-        switch await runUntilPaused(handler, onStart: onStart) {
-        case .closed(let closure): onEnd(closure)
-        case .paused: onEnd(EngineClosure(reason: .closed))
-        }
-    }
-
-    func runUntilPaused(_ handler: @escaping @Sendable (EnginePacket) -> Void, onStart: () -> Void) async -> End {
         early.forEach(handler)
         onStart()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.poll(handler) }
             group.addTask { await self.post() }
             await group.next()
-            // While pausing, and while `close` is still being posted, the other loop ends by itself.
-            if state.withLock({ ($0.isPausing || $0.isClosing) && $0.closure == nil }) { await group.next() }
+            // While `close` is still being posted, the other loop ends by itself.
+            if state.withLock({ $0.isClosing && $0.closure == nil }) { await group.next() }
             group.cancelAll()
         }
-        return state.withLock { state in
+        let closure = state.withLock { state in
             state.isEnded = true
-            let unsent = state.queue.takeAll()
-            if state.isPausing, state.closure == nil { return .paused(unsent: unsent) }
             var closure = state.closure ?? EngineClosure(reason: .closed)
-            closure.unsent += unsent.compactMap(\.call)
-            return .closed(closure)
+            closure.unsent += state.queue.takeAll().compactMap(\.call)
+            return closure
         }
+        onEnd(closure)
     }
 
     func sendNow(_ frames: [EngineFrame]) throws(EngineSendError) {
@@ -97,17 +78,6 @@ final class PollingConnection: EngineConnection {
         if isFirst { wake.yield() }
     }
 
-    /// Records that a WebSocket is being probed until the promise is settled. A server that responds to the probe releases the waiting poll with a
-    /// `noop`, possibly before the response is read here. Another poll would then block indefinitely, and the upgrade with it.
-    func expectProbe(_ probe: Promise<Void>) { state.withLock { $0.probe = probe } }
-
-    /// Lets the GET and POST in flight end, and starts no more.
-    func pause() {
-        state.withLock { $0.isPausing = true }
-        pausing.resolve(())
-        wake.yield()
-    }
-
     /// Records why the session ended. The first reason takes precedence.
     private func end(_ reason: EngineClosure.Reason) {
         state.withLock { state in
@@ -117,7 +87,7 @@ final class PollingConnection: EngineConnection {
 
     private func poll(_ handler: @Sendable (EnginePacket) -> Void) async {
         var pace = PollingPace()
-        while !Task.isCancelled, state.withLock({ !$0.isPausing && $0.closure == nil }) {
+        while !Task.isCancelled, state.withLock({ $0.closure == nil }) {
             do {
                 let asked = timebase.now
                 // The session checks the heartbeat. This timeout only keeps a dead request from waiting forever.
@@ -125,10 +95,9 @@ final class PollingConnection: EngineConnection {
                 let rest = pace.answered(packets, after: timebase.now - asked)
                 packets.forEach(handler)
                 if packets.contains(.close) { return end(.lost) }
-                if packets.contains(.noop), let probe = state.withLock({ $0.probe }) { try await probe.value() }
                 // The server ends the last poll with a single `noop`.
                 if state.withLock({ $0.isClosing }), packets == [.noop] { return }
-                if rest > .zero { try await timebase.sleep(until: timebase.now + rest, or: pausing) }
+                if rest > .zero { try await timebase.sleep(until: timebase.now + rest) }
             } catch {
                 return failed(error)
             }
@@ -146,13 +115,13 @@ final class PollingConnection: EngineConnection {
                     return failed(error)
                 }
             }
-            if Task.isCancelled || state.withLock({ $0.isPausing || $0.closure != nil }) { return }
+            if Task.isCancelled || state.withLock({ $0.closure != nil }) { return }
         }
     }
 
     private func takeBatch() -> [EngineFrame]? {
         state.withLock { state in
-            guard !state.isPausing, state.closure == nil, !state.queue.isEmpty else { return nil }
+            guard state.closure == nil, !state.queue.isEmpty else { return nil }
             return state.queue.takeBatch()
         }
     }

@@ -72,10 +72,8 @@ final class WebSocketEngineConnection: EngineConnection {
         }
     }
 
-    func adopt(_ handshake: EngineHandshake) { state.withLock { $0.handshake = handshake } }
-
     /// Returns the next packet. Only for use before ``run(_:)`` is called.
-    func nextPacket() async throws -> EnginePacket {
+    private func nextPacket() async throws -> EnginePacket {
         let promise = Promise<EnginePacket>()
         let (early, closure): (EnginePacket?, EngineClosure?) = state.withLock { state in
             guard case .opening(var received, _) = state.phase else { return (nil, state.closure) }

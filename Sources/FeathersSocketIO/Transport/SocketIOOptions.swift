@@ -26,9 +26,9 @@ extension SocketIOTransport {
         public var path = "/socket.io/"
         /// The namespace to join.
         public var namespace = "/"
-        /// The transports to use, in the order in which to try them.
+        /// The transports to use, in the order in which to try them: a WebSocket, then polling.
         ///
-        /// If polling comes first and WebSocket is also listed, a session moves to a WebSocket as soon as one is open. The default on watchOS is
+        /// The next one is tried if a session cannot be opened. A session that is open stays on its transport. The default on watchOS is
         /// polling only, because apps there have no WebSockets unless they play audio or make calls (Apple's TN3135).
         public var transports: [EngineTransport] = Options.usualTransports
         /// A closure that creates the payload for each attempt to connect (`auth`). It is never printed.

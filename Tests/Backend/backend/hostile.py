@@ -9,11 +9,11 @@ those that only the client's own deadline ends. Outcomes:
     either    an error or the right record, and never anything else
 
 Protocols: `http` (also what answers the requests that open a Socket.IO connection, which all must fail), `socketio` (whatever
-carries it), `websocket`, `polling`, `upgrade` (polling that becomes a WebSocket). A transport joins by naming those it speaks.
+carries it), `websocket`, `polling`. A transport joins by naming those it speaks.
 
 Of HTTP, `steps` are sent in order: bytes as they are, or a Step; then the connection ends. Of Socket.IO, `at` says what is sent
 when: `open` and `connect` (the handshakes), `call` (a call has come), `websocket` (the answer to the opening handshake),
-`probe` and `upgraded`, `post` (the answer to every POST). There, a text is an Engine.IO packet and bytes are an attachment.
+`post` (the answer to every POST). There, a text is an Engine.IO packet and bytes are an attachment.
 {id} is the call's id, {sid} the session's, {accept} the proof of a WebSocket's opening, {here} the URL of the server and
 {elsewhere} one of another origin, which answers wrongly if it is told who asks.
 """
@@ -93,10 +93,6 @@ def over_web_socket(name, *steps, outcome=FAILS, stalls=False):
 
 def over_polling(name, *steps, outcome=FAILS, stalls=False):
     return at("call", name, *steps, protocol="polling", outcome=outcome, stalls=stalls)
-
-
-def upgrading(name, outcome=ANSWERS, stalls=False, **stages):
-    return Row(name, "upgrade", outcome, (), {"open": (handshake(upgrades=["websocket"]),), **stages}, stalls)
 
 
 # HTTP
@@ -214,7 +210,6 @@ SOCKET_IO = [
     at("open", "a first packet that is not a handshake", CONNECTED),
     at("open", "a handshake without a session id", handshake(sid=None)),
     at("open", "a session id that is a number", handshake(sid=5)),
-    at("open", "upgrades that are not a list", handshake(upgrades=5)),
     at("open", "a ping interval of 0", handshake(pingInterval=0)),
     at("open", "a ping interval below 0", handshake(pingInterval=-25_000)),
     at("open", "a ping interval of 1e308", HANDSHAKE.replace("25000", "1e308")),
@@ -357,20 +352,7 @@ POLLING = [
     at("post", "a POST answered without end", CHUNKED, endless(b"10000\r\n" + b"x" * 0x10000 + b"\r\n"), protocol="polling"),
 ]
 
-UPGRADE = [
-    upgrading("an upgrade without an answer", websocket=(HOLD,)),
-    upgrading("an upgrade refused", websocket=(answered(b"", status=b"400 Bad Request"),)),
-    upgrading("an upgrade with the wrong proof", websocket=(accepted(PROVEN[0], b"Sec-WebSocket-Accept: no"), HOLD)),
-    upgrading("a probe without an answer", probe=()),
-    upgrading("a probe answered with another text", probe=("3other",)),
-    upgrading("a probe answered with a message", probe=(EVENT,)),
-    upgrading("a probe answered with bytes", probe=(b"\0",)),
-    upgrading("a probe answered with an invalid packet", probe=("",)),
-    upgrading("a poll that is never released for the upgrade", probe=("3probe",), outcome=EITHER, stalls=True),
-    upgrading("an end once it is upgraded", probe=("3probe",), upgraded=(END,), outcome=EITHER, stalls=True),
-]
-
-TABLE = [*HTTP, *SOCKET_IO, *WEB_SOCKET, *POLLING, *UPGRADE]
+TABLE = [*HTTP, *SOCKET_IO, *WEB_SOCKET, *POLLING]
 
 # What tests ask for by name, over whatever transport.
 

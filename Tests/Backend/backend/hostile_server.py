@@ -34,7 +34,7 @@ BLOCK = ["2", *(TINY * 250)][:1000]
 TRICKLE = 0.01
 LATER = 0.005
 CALL = re.compile(r"42(\d+)(\[.*)", re.DOTALL)
-USUAL = {"open": (HANDSHAKE,), "connect": (CONNECTED,), "call": (Step("answer"),), "probe": ("3probe",), "upgraded": ()}
+USUAL = {"open": (HANDSHAKE,), "connect": (CONNECTED,), "call": (Step("answer"),)}
 
 
 class HostileServer:
@@ -162,7 +162,7 @@ class Exchange:
         if session is None:
             return await self.send(answered(b'{"code":1,"message":"Session ID unknown"}', status=b"400 Bad Request"))
         if options.get("transport") == ["websocket"]:
-            return await self.web_socket(session, is_upgrade=bool(sid))
+            return await self.web_socket(session)
         return await self.post(session) if self.request.method == "POST" else await self.poll(session)
 
     # HTTP
@@ -277,20 +277,17 @@ class Exchange:
 
     # WebSockets
 
-    async def web_socket(self, session, is_upgrade):
+    async def web_socket(self, session):
         if "websocket" in session.row.at:
             return await self.play(session.row.at["websocket"])
         await self.send(ANSWER)
-        self.writing = None
-        if not is_upgrade:
-            session.tell("open")
-            self.writing = asyncio.ensure_future(self.write_out(session))
+        session.tell("open")
+        writing = asyncio.ensure_future(self.write_out(session))
         try:
             while await self.received_frame(session):
                 pass
         finally:
-            if self.writing:
-                self.writing.cancel()
+            writing.cancel()
         return False
 
     async def received_frame(self, session):
@@ -303,15 +300,7 @@ class Exchange:
             await self.send(frame(PONG, payload))
         if opcode not in (TEXT, BINARY, CONTINUATION):
             return True
-        packet = payload.decode()
-        if packet == "2probe":
-            for step in session.steps("probe"):
-                await self.emit(step)
-        elif packet == "5":
-            session.tell("upgraded")
-            self.writing = asyncio.ensure_future(self.write_out(session))
-        else:
-            session.received(packet)
+        session.received(payload.decode())
         return True
 
     async def write_out(self, session):

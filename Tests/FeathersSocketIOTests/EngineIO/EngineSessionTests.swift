@@ -5,7 +5,7 @@ import Testing
 @Suite("The Engine.IO session")
 struct EngineSessionTests {
     private let handshake = EngineHandshake(
-        sid: "s", upgrades: ["websocket"], pingInterval: .seconds(25), pingTimeout: .seconds(20), maxPayload: 1_000_000)
+        sid: "s", pingInterval: .seconds(25), pingTimeout: .seconds(20), maxPayload: 1_000_000)
 
     @Test("begins with a handshake of which every member counts")
     func valid() throws {
@@ -17,12 +17,10 @@ struct EngineSessionTests {
     @Test(
         "refuses a handshake that lacks a member or makes no sense",
         arguments: [
-            ("", nil), ("[]", "sid"), (#"{"sid":""}"#, "sid"), (#"{"sid":1}"#, "sid"), (#"{"sid":"s"}"#, "upgrades"),
-            (#"{"sid":"s","upgrades":[]}"#, "pingInterval"), (#"{"sid":"s","upgrades":[],"pingInterval":0}"#, "pingInterval"),
-            (#"{"sid":"s","upgrades":[],"pingInterval":-1}"#, "pingInterval"),
-            (#"{"sid":"s","upgrades":[],"pingInterval":1e30}"#, "pingInterval"),
-            (#"{"sid":"s","upgrades":[],"pingInterval":1}"#, "pingTimeout"),
-            (#"{"sid":"s","upgrades":[],"pingInterval":1,"pingTimeout":1}"#, "maxPayload"),
+            ("", nil), ("[]", "sid"), (#"{"sid":""}"#, "sid"), (#"{"sid":1}"#, "sid"), (#"{"sid":"s"}"#, "pingInterval"),
+            (#"{"sid":"s","pingInterval":0}"#, "pingInterval"), (#"{"sid":"s","pingInterval":-1}"#, "pingInterval"),
+            (#"{"sid":"s","pingInterval":1e30}"#, "pingInterval"), (#"{"sid":"s","pingInterval":1}"#, "pingTimeout"),
+            (#"{"sid":"s","pingInterval":1,"pingTimeout":1}"#, "maxPayload"),
         ] as [(String, String?)])
     func invalid(text: String, member: String?) {
         #expect {
@@ -39,7 +37,6 @@ struct EngineSessionTests {
             (EnginePacket.ping(""), EngineSession.Action.send(.pong(""))), (.ping("x"), .send(.pong("x"))), (.message("a"), .nothing),
             (.binary([1]), .nothing), (.noop, .nothing), (.pong(""), .nothing), (.close, .close(.closedByServer)),
             (.open("{}"), .close(.unexpected("a second handshake"))),
-            (.upgrade, .close(.unexpected("an upgrade, which only the client may send"))),
         ])
     func received(packet: EnginePacket, action: EngineSession.Action) {
         var session = EngineSession(handshake: handshake, now: .zero)

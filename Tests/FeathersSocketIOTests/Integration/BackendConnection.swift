@@ -8,7 +8,7 @@ import Testing
 
 /// A way to the backend.
 enum Way: String, Sendable, CaseIterable, CustomTestStringConvertible {
-    case webSocket, polling, upgrade
+    case webSocket, polling
 
     var testDescription: String { rawValue }
 
@@ -16,7 +16,6 @@ enum Way: String, Sendable, CaseIterable, CustomTestStringConvertible {
         switch self {
         case .webSocket: [.webSocket]
         case .polling: [.polling]
-        case .upgrade: [.polling, .webSocket]
         }
     }
 }

@@ -12,7 +12,6 @@ struct BackendLossTests {
     @Test("comes back after it was cut, with a gap, and calls fail that were under way", arguments: Way.allCases)
     func killed(way: Way) async throws {
         try await BackendConnection.with(way, on: TestBackend(variables: [:])) { backend async throws in
-            if way == .upgrade { try await upgraded(backend) }
             let underWay = await SettlingExecutor().start { await backend.failure { try await backend.call("slow", .get, id: 60_000) } }
             _ = await backend.failure { try await backend.call("control", .create, data: ["op": "kill"]) }
             let error = try await underWay.value
@@ -47,40 +46,6 @@ struct BackendLossTests {
         }
     }
 
-    @Test("moves from polling to a WebSocket with calls under way")
-    func upgrade() async throws {
-        try await BackendConnection.with(.upgrade) { backend async throws in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 1...40 {
-                    group.addTask {
-                        let answer = try await backend.call("slow", .get, id: ServiceID(number))
-                        #expect(answer["id"] == .integer(Int64(number)))
-                    }
-                }
-                try await group.waitForAll()
-            }
-            try await upgraded(backend)
-            #expect(try await backend.call("slow", .get, id: 1)["id"] == 1)
-        }
-    }
-
-    @Test("moves however the answers to poll and probe cross")
-    func upgradesCrossing() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<4 {
-                group.addTask {
-                    for number in 1...10 {
-                        try await BackendConnection.with(.upgrade) { backend async throws in
-                            let answer = try await backend.call("slow", .get, id: ServiceID(number))
-                            #expect(answer["id"] == .integer(Int64(number)))
-                        }
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-    }
-
     @Test("is refused with the server's words where its header is")
     func refused() async throws {
         let error = await #expect(throws: FeathersError.self) {
@@ -92,16 +57,50 @@ struct BackendLossTests {
         #expect(error?.code == .forbidden && error?.message.isEmpty == false)
     }
 
-    @Test("falls back to polling where no WebSocket can be opened")
-    func fallback() async throws {
+    @Test("takes the next transport if the first one cannot be opened, in the order of the options")
+    func order() async throws {
         let sockets = FakeWebSockets()
         sockets.fail(with: .init(.cannotConnect, "no"))
         try await BackendConnection.with(.polling) {
             $0.transports = [.webSocket, .polling]
             $0.webSocketConnector = sockets
         } _: { backend async throws in
+            #expect(backend.isPolling)
             #expect(try await backend.call("slow", .get, id: 1)["id"] == 1)
         }
+        try await BackendConnection.with(.webSocket) {
+            $0.transports = [.polling, .webSocket]
+            $0.httpClient = FailingHTTPClient()
+        } _: { backend async throws in
+            #expect(!backend.isPolling)
+            #expect(try await backend.call("slow", .get, id: 1)["id"] == 1)
+        }
+    }
+
+    @Test("stays on the transport that was opened first, and opens no other one beside it")
+    func stays() async throws {
+        let sockets = FakeWebSockets()
+        try await BackendConnection.with(.polling) {
+            $0.transports = [.polling, .webSocket]
+            $0.webSocketConnector = sockets
+        } _: { backend async throws in
+            for number in 1...10 { #expect(try await backend.call("slow", .get, id: ServiceID(number))["id"] == .integer(Int64(number))) }
+            #expect(backend.isPolling && sockets.opened.waiting.isEmpty)
+        }
+    }
+
+    @Test("is not tried over another transport after the server has refused it", arguments: [Way.webSocket, .polling])
+    func refusedOnce(way: Way) async throws {
+        let sockets = FakeWebSockets()
+        let error = await #expect(throws: FeathersError.self) {
+            try await BackendConnection.with(way) {
+                $0.transports = way == .polling ? [.polling, .webSocket] : [.webSocket, .polling]
+                if way == .polling { $0.webSocketConnector = sockets } else { $0.httpClient = FailingHTTPClient() }
+                $0.headers = { ["Authorization": "Bearer nonsense"] }
+            } _: { _ async throws in
+            }
+        }
+        #expect(error?.code == .forbidden && sockets.opened.waiting.isEmpty)
     }
 
     @Test("is at another path and namespace where told so")
@@ -119,10 +118,13 @@ struct BackendLossTests {
         }
         #expect(error?.message == "Invalid namespace")
     }
+}
 
-    private func upgraded(_ backend: BackendConnection) async throws {
-        let connection = backend.transport.client.state.withLock { $0.current?.connection.engine as? UpgradingConnection }
-        let upgrading = try #require(connection)
-        while !upgrading.isUpgraded { _ = try await backend.call("slow", .get, id: 1) }
-    }
+/// A client whose every request fails.
+private struct FailingHTTPClient: HTTPClient {
+    func execute(_ request: HTTPRequest) async throws -> HTTPResponse { throw HTTPClientError(.cannotConnect, "no") }
+}
+
+extension BackendConnection {
+    fileprivate var isPolling: Bool { transport.client.state.withLock { $0.current?.connection.engine is PollingConnection } }
 }

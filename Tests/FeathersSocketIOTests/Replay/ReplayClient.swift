@@ -26,7 +26,7 @@ final class ReplayClient: Sendable {
     /// - Parameters:
     ///   - target: path and query of the first request.
     ///   - connect: the client's CONNECT packet, for its payload and namespace.
-    init(target: String, headers: [(name: String, value: String)], connect: String, isPolling: Bool, upgrades: Bool) throws {
+    init(target: String, headers: [(name: String, value: String)], connect: String, isPolling: Bool) throws {
         let pieces = target.split(separator: "?", maxSplits: 1).map(String.init)
         let query = (pieces.dropFirst().first ?? "").components(separatedBy: "EIO=4")[0]
         let extra = query.hasSuffix("&") ? "?" + query.dropLast() : ""
@@ -39,7 +39,7 @@ final class ReplayClient: Sendable {
         transport = .socketIO(url) { [network, auth, clock] in
             $0.path = pieces[0]
             $0.namespace = packet?.namespace ?? "/"
-            $0.transports = isPolling ? (upgrades ? [.polling, .webSocket] : [.polling]) : [.webSocket]
+            $0.transports = isPolling ? [.polling] : [.webSocket]
             $0.webSocketConnector = network.sockets
             $0.httpClient = network
             // As the recorded client does; ours must be asked to.

@@ -40,6 +40,7 @@ struct SocketCaseReplay {
     private mutating func replay() async throws {
         guard !recordedCase.wire.isEmpty else { return note(.noTraffic, recordedCase.call, "") }
         guard !recordedCase.isRaw else { return try readRawCase() }
+        guard recordedCase.group != "upgrade" else { return note(.otherTransport, recordedCase.call, "") }
         for (index, entry) in recordedCase.wire.enumerated() where !isOver { try await replay(entry, at: index) }
     }
 
@@ -82,18 +83,15 @@ struct SocketCaseReplay {
     private mutating func openWebSocket(
         _ socket: Int, _ target: String, _ headers: [(name: String, value: String)], at index: Int
     ) async throws {
-        let sid = Self.sid(of: target)
         let client: ReplayClient
-        if let sid, let polling = clients[sid] {
-            client = polling
-        } else if let cut {
+        if let cut {
             client = cut
             self.cut = nil
         } else {
             let connect = recordedCase.wire[index...].lazy.compactMap { entry in
                 if case .sent(socket, let text?) = entry, text.hasPrefix("40") { text } else { nil }
             }.first
-            client = try ReplayClient(target: target, headers: headers, connect: connect ?? "40", isPolling: false, upgrades: false)
+            client = try ReplayClient(target: target, headers: headers, connect: connect ?? "40", isPolling: false)
         }
         clients["ws \(socket)"] = client
         let request = try await client.openedSocket().request
@@ -103,7 +101,7 @@ struct SocketCaseReplay {
     /// A client that was connected in an earlier case.
     private mutating func client(ofSocket socket: Int) async throws -> ReplayClient {
         if let client = clients["ws \(socket)"] { return client }
-        let client = try ReplayClient(target: "/socket.io/?EIO=4", headers: [], connect: "40", isPolling: false, upgrades: false)
+        let client = try ReplayClient(target: "/socket.io/?EIO=4", headers: [], connect: "40", isPolling: false)
         clients["ws \(socket)"] = client
         try await client.openedSocket().accept()
         return client
@@ -114,19 +112,17 @@ struct SocketCaseReplay {
     ) async throws {
         targets[number] = target
         guard let sid = Self.sid(of: target) else {
-            let upgrades = recordedCase.group == "upgrade"
             let connect = recordedCase.wire[index...].lazy.compactMap { entry in
                 if case .httpRequest(_, "POST", _, _, let body?) = entry { body } else { nil }
             }.first
-            let client = try ReplayClient(
-                target: target, headers: headers, connect: connect ?? "40", isPolling: true, upgrades: upgrades)
+            let client = try ReplayClient(target: target, headers: headers, connect: connect ?? "40", isPolling: true)
             clientOfRequest[number] = "request \(number)"
             clients["request \(number)"] = client
             return
         }
         let client = try await client(ofSession: sid)
         clientOfRequest[number] = sid
-        // What follows, such as the answer to a probe, found the recorded poll under way.
+        // What follows found the recorded poll under way.
         if method == "GET" { try await client.network.polls.peek() }
         guard method == "POST", let body else { return }
         for packet in body.split(separator: "\u{1E}") where !isOver { try await expect(String(packet), from: client, posted: true) }
@@ -135,7 +131,7 @@ struct SocketCaseReplay {
     /// The client of a session, opened in an earlier case where this one did not open it.
     private mutating func client(ofSession sid: String) async throws -> ReplayClient {
         if let client = clients[sid] { return client }
-        let client = try ReplayClient(target: "/socket.io/?EIO=4", headers: [], connect: "40", isPolling: true, upgrades: false)
+        let client = try ReplayClient(target: "/socket.io/?EIO=4", headers: [], connect: "40", isPolling: true)
         clients[sid] = client
         try await client.answerPoll(
             #"0{"sid":"e","upgrades":["websocket"],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}"#)
@@ -183,13 +179,8 @@ struct SocketCaseReplay {
         if text == "41" {
             await client.connected()
             // The recorded client had a poll under way, which the server's answer to the good-bye ends.
-            if client.isPolling, client.currentSocket == nil { try await client.network.polls.peek() }
+            if client.isPolling { try await client.network.polls.peek() }
             Task { await client.transport.disconnect() }
-        } else if text == "5" {
-            // A server lets the waiting poll return once it has answered the probe.
-            let answering = Task { while true { try await client.answerPoll("6") } }
-            defer { answering.cancel() }
-            return try await compare(text, with: client, posted: posted)
         } else if let call = RecordedCall(text) {
             guard call.packet.id != nil else {
                 // Without the message that was too large nothing of what followed from it happens.

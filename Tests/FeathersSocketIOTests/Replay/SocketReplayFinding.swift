@@ -5,6 +5,8 @@ struct SocketReplayFinding: Sendable, CustomStringConvertible {
         case scripted
         /// The recording holds no readable text.
         case unreadable
+        /// The recorded session moves to another transport, which ours never does.
+        case otherTransport
         /// There is no entry at all.
         case noTraffic
         /// Our transport has no call for it; the event was sent below the transport.
@@ -45,6 +47,9 @@ struct SocketDeliberateDifference: Sendable {
         },
         .init(reason: "permessage-deflate was negotiated: the recording holds compressed bytes, and we do not offer compression") {
             $0.aspect == .unreadable && $0.recordedCase.name.contains("deflate")
+        },
+        .init(reason: "A session that moves from polling to a WebSocket is not replayed, because this client stays on the transport it opened") {
+            $0.aspect == .otherTransport && $0.recordedCase.group == "upgrade"
         },
         .init(reason: "A call the JavaScript client answered by itself left no traffic to replay") {
             $0.aspect == .noTraffic && $0.recordedCase.wire.isEmpty
