@@ -1,6 +1,8 @@
 import FeathersCore
 import Foundation
 
+@testable import FeathersSocketIO
+
 /// One entry of a case's `wire`.
 enum RecordedEntry: Sendable {
     /// Bytes on the wire; nil where the recording has only what compression made of them.
@@ -48,20 +50,35 @@ enum RecordedEntry: Sendable {
         }
     }
 
-    /// The text; one that was clipped in its middle is rebuilt to its length.
+    /// What stands for the missing middle of a text that was clipped.
+    static let clippingMark = " …CLIPPED… "
+
+    /// The text; one that was clipped in its middle is rebuilt to its length. Nil if there is no text, or none that can be rebuilt.
     private static func whole(_ text: JSONValue?, bytes: JSONValue?) -> String? {
-        guard let text = text?.string else { return nil }
-        guard !text.hasPrefix("base64:") else { return nil }
-        guard let count = bytes?.integer.map({ Int($0) }), let mark = text.range(of: " …CLIPPED… ") else { return text }
-        let (lead, trail) = (text[..<mark.lowerBound], text[mark.upperBound...])
+        guard let text = text?.string, !text.hasPrefix("base64:") else { return nil }
+        guard let mark = text.range(of: clippingMark) else { return text }
+        guard let count = bytes?.integer.map({ Int($0) }),
+            let whole = rebuilt(text[..<mark.lowerBound], text[mark.upperBound...], to: count),
+            whole.utf8.count == count, whole.split(separator: "\u{1E}").allSatisfy(isPacket)
+        else { return nil }
+        return whole
+    }
+
+    private static func rebuilt(_ lead: Substring, _ trail: Substring, to count: Int) -> String? {
         if let start = lead.range(of: "aé€😀"), let end = trail.range(of: "😀", options: .backwards) {
             let tail = trail[end.upperBound...].drop { $0 == "x" }
             let room = count - lead[..<start.lowerBound].utf8.count - tail.utf8.count
+            guard room >= 0 else { return nil }
             let filled = String(repeating: "aé€😀", count: room / 10) + String(repeating: "x", count: room % 10)
             return String(lead[..<start.lowerBound]) + filled + String(tail)
         }
         let filler = String(lead.last ?? "x")
-        let filled = String(repeating: filler, count: (count - lead.utf8.count - trail.utf8.count) / filler.utf8.count)
-        return String(lead) + filled + String(trail)
+        let room = count - lead.utf8.count - trail.utf8.count
+        guard room >= 0 else { return nil }
+        return String(lead) + String(repeating: filler, count: room / filler.utf8.count) + String(trail)
+    }
+
+    private static func isPacket(_ text: Substring) -> Bool {
+        !text.hasPrefix("4") || (try? SocketPacketParser.parse(String(text.dropFirst()))) != nil
     }
 }

@@ -11,6 +11,8 @@ struct RecordedSocketCase: Sendable, CustomTestStringConvertible {
     /// The JavaScript source of what the client did.
     let call: String
     let wire: [RecordedEntry]
+    /// Whether the recording left out the middle of a text.
+    let isClipped: Bool
 
     var id: String { "\(group)/\(name)" }
     var testDescription: String { "\(file): \(id)" }
@@ -22,6 +24,9 @@ struct RecordedSocketCase: Sendable, CustomTestStringConvertible {
         guard let group = json["group"]?.string, let name = json["name"]?.string else { throw SocketReplayFailure("A case without a name") }
         (self.file, self.group, self.name) = (file, group, name)
         call = json["call"]?.string ?? ""
+        isClipped = (json["wire"]?.array ?? []).contains { entry in
+            ["text", "body"].contains { entry[$0]?.string?.contains(RecordedEntry.clippingMark) == true }
+        }
         var wire: [RecordedEntry] = []
         for entry in json["wire"]?.array ?? [] { wire.append(try RecordedEntry(entry)) }
         self.wire = wire

@@ -12,6 +12,15 @@ final class ReplayClient: Sendable {
     struct PendingCall: Sendable {
         let result: Task<JSONValue, any Error>
         let id: Int
+
+        /// How the call ends; it is cancelled with the task that waits for it.
+        func end() async -> Result<JSONValue, any Error> {
+            await withTaskCancellationHandler {
+                await result.result
+            } onCancel: {
+                result.cancel()
+            }
+        }
     }
 
     let network = ReplayNetwork()

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersNetworking
+import FeathersSupport
 import Foundation
 
 @testable import FeathersSocketIO
@@ -20,11 +21,31 @@ struct SocketCaseReplay {
     private var closedSockets: Set<Int> = []
     private var isOver = false
 
-    init(_ recordedCase: RecordedSocketCase) {
+    private init(_ recordedCase: RecordedSocketCase) {
         self.recordedCase = recordedCase
     }
 
-    mutating func run() async {
+    /// Replays a case within a limit, so that one that goes on otherwise than recorded does not hold up the others.
+    static func of(
+        _ recordedCase: RecordedSocketCase, within limit: Duration = .seconds(60),
+        on clock: RelativeClock = RelativeClock(ContinuousClock())
+    ) async -> SocketCaseReplay {
+        do {
+            return try await clock.run(
+                atMost: limit, orThrow: SocketReplayFailure("The client sent nothing more, or heard nothing more, within \(limit)")
+            ) {
+                var replay = SocketCaseReplay(recordedCase)
+                await replay.run()
+                return replay
+            }
+        } catch {
+            var replay = SocketCaseReplay(recordedCase)
+            replay.note(.failure, recordedCase.call, "\(error)")
+            return replay
+        }
+    }
+
+    private mutating func run() async {
         do {
             try await replay()
         } catch {
@@ -198,7 +219,7 @@ struct SocketCaseReplay {
 
     private mutating func refuse(_ call: RecordedCall, _ client: ReplayClient) async throws {
         client.begin(call)
-        let result = await client.takeCall(call.packet.id ?? -1)?.result.result
+        let result = await client.takeCall(call.packet.id ?? -1)?.end()
         note(.refused, call.text, "\(String(describing: result))")
         isOver = true
     }
@@ -229,7 +250,7 @@ struct SocketCaseReplay {
                 if event != expected { note(.event, "\(expected)", "\(event)") }
             case .ack:
                 guard let id = packet.id, let call = client.takeCall(id) else { continue }
-                compareResult(arguments, with: await call.result.result)
+                compareResult(arguments, with: await call.end())
             default: continue
             }
         }
@@ -287,7 +308,7 @@ struct SocketCaseReplay {
     }
 
     private mutating func unreadable() {
-        note(.unreadable, "", "")
+        note(.unreadable, "no words for this case", "")
         isOver = true
     }
 

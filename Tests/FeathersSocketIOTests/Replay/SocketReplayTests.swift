@@ -1,4 +1,6 @@
 import FeathersCore
+import FeathersSupport
+import FeathersTesting
 import Testing
 
 @testable import FeathersSocketIO
@@ -7,8 +9,7 @@ import Testing
 struct SocketReplayTests {
     @Test("is sent and understood as by the JavaScript client", arguments: SocketRecording.cases)
     func replay(recordedCase: RecordedSocketCase) async {
-        var replay = SocketCaseReplay(recordedCase)
-        await replay.run()
+        let replay = await SocketCaseReplay.of(recordedCase)
         for finding in replay.findings where !SocketDeliberateDifference.table.contains(where: { $0.covers(finding) }) {
             Issue.record("\(finding)")
         }
@@ -22,8 +23,7 @@ struct SocketReplayTests {
         var compared = 0
         var withoutComparison = 0
         for recordedCase in cases {
-            var replay = SocketCaseReplay(recordedCase)
-            await replay.run()
+            let replay = await SocketCaseReplay.of(recordedCase)
             compared += replay.compared
             if replay.compared == 0, replay.findings.isEmpty, recordedCase.wire.contains(where: Self.isSent) { withoutComparison += 1 }
             for finding in replay.findings {
@@ -40,6 +40,32 @@ struct SocketReplayTests {
         #expect(Set(cases.map(\.testDescription)).count == cases.count)
         #expect(withoutComparison == 0)
         #expect(unexplained.isEmpty)
+    }
+
+    @Test("has no words where it was clipped and cannot be rebuilt, and says so")
+    func clipped() async throws {
+        let recordedCase = try Self.made(of: [
+            ["kind": "frame", "ws": 1, "dir": "c2s", "type": "text", "bytes": 300, "text": #"420["create","big",{"a": …CLIPPED… },{}]"#]
+        ])
+        let findings = await SocketCaseReplay.of(recordedCase).findings
+        #expect(findings.map(\.recorded) == ["no words for this case"])
+        #expect(findings.allSatisfy { finding in SocketDeliberateDifference.table.contains { $0.covers(finding) } })
+    }
+
+    @Test("is given up after a while where it goes on otherwise than recorded")
+    func limited() async throws {
+        let recordedCase = try Self.made(of: [["kind": "frame", "ws": 1, "dir": "c2s", "type": "text", "text": "9never"]])
+        let clock = ManualClock()
+        async let replay = SocketCaseReplay.of(recordedCase, within: .seconds(60), on: RelativeClock(clock))
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
+        let findings = await replay.findings
+        #expect(findings.map(\.aspect) == [.failure] && findings.first?.ours.contains("within 60.0 seconds") == true)
+        #expect(!SocketDeliberateDifference.table.contains { row in findings.contains(where: row.covers) })
+    }
+
+    private static func made(of wire: JSONValue) throws -> RecordedSocketCase {
+        try RecordedSocketCase(["group": "made", "name": "made", "call": "", "wire": wire], file: "made")
     }
 
     private static func isSent(_ entry: RecordedEntry) -> Bool {
