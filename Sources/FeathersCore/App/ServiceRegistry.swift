@@ -34,29 +34,6 @@ final class ServiceRegistry: Sendable {
         }
     }
 
-    /// The services and their subscribers as the deliveries of pushed events last saw them, so that most events take one lock.
-    private struct Deliveries {
-        var version = -1
-        var services: [Delivery] = []
-        var indices: [String: Int] = [:]
-        /// The index of the last event's service, which is usually the next one's too.
-        var last = 0
-
-        /// Returns the index of a path's service.
-        mutating func index(of path: String) -> Int? {
-            if last < services.count, services[last].path == path { return last }
-            guard let index = indices[path] else { return nil }
-            last = index
-            return index
-        }
-    }
-
-    private struct Delivery {
-        let path: String
-        let hub: EventHub<ServiceEvent>
-        var audience = EventHub<ServiceEvent>.Audience()
-    }
-
     /// What happens to pushed events.
     private enum Pushes: UInt8, AtomicRepresentable {
         case delivered, paused
@@ -65,10 +42,8 @@ final class ServiceRegistry: Sendable {
     }
 
     private let entries = Locked(Entries())
-    /// Increases whenever a service is added, replaced or removed.
-    private let version = Atomic<Int>(0)
     /// Held while an event is delivered to its subscribers, so that one user's events precede the gap that announces the next user.
-    private let handing = Locked(Deliveries())
+    private let handing = Locked(())
     /// Whether there are observers. Most apps have none, and then an event need not take the lock to find them.
     private let hasObservers = Atomic(false)
     private let pushes = Atomic(Pushes.delivered)
@@ -78,7 +53,7 @@ final class ServiceRegistry: Sendable {
     func entry(at path: String, orMake make: () -> Service) -> Entry {
         if let entry = entries.withLock({ $0.byPath[path] }) { return entry }
         let made = Entry(service: make(), mountedFrom: nil, isRegistered: false)
-        return change { entries in
+        return entries.withLock { entries in
             if let entry = entries.byPath[path] { return entry }
             entries.byPath[path] = made
             return made
@@ -87,7 +62,7 @@ final class ServiceRegistry: Sendable {
 
     /// Marks a path as registered. An existing service keeps its hooks and subscribers.
     func register(at path: String, orMake make: () -> Service) -> Service {
-        change { entries in
+        entries.withLock { entries in
             // A mounted service belongs to its own app, so it is left unchanged, and the path gets a new service.
             let own = entries.byPath[path].flatMap { $0.mountedFrom == nil ? $0.service : nil }
             let service = own ?? make()
@@ -98,22 +73,15 @@ final class ServiceRegistry: Sendable {
 
     /// Registers a sub-app's service at a path of this app.
     func mount(_ service: Service, of app: FeathersApp, at path: String) {
-        change { $0.set(Entry(service: service, mountedFrom: app, isRegistered: true), at: path) }
+        entries.withLock { $0.set(Entry(service: service, mountedFrom: app, isRegistered: true), at: path) }
     }
 
     /// Removes a service; returns nil if none was registered.
     func remove(at path: String) -> Entry? {
-        change { entries in
+        entries.withLock { entries in
             guard let entry = entries.byPath[path], entry.isRegistered else { return nil }
             entries.remove(path)
             return entry
-        }
-    }
-
-    private func change<Result: Sendable>(_ body: (inout Entries) -> Result) -> Result {
-        entries.withLock { entries in
-            defer { version.add(1, ordering: .releasing) }
-            return body(&entries)
         }
     }
 
@@ -131,15 +99,11 @@ final class ServiceRegistry: Sendable {
 extension ServiceRegistry {
     /// Delivers a transport's events to the services. It holds the registry weakly, because the registry's app retains the transport.
     var eventSink: EventSink {
-        EventSink(
-            delivering: { [weak self] event in
-                self?.receive(for: event.path, { $0.receive(event) }) { $0.emit(event, to: &$1) } ?? false
-            },
-            batches: { [weak self] batch in
-                guard let path = batch.first?.path else { return }
-                _ = self?.receive(for: path, { batch.forEach($0.receive) }) { $0.emit(batch, to: &$1) }
-            },
-            onGap: { [weak self] reason in self?.emitGap(reason) })
+        EventSink { [weak self] event in
+            self?.receive(event)
+        } onGap: { [weak self] reason in
+            self?.emitGap(reason)
+        }
     }
 
     /// Drops pushed events until ``resumePushes()``, because the connection may still belong to another user.
@@ -148,32 +112,12 @@ extension ServiceRegistry {
     /// - Returns: whether events were dropped.
     func resumePushes() -> Bool { pushes.exchange(.delivered, ordering: .acquiringAndReleasing) == .dropped }
 
-    /// - Parameters:
-    ///   - tell: passes what arrived to an observer.
-    ///   - emit: passes it to the subscribers of the service.
-    /// - Returns: whether there are subscribers, all of which decode events.
-    @inline(__always)
-    private func receive(
-        for path: String, _ tell: (EventSink) -> Void, _ emit: (EventHub<ServiceEvent>, inout EventHub<ServiceEvent>.Audience) -> Void
-    ) -> Bool {
-        observe(tell)
-        return handing.withLock { deliveries in
-            // Read before the services, so that a change in between is seen the next time at the latest.
-            let version = version.load(ordering: .acquiring)
-            if deliveries.version != version { deliveries = makeDeliveries(version) }
-            guard admitsPush(), let index = deliveries.index(of: path) else { return false }
-            emit(deliveries.services[index].hub, &deliveries.services[index].audience)
-            return deliveries.services[index].audience.decodes
+    private func receive(_ event: ServiceEvent) {
+        observe { $0.receive(event) }
+        handing.withLock { _ in
+            guard admitsPush(), let entry = entries.withLock({ $0.byPath[event.path] }), entry.mountedFrom == nil else { return }
+            entry.service.events.emit(event)
         }
-    }
-
-    /// Returns the app's own services, which no event has been delivered to yet.
-    private func makeDeliveries(_ version: Int) -> Deliveries {
-        let services = entries.withLock { entries in
-            entries.byPath.compactMap { $1.mountedFrom == nil ? Delivery(path: $0, hub: $1.service.events) : nil }
-        }
-        let indices = Dictionary(uniqueKeysWithValues: services.enumerated().map { ($1.path, $0) })
-        return Deliveries(version: version, services: services, indices: indices)
     }
 
     /// The number of responses to the app's own writes that have been counted, which tells whether two writes overlapped.

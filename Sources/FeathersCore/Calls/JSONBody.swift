@@ -3,8 +3,6 @@ package enum JSONBody: Sendable {
     case tree(JSONValue)
     /// Text that was validated on arrival. Models are decoded from it without building a tree.
     case tape(JSONTape)
-    /// One of several texts that arrived together. The tree of all of them is built on first access to one.
-    case element(JSONElement)
     /// A response in a format of its transport.
     case deferred(any DeferredResult)
 
@@ -25,7 +23,6 @@ package enum JSONBody: Sendable {
         switch self {
         case .tree(let value): value
         case .tape(let tape): tape.json
-        case .element(let element): element.json
         case .deferred(let result): result.json
         }
     }
@@ -33,7 +30,6 @@ package enum JSONBody: Sendable {
     package func decode<Model: Decodable>(_ type: Model.Type, _ codec: any JSONCodec) throws -> Model {
         switch (self, codec as? CodingOptions) {
         case (.tape(let tape), let options?): try JSONValueDecoder(options).decode(type, from: tape)
-        case (.element(let element), let options?): try JSONValueDecoder(options).decode(type, from: element)
         default: try codec.decode(type, from: json)
         }
     }

@@ -14,18 +14,10 @@ package protocol BufferedEvent: Sendable {
 struct EventBuffer<Event: BufferedEvent>: Sendable {
     typealias Item = EventDelivery<Event>
 
-    private enum Slot: Sendable {
-        case item(Item)
-        /// Events that arrived together. Adding them one by one held up a reader that was looking for each (measured: a sixth of a burst's CPU).
-        case batch(ArraySlice<Event>)
-    }
-
     private let limit: Int
     private let byteLimit: Int
-    /// The rest of the batch that is being read, before all slots.
-    private var batch: ArraySlice<Event> = []
     /// Slots before `head` have already been read.
-    private var slots: [Slot?] = []
+    private var slots: [Item?] = []
     private var head = 0
     /// The size on the wire of the buffered events, in bytes.
     private var bytes = 0
@@ -50,31 +42,14 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
         let item = item
         if case .gap(let gap) = item, case .identityChanged = gap.reason {
             // The buffered items were meant for the previous user.
-            (batch, slots, head, bytes, count, missing, marker) = ([], [], 0, 0, 0, 0, nil)
+            (slots, head, bytes, count, missing, marker) = ([], 0, 0, 0, 0, nil)
         }
         let weight = item.weight
-        makeRoom(for: 1, weight)
+        // Drops the oldest items. The newest one is always kept, however large it is.
+        while count > 0, count == limit || weight > 0 && bytes + weight > byteLimit { drop() }
         bytes += weight
         count += 1
-        slots.append(.item(item))
-    }
-
-    /// Adds events that arrived together.
-    /// - Parameter weight: The size of all of them.
-    mutating func append(_ events: ArraySlice<Event>, weight: Int) {
-        guard events.count < limit, weight <= byteLimit else {
-            for event in events { append(.event(event)) }
-            return
-        }
-        makeRoom(for: events.count, weight)
-        bytes += weight
-        count += events.count
-        slots.append(.batch(events))
-    }
-
-    /// Drops the oldest items. The newest one is always kept, however large it is.
-    private mutating func makeRoom(for more: Int, _ weight: Int) {
-        while count > 0, count + more > limit || weight > 0 && bytes + weight > byteLimit { drop() }
+        slots.append(item)
     }
 
     /// Removes and returns the next element: the marker of a gap or the oldest item; nil if the buffer is empty.
@@ -101,14 +76,7 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
     }
 
     private mutating func removeFirst() -> Item? {
-        if let event = batch.popFirst() {
-            // An empty slice still holds its array, and with it all events.
-            if batch.isEmpty { batch = [] }
-            bytes -= event.weight
-            count -= 1
-            return .event(event)
-        }
-        guard head < slots.count, let slot = slots[head].take() else { return nil }
+        guard head < slots.count, let item = slots[head].take() else { return nil }
         head += 1
         if head == slots.count {
             slots.removeAll(keepingCapacity: true)
@@ -117,15 +85,9 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
             slots.removeFirst(head)
             head = 0
         }
-        switch slot {
-        case .item(let item):
-            bytes -= item.weight
-            count -= 1
-            return item
-        case .batch(let events):
-            batch = events
-            return removeFirst()
-        }
+        bytes -= item.weight
+        count -= 1
+        return item
     }
 }
 

@@ -4,19 +4,8 @@ import Synchronization
 /// Delivers the events of a service or a connection to the buffer of each subscriber.
 package final class EventHub<Event: BufferedEvent>: Sendable {
     private let subscriptions = Locked(EventSubscriptions<Event>())
-    /// Increases whenever a subscriber is added or removed.
-    private let version = Atomic<Int>(0)
     private let subscriberCount = Atomic<Int>(0)
     private let dropped = Atomic<Int>(0)
-
-    /// The subscribers as an emitter last saw them. They rarely change, so that most events need no lock to find them.
-    struct Audience: Sendable {
-        fileprivate var version = -1
-        fileprivate var subscriptions = EventSubscriptions<Event>()
-
-        /// Whether there are subscribers, all of which decode events into models.
-        var decodes: Bool { subscriptions.count > 0 && subscriptions.decodingCount == subscriptions.count }
-    }
 
     package init() {}
 
@@ -27,9 +16,8 @@ package final class EventHub<Event: BufferedEvent>: Sendable {
     /// - Parameters:
     ///   - names: the events to deliver; nil for all of them.
     ///   - limit: the number of events to buffer for a slow reader before the oldest are dropped; see ``EventBuffer`` for the byte limit.
-    ///   - decodes: whether the subscriber decodes events into models.
-    package func subscribe(to names: [Event.Name]?, bufferingNewest limit: Int, decodes: Bool = false) -> EventReading<Event> {
-        let subscription = EventSubscription<Event>(names: names, bufferingNewest: limit, decodes: decodes)
+    package func subscribe(to names: [Event.Name]?, bufferingNewest limit: Int) -> EventReading<Event> {
+        let subscription = EventSubscription<Event>(names: names, bufferingNewest: limit)
         let number = change { $0.add(subscription) }
         // Set before the subscription is returned, so that it cannot end without this action.
         subscription.onEnd { [weak self] in
@@ -43,30 +31,9 @@ package final class EventHub<Event: BufferedEvent>: Sendable {
         for subscription in subscriptions.withLock({ $0 }).all { count(subscription.deliver(event)) }
     }
 
-    /// Delivers an event as ``emit(_:)`` does, without a lock if the subscribers are those of the emitter's previous events.
-    func emit(_ event: Event, to audience: inout Audience) {
-        update(&audience)
-        for subscription in audience.subscriptions.all { count(subscription.deliver(event)) }
-    }
-
-    /// Delivers events that arrived together.
-    func emit(_ batch: ArraySlice<Event>, to audience: inout Audience) {
-        update(&audience)
-        for subscription in audience.subscriptions.all { count(subscription.deliver(batch)) }
-    }
-
-    private func update(_ audience: inout Audience) {
-        // Read before the subscribers, so that a change in between is seen the next time at the latest.
-        let version = version.load(ordering: .acquiring)
-        if audience.version != version { audience = Audience(version: version, subscriptions: subscriptions.withLock { $0 }) }
-    }
-
     private func change<Result: Sendable>(_ body: (inout EventSubscriptions<Event>) -> Result) -> Result {
         subscriptions.withLock { subscriptions in
-            defer {
-                subscriberCount.store(subscriptions.count, ordering: .releasing)
-                version.add(1, ordering: .releasing)
-            }
+            defer { subscriberCount.store(subscriptions.count, ordering: .releasing) }
             return body(&subscriptions)
         }
     }
@@ -100,8 +67,6 @@ struct EventSubscriptions<Event: BufferedEvent>: Sendable {
     private var places: [Place] = []
     private var lastNumber = 0
     private(set) var count = 0
-    /// The number of subscribers that decode events into models.
-    private(set) var decodingCount = 0
 
     /// The current subscribers, in order.
     var all: some Sequence<EventSubscription<Event>> { places.lazy.compactMap(\.subscription) }
@@ -111,7 +76,6 @@ struct EventSubscriptions<Event: BufferedEvent>: Sendable {
         lastNumber += 1
         places.append(Place(number: lastNumber, subscription: subscription))
         count += 1
-        if subscription.decodes { decodingCount += 1 }
         return lastNumber
     }
 
@@ -122,8 +86,7 @@ struct EventSubscriptions<Event: BufferedEvent>: Sendable {
             let middle = (low + high) / 2
             if places[middle].number < number { low = middle + 1 } else { high = middle }
         }
-        guard low < places.count, places[low].number == number, let subscription = places[low].subscription else { return }
-        if subscription.decodes { decodingCount -= 1 }
+        guard low < places.count, places[low].number == number, places[low].subscription != nil else { return }
         places[low].subscription = nil
         count -= 1
         if count < places.count / 2 { places.removeAll { $0.subscription == nil } }

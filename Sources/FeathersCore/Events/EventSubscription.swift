@@ -27,33 +27,21 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         var onEnd: (@Sendable () -> Void)?
         var onSecondReader: (@Sendable () -> Void)?
 
-        /// Adds an item to the buffer, or hands it to a waiting reader, which has already read everything in the buffer.
-        mutating func add(_ item: consuming Item, _ handovers: inout Handovers) {
+        /// Adds an item to the buffer, unless a reader waits, which has already read everything in the buffer.
+        /// - Returns: the waiting reader to resume with the item; nil if there is none.
+        mutating func add(_ item: Item) -> Waiter? {
             deliveredCount += 1
-            if waiters.isEmpty {
-                buffer.append(item)
-            } else if handovers.first == nil {
-                handovers.first = (waiters.removeFirst(), item)
-            } else {
-                handovers.others.append((waiters.removeFirst(), item))
-            }
+            if !waiters.isEmpty { return waiters.removeFirst() }
+            buffer.append(item)
+            return nil
         }
     }
 
-    /// The readers to resume, each with its item. The first one has a place of its own: there is rarely another, and an array would be allocated.
-    private struct Handovers: Sendable {
-        var first: (waiter: Waiter, item: Item)?
-        var others: [(waiter: Waiter, item: Item)] = []
-    }
-
     private let names: [Event.Name]?
-    /// Whether the reader decodes events into models.
-    let decodes: Bool
     private let state: Locked<State>
 
-    init(names: [Event.Name]?, bufferingNewest limit: Int, decodes: Bool = false) {
+    init(names: [Event.Name]?, bufferingNewest limit: Int) {
         self.names = names
-        self.decodes = decodes
         state = Locked(State(buffer: EventBuffer(limit: limit)))
     }
 
@@ -76,46 +64,21 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
 
     /// - Returns: the number of events dropped from this buffer.
     func deliver(_ event: Event) -> Int {
-        guard includes(event) else { return 0 }
-        return deliver { state, handovers in state.add(.event(event), &handovers) }
+        guard names?.contains(event.name) ?? true else { return 0 }
+        return deliver(.event(event))
     }
-
-    /// - Parameter batch: events that arrived together.
-    /// - Returns: the number of events dropped from this buffer.
-    func deliver(_ batch: ArraySlice<Event>) -> Int {
-        let batch = batch.allSatisfy(includes) ? batch : batch.filter(includes)[...]
-        let weight = batch.reduce(0) { $0 + $1.weight }
-        return deliver { state, handovers in
-            var (rest, weight) = (batch, weight)
-            while !state.waiters.isEmpty, let event = rest.popFirst() {
-                weight -= event.weight
-                state.add(.event(event), &handovers)
-            }
-            if rest.isEmpty { return }
-            state.deliveredCount += rest.count
-            state.buffer.append(rest, weight: weight)
-        }
-    }
-
-    private func includes(_ event: Event) -> Bool { names?.contains(event.name) ?? true }
 
     /// - Returns: the number of events dropped to make room for the marker.
-    func deliver(_ gap: EventGap) -> Int {
-        deliver { state, handovers in state.add(.gap(gap), &handovers) }
-    }
+    func deliver(_ gap: EventGap) -> Int { deliver(.gap(gap)) }
 
-    @inline(__always)
-    private func deliver(_ addItems: (inout State, inout Handovers) -> Void) -> Int {
-        let (handovers, dropped): (Handovers, Int) = state.withLock { state in
-            var handovers = Handovers()
-            guard !state.isEnded else { return (handovers, 0) }
+    private func deliver(_ item: Item) -> Int {
+        let (waiter, dropped): (Waiter?, Int) = state.withLock { state in
+            guard !state.isEnded else { return (nil, 0) }
             let before = state.buffer.droppedCount
-            addItems(&state, &handovers)
-            return (handovers, state.buffer.droppedCount - before)
+            let waiter = state.add(item)
+            return (waiter, state.buffer.droppedCount - before)
         }
-        // Resumed when all items are in the buffer, so that the reader finds them without waiting for the lock.
-        if let (waiter, item) = handovers.first { waiter.resume(returning: .item(item)) }
-        for (waiter, item) in handovers.others { waiter.resume(returning: .item(item)) }
+        waiter?.resume(returning: .item(item))
         return dropped
     }
 

@@ -44,10 +44,8 @@ public struct ServiceEvent: Sendable {
     /// The name of the event.
     public let name: EventName
 
-    /// The record, or the payload of a custom event. Data that arrived as text is parsed on first access.
-    public var data: JSONValue { body.json }
-
-    private let body: JSONBody
+    /// The record, or the payload of a custom event.
+    public let data: JSONValue
 
     /// The size of the event on the wire in bytes; 0 for a local event. Ignored by equality.
     package var weight = 0
@@ -61,7 +59,13 @@ public struct ServiceEvent: Sendable {
     public init(path: String, name: EventName, data: JSONValue) {
         self.path = path
         self.name = name
-        body = .tree(data)
+        self.data = data
+    }
+
+    /// Creates an event that arrived in a number of bytes.
+    package init(path: String, name: EventName, data: JSONValue, weight: Int) {
+        self.init(path: path, name: name, data: data)
+        self.weight = weight
     }
 
     /// Creates the event of the app's own write.
@@ -70,23 +74,6 @@ public struct ServiceEvent: Sendable {
         (self.sentAt, self.receivedAt) = (sentAt, receivedAt)
     }
 
-    /// Creates an event from its JSON text.
-    /// - Parameter keepsText: Whether to keep the text for readers that decode models from it.
-    /// - Throws: `JSONParsingError` if the bytes are not valid JSON.
-    package init(
-        path: String, name: EventName, parsing text: UnsafeBufferPointer<UInt8>, keepsText: Bool, weight: Int = 0
-    ) throws(JSONParsingError) {
-        body = try JSONBody(parsing: text, keepsText: keepsText)
-        (self.path, self.name, self.weight) = (path, name, weight)
-    }
-
-    /// Creates an event from one of several texts that arrived together.
-    package init(path: String, name: EventName, data: JSONElement, weight: Int) {
-        (self.path, self.name, body, self.weight) = (path, name, .element(data), weight)
-    }
-
-    /// Decodes the data.
-    func decode<Payload: Decodable>(_ type: Payload.Type, _ codec: any JSONCodec) throws -> Payload { try body.decode(type, codec) }
 }
 
 extension ServiceEvent: BufferedEvent {}
@@ -133,32 +120,16 @@ public enum EventDelivery<Element: Sendable>: Sendable {
 ///
 /// Its methods return without waiting for readers and are thread-safe. Events are delivered in the order of the calls.
 public struct EventSink: Sendable {
-    private let onEvent: @Sendable (ServiceEvent) -> Bool
-    private let onBatch: @Sendable (ArraySlice<ServiceEvent>) -> Void
+    private let onEvent: @Sendable (ServiceEvent) -> Void
     private let onGap: @Sendable (EventGap.Reason) -> Void
 
     package init(onEvent: @escaping @Sendable (ServiceEvent) -> Void, onGap: @escaping @Sendable (EventGap.Reason) -> Void) {
-        self.init(
-            delivering: { event in
-                onEvent(event)
-                return false
-            },
-            batches: { $0.forEach(onEvent) }, onGap: onGap)
-    }
-
-    /// - Parameters:
-    ///   - onEvent: returns whether every reader decodes the event.
-    ///   - onBatch: delivers events of one service.
-    init(
-        delivering onEvent: @escaping @Sendable (ServiceEvent) -> Bool,
-        batches onBatch: @escaping @Sendable (ArraySlice<ServiceEvent>) -> Void, onGap: @escaping @Sendable (EventGap.Reason) -> Void
-    ) {
-        (self.onEvent, self.onBatch, self.onGap) = (onEvent, onBatch, onGap)
+        (self.onEvent, self.onGap) = (onEvent, onGap)
     }
 
     /// Returns the same sink, with a function that is called before each gap.
     package func beforeGaps(_ action: @escaping @Sendable () -> Void) -> EventSink {
-        EventSink(delivering: onEvent, batches: onBatch) { reason in
+        EventSink(onEvent: onEvent) { reason in
             action()
             onGap(reason)
         }
@@ -166,15 +137,8 @@ public struct EventSink: Sendable {
 
     /// Delivers an event to the subscribers of its service.
     public func receive(_ event: ServiceEvent) {
-        _ = onEvent(event)
+        onEvent(event)
     }
-
-    /// Delivers an event to the subscribers of its service.
-    /// - Returns: whether it has readers, all of which decode events into models. If so, similar events should stay text.
-    package func deliver(_ event: ServiceEvent) -> Bool { onEvent(event) }
-
-    /// Delivers events of one service that have arrived together, in order, with one lock and one wake-up of a reader for all of them.
-    package func deliver(_ batch: ArraySlice<ServiceEvent>) { onBatch(batch) }
 
     /// Delivers a gap to every subscriber of every service.
     public func receiveGap(_ reason: EventGap.Reason) {

@@ -193,21 +193,21 @@ extension TypedService {
     public func events<Payload: Decodable & Sendable>(
         _ name: EventName, as payload: Payload.Type, bufferingNewest limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<Payload> {
-        untyped.subscribe(to: [name], bufferingNewest: limit, decodes: true).events(untyped.diagnostics, eventDecoder(payload))
+        untyped.subscribe(to: [name], bufferingNewest: limit).events(untyped.diagnostics, eventDecoder(payload))
     }
 
     /// Returns future changes of the service's records; of all four kinds by default.
     public func changes(
         _ names: [EventName] = EventName.standard, bufferingNewest limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<ServiceChange<Model>> {
-        untyped.subscribe(to: names, bufferingNewest: limit, decodes: true).events(untyped.diagnostics, changeDecoder)
+        untyped.subscribe(to: names, bufferingNewest: limit).events(untyped.diagnostics, changeDecoder)
     }
 
     /// Returns future changes of the service's records, with markers where events are missing or cannot be decoded.
     public func deliveries(
         _ names: [EventName] = EventName.standard, bufferingNewest limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<EventDelivery<ServiceChange<Model>>> {
-        untyped.subscribe(to: names, bufferingNewest: limit, decodes: true).deliveries(untyped.diagnostics, changeDecoder)
+        untyped.subscribe(to: names, bufferingNewest: limit).deliveries(untyped.diagnostics, changeDecoder)
     }
 
     private func eventDecoder<Payload: Decodable & Sendable>(_ type: Payload.Type) -> @Sendable (ServiceEvent) throws -> Payload {
@@ -215,7 +215,7 @@ extension TypedService {
         return { event in
             let codec = coding ?? app.app?.coding ?? defaultCoding
             do {
-                return try event.decode(type, codec)
+                return try codec.decode(type, from: event.data)
             } catch {
                 throw FeathersError.undecodable("The event '\(event.name)' of service '\(event.path)'", as: type, error)
             }

@@ -315,8 +315,7 @@ extension UntypedService {
     /// - Parameters:
     ///   - names: the events to deliver; nil for all of them.
     ///   - limit: the number of events to buffer for a slow reader.
-    ///   - decodes: whether the reader decodes models, so that events can stay text.
-    func subscribe(to names: [EventName]?, bufferingNewest limit: Int, decodes: Bool = false) -> EventReading<ServiceEvent> {
+    func subscribe(to names: [EventName]?, bufferingNewest limit: Int) -> EventReading<ServiceEvent> {
         if app.transport != nil, app.realTimeTransport == nil, app.registry.registered(at: path) == nil {
             let diagnostics = app.diagnostics
             let isFirst =
@@ -332,7 +331,7 @@ extension UntypedService {
                     [.path: .string(path)])
             }
         }
-        let reading = actor.events.subscribe(to: names, bufferingNewest: limit, decodes: decodes)
+        let reading = actor.events.subscribe(to: names, bufferingNewest: limit)
         reading.onSecondReader { [app = app.weakReference, path] in
             app.app?.diagnostics.log(
                 .warning, .events,

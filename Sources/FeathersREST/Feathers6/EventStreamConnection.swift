@@ -158,24 +158,18 @@ extension EventStreamClient {
         }
     }
 
-    /// What reads a stream, one piece after another.
-    private struct Reading: Sendable {
-        var parser: EventStreamParser
-        var reader: ServiceEventReader
-    }
-
     /// Delivers events until the stream ends. The first event, the server's greeting, tells that it sends the others from now on. From then on, they
     /// are read and delivered on the thread that receives them, like those of a Socket.IO connection.
     private func read(_ pipe: HTTPBodyPipe, _ attempt: Attempt, _ setups: [ConnectionSetup]) async throws -> StreamEnd {
         let limits = EventStreamParser.Limits(line: options.maximumEventBytes, event: options.maximumEventBytes)
-        let reading = Locked(
-            Reading(parser: EventStreamParser(limits: limits), reader: ServiceEventReader(greetingPath: options.path)))
+        let parser = Locked(EventStreamParser(limits: limits))
+        let reader = ServiceEventReader(greetingPath: options.path)
         while let piece = try await pipe.next() {
-            guard let events = try piece.withUnsafeBytes({ try events(in: $0, reading, attempt) }) else { continue }
+            guard let events = try piece.withUnsafeBytes({ try events(in: $0, parser, reader, attempt) }) else { continue }
             await open(attempt, setups)
             deliver(events, attempt)
             try await pipe.forEach { piece in
-                if let events = try self.events(in: piece, reading, attempt) { self.deliver(events, attempt) }
+                if let events = try self.events(in: piece, parser, reader, attempt) { self.deliver(events, attempt) }
             }
             break
         }
@@ -183,39 +177,28 @@ extension EventStreamClient {
     }
 
     /// Returns the services' events in a piece of the stream; nil if it completes no event at all.
-    private func events(in piece: UnsafeRawBufferPointer, _ reading: Locked<Reading>, _ attempt: Attempt) throws -> [ServiceEvent]? {
+    private func events(
+        in piece: UnsafeRawBufferPointer, _ parser: Locked<EventStreamParser>, _ reader: ServiceEventReader, _ attempt: Attempt
+    ) throws -> [ServiceEvent]? {
         let now = timebase.now
         attempt.activity.withLock { $0 = now }
-        let (events, unusableCount): ([ServiceEvent]?, Int) = try reading.withLock { reading in
-            try Self.read(piece, &reading.parser, &reading.reader)
+        let contents = try parser.withLock { parser in
+            var contents: [ServiceEventReader.Content] = []
+            try parser.readInPlace(piece) { data, _, _ in contents.append(reader.read(data)) }
+            return contents
         }
-        for _ in 0..<unusableCount { options.onUnusableEvent?("Received an event that is not an object with 'event' and 'path'") }
-        return events
+        for content in contents where content == .unusable {
+            options.onUnusableEvent?("Received an event that is not an object with 'event' and 'path'")
+        }
+        return contents.isEmpty ? nil : contents.compactMap { if case .event(let event) = $0 { event } else { nil } }
     }
 
-    private static func read(
-        _ piece: UnsafeRawBufferPointer, _ parser: inout EventStreamParser, _ reader: inout ServiceEventReader
-    ) throws -> (events: [ServiceEvent]?, unusableCount: Int) {
-        var hasEvents = false
-        try parser.readInPlace(piece) { data, _, _ in
-            hasEvents = true
-            reader.read(data)
-        }
-        let (events, unusableCount) = reader.takeEvents()
-        return (hasEvents ? events : nil, unusableCount)
-    }
-
-    /// Delivers events of services. Those of one service that have arrived together wake a reader once.
     private func deliver(_ events: [ServiceEvent], _ attempt: Attempt) {
         let sink = state.withLock { $0.sink }
-        var rest = events[...]
-        while let path = rest.first?.path {
+        for event in events {
             // After the end, events may belong to another user.
             if attempt.ended.isSettled { return }
-            let batch = rest.prefix { $0.path == path }
-            rest = rest[batch.endIndex...]
-            // A slice would hold the events of other services too.
-            sink?.deliver(batch.count == events.count ? batch : Array(batch)[...])
+            sink?.receive(event)
         }
     }
 

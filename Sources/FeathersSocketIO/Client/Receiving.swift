@@ -59,7 +59,7 @@ extension SocketIOClient {
         return waiter != nil
     }
 
-    /// Delivers an event of a service, as text if all of its readers can use text.
+    /// Delivers an event of a service.
     private func takeEvent(
         _ name: ScannedPacket.Name, _ packet: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, over connection: SocketIOConnection
     ) -> Bool {
@@ -69,16 +69,9 @@ extension SocketIOClient {
             return (state.current?.events.entry(for: name, in: packet), state.sink)
         }
         guard let event, let sink,
-            let arrived = try? ServiceEvent(
-                path: event.path, name: event.name, parsing: UnsafeBufferPointer(rebasing: packet[range]), keepsText: event.isDecoded,
-                weight: packet.count)
+            let data = try? JSONValue(parsing: UnsafeBufferPointer(rebasing: packet[range]))
         else { return false }
-        let isDecoded = sink.deliver(arrived)
-        if isDecoded != event.isDecoded {
-            state.withLock { state in
-                if state.isCurrent(connection) { state.current?.events.setDecoded(isDecoded, event) }
-            }
-        }
+        sink.receive(ServiceEvent(path: event.path, name: event.name, data: data, weight: packet.count))
         return true
     }
 

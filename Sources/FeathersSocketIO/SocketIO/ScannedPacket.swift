@@ -85,12 +85,9 @@ enum ScannedPacket: Equatable {
 /// The names of the services' events that a connection has received, so that their strings are created once.
 struct EventNames: Sendable {
     struct Entry: Sendable {
-        fileprivate let index: Int
         fileprivate let text: [UInt8]
         let path: String
         let name: EventName
-        /// Whether all readers of the last such event decode it, so that the next one should stay text.
-        fileprivate(set) var isDecoded = false
 
         fileprivate func isNamed(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
             guard text.count == other.count, let other = other.baseAddress else { return false }
@@ -116,15 +113,9 @@ struct EventNames: Sendable {
         let event = String(decoding: packet[name.space + 1..<name.range.upperBound], as: UTF8.self)
         // The path of the root service is `/` on the wire and empty in an app.
         let entry = Entry(
-            index: isRemembered ? entries.count : .max, text: Array(text), path: path == "/" ? "" : path, name: EventName(rawValue: event))
+            text: Array(text), path: path == "/" ? "" : path, name: EventName(rawValue: event))
         if isRemembered { entries.append(entry) }
         return entry
-    }
-
-    mutating func setDecoded(_ isDecoded: Bool, _ entry: Entry) {
-        // The names may have been collected again in the meantime.
-        guard entry.index < entries.count, entries[entry.index].text == entry.text else { return }
-        entries[entry.index].isDecoded = isDecoded
     }
 }
 

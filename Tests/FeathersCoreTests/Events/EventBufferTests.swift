@@ -1,4 +1,3 @@
-import FeathersTesting
 import Testing
 
 @testable import FeathersCore
@@ -107,58 +106,5 @@ struct EventBufferTests {
         }
         #expect(Self.rest(of: &buffer).isEmpty)
         #expect(buffer.droppedCount == 0)
-    }
-
-    @Test("holds events that arrive together as it would hold them one by one", arguments: 1...40)
-    func batches(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
-        let limit = Int.random(in: 1...40, using: &generator)
-        var (buffer, reference) = (Buffer(limit: limit), Buffer(limit: limit))
-        var last: Int64 = 0
-        for step in 0..<400 {
-            switch Int.random(in: 0..<8, using: &generator) {
-            case 0...2:
-                let events = (0..<Int.random(in: 0...(limit + 5), using: &generator)).map { _ in
-                    last += 1
-                    let weight = Int.random(in: 0..<10, using: &generator) == 0 ? 9 << 20 : Int.random(in: 0...2, using: &generator) << 10
-                    return Self.event(last, weight: weight)
-                }
-                let batch = events.compactMap { if case .event(let event) = $0 { event } else { nil } }
-                buffer.append(batch[...], weight: batch.reduce(0) { $0 + $1.weight })
-                for event in events { reference.append(event) }
-            case 3:
-                last += 1
-                buffer.append(Self.event(last))
-                reference.append(Self.event(last))
-            case 4:
-                let gap =
-                    Int.random(in: 0..<6, using: &generator) == 0 ? Buffer.Item.gap(EventGap(reason: .identityChanged)) : Self.reconnected
-                buffer.append(gap)
-                reference.append(gap)
-            default:
-                for _ in 0..<Int.random(in: 0...10, using: &generator) {
-                    let (next, expected) = (Self.word(buffer.next()), Self.word(reference.next()))
-                    #expect(next == expected, "seed \(seed), step \(step)")
-                }
-            }
-            #expect(buffer.count == reference.count)
-            #expect(buffer.droppedCount == reference.droppedCount)
-        }
-        #expect(Self.rest(of: &buffer) == Self.rest(of: &reference))
-    }
-
-    @Test("releases events that arrived together when the last one has been read")
-    func released() throws {
-        var buffer = Buffer(limit: 10)
-        weak var tape: JSONTape?
-        do {
-            let text = try #require(try JSONTape.marking(Array("[1,2]".utf8)))
-            tape = text
-            let events = try #require(JSONElement.elements(of: text)).map { ServiceEvent(path: "", name: "n", data: $0, weight: 1) }
-            buffer.append(events[...], weight: 2)
-        }
-        #expect(tape != nil)
-        #expect(Self.rest(of: &buffer) == ["1", "2"])
-        #expect(tape == nil)
     }
 }

@@ -35,22 +35,6 @@ struct PushedEventsTests {
         #expect(await events.next() == 2)
     }
 
-    @Test("should stay text while every reader decodes models")
-    func textReaders() {
-        let app = FeathersApp()
-        let sink = app.registry.eventSink
-        let messages = app.service("messages")
-        #expect(!sink.deliver(Self.event(1)))
-        let typed = app.service("messages", of: Int.self).events(.created)
-        #expect(sink.deliver(Self.event(2)))
-        var untyped: AsyncStream<JSONValue>? = messages.events(.created)
-        #expect(!sink.deliver(Self.event(3)))
-        withExtendedLifetime(untyped) {}
-        untyped = nil
-        #expect(sink.deliver(Self.event(4)))
-        withExtendedLifetime(typed) {}
-    }
-
     @Test("are dropped while paused, and the end of the pause says so")
     func paused() async {
         let app = FeathersApp()
@@ -65,16 +49,5 @@ struct PushedEventsTests {
         #expect(!registry.resumePushes())
         sink.receive(Self.event(2))
         #expect(await events.next() == 2)
-    }
-
-    @Test("are read from their text only once")
-    func text() throws {
-        var json = #"{"id":1,"text":"a"}"#
-        let event = try json.withUTF8 { text in
-            try ServiceEvent(path: "messages", name: .created, parsing: text, keepsText: true)
-        }
-        #expect(event.data == ["id": 1, "text": "a"])
-        #expect(event == ServiceEvent(path: "messages", name: .created, data: ["id": 1, "text": "a"]))
-        #expect(try event.decode([String: JSONValue].self, CodingOptions()) == ["id": 1, "text": "a"])
     }
 }
