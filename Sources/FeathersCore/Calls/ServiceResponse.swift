@@ -40,11 +40,6 @@ public struct ServiceResponse: Sendable {
         body = try text.withUnsafeBufferPointer { text throws(JSONParsingError) in try JSONBody(parsing: text, keepsText: keepsText) }
     }
 
-    /// Creates a response from JSON text that stays in the caller's memory.
-    package init(parsing text: UnsafeBufferPointer<UInt8>, keepsText: Bool) throws(JSONParsingError) {
-        body = try JSONBody(parsing: text, keepsText: keepsText)
-    }
-
     /// Creates a response whose result is made when something reads it.
     package init(_ result: some DeferredResult) {
         body = .deferred(result)

@@ -101,7 +101,8 @@ extension SocketIOClient {
                 await connection.engine.run { [weak connection] packet in
                     if let connection { self.received(packet, over: connection) }
                 } taking: { [weak connection] text in
-                    connection.map { self.take(text, over: $0) } ?? false
+                    if let connection { self.received(text, over: connection) }
+                    return true
                 } onStart: {
                     // Only now, so that no packet after the response waits for this task to run.
                     if let connect { self.send([connect], over: connection) }

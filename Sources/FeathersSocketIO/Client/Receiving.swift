@@ -6,73 +6,30 @@ import Synchronization
 extension SocketIOClient {
     /// Handles one packet on the connection's thread. All its effects are complete on return.
     func received(_ packet: EnginePacket, over connection: SocketIOConnection) {
-        do throws(SocketPacketError) {
-            switch packet {
-            case .message(var text):
-                if text.withUTF8({ take($0, over: connection) }) { return }
-                try decode(over: connection) { decoder throws(SocketPacketError) in try decoder.received(text) }
-            case .binary(let bytes):
-                try decode(over: connection) { decoder throws(SocketPacketError) in try decoder.received(bytes) }
-            default: receivedControl(packet, over: connection)
-            }
-        } catch {
-            violated("\(error)", over: connection)
+        switch packet {
+        case .message(var text): text.withUTF8 { received($0, over: connection) }
+        case .binary(let bytes):
+            decode(over: connection) { decoder throws(SocketPacketError) in try decoder.received(attachment: bytes) }
+        default: receivedControl(packet, over: connection)
         }
+    }
+
+    /// Handles the content of a message in place.
+    func received(_ message: UnsafeBufferPointer<UInt8>, over connection: SocketIOConnection) {
+        decode(over: connection) { decoder throws(SocketPacketError) in try decoder.received(message) }
     }
 
     /// Decodes a part of a packet, and handles the packet if it is complete.
     private func decode(
         over connection: SocketIOConnection, _ read: (inout SocketPacketDecoder) throws(SocketPacketError) -> SocketPacket?
-    ) throws(SocketPacketError) {
-        // Decoding has its own lock, because other threads need the lock of the calls.
-        let packet = try connection.decoder.withLock { decoder throws(SocketPacketError) in
-            defer { connection.isUnfinished.store(decoder.isUnfinished, ordering: .relaxed) }
-            return try read(&decoder)
+    ) {
+        do throws(SocketPacketError) {
+            // Decoding has its own lock, because other threads need the lock of the calls.
+            let packet = try connection.decoder.withLock { decoder throws(SocketPacketError) in try read(&decoder) }
+            if let packet { received(packet, over: connection) }
+        } catch {
+            violated("\(error)", over: connection)
         }
-        if let packet { received(packet, over: connection) }
-    }
-
-    /// Handles a packet that has one of the two usual forms, straight from its bytes.
-    /// - Returns: `false` if nothing was done because the packet must be parsed like any other.
-    func take(_ packet: UnsafeBufferPointer<UInt8>, over connection: SocketIOConnection) -> Bool {
-        guard packet.count <= options.maximumMessageSize, !connection.isUnfinished.load(ordering: .relaxed) else { return false }
-        switch ScannedPacket(packet, namespace: options.namespace) {
-        case .result(let id, let range): return takeResult(id, packet, range, over: connection)
-        case .event(let name, let range): return takeEvent(name, packet, range, over: connection)
-        case nil: return false
-        }
-    }
-
-    /// Passes a call's result to its caller, as text if the caller can use text.
-    private func takeResult(
-        _ id: Int, _ packet: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, over connection: SocketIOConnection
-    ) -> Bool {
-        let text = UnsafeBufferPointer(rebasing: packet[range])
-        let keepsText =
-            packet.count >= ScannedPacket.minimumText
-            && state.withLock { $0.isCurrent(connection) && $0.calls.waiter(for: id)?.request.decodesResult == true }
-        guard let response = try? ServiceResponse(parsing: text, keepsText: keepsText) else { return false }
-        let waiter = state.withLock { state in
-            state.isCurrent(connection) && state.session.isJoined ? state.calls.acknowledged(id) : nil
-        }
-        waiter?.continuation.resume(returning: response)
-        return waiter != nil
-    }
-
-    /// Delivers an event of a service.
-    private func takeEvent(
-        _ name: ScannedPacket.Name, _ packet: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, over connection: SocketIOConnection
-    ) -> Bool {
-        guard !observers.hasSubscribers else { return false }
-        let (event, sink): (EventNames.Entry?, EventSink?) = state.withLock { state in
-            guard state.isCurrent(connection), state.session.passesEvents else { return (nil, nil) }
-            return (state.current?.events.entry(for: name, in: packet), state.sink)
-        }
-        guard let event, let sink,
-            let data = try? JSONValue(parsing: UnsafeBufferPointer(rebasing: packet[range]))
-        else { return false }
-        sink.receive(ServiceEvent(path: event.path, name: event.name, data: data, weight: packet.count))
-        return true
     }
 
     private func receivedControl(_ packet: EnginePacket, over connection: SocketIOConnection) {

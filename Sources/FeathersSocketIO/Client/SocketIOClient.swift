@@ -34,7 +34,6 @@ final class SocketIOClient: ConnectionClient {
         var isDraining = false
         /// Calls whose frames the connection did not accept.
         var refused: [Int] = []
-        var events = EventNames()
     }
 
     struct Alarm: Sendable {

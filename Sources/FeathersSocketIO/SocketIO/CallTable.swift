@@ -98,8 +98,6 @@ struct CallTable<Waiter> {
         return matches.compactMap { cancelled($0.key) }
     }
 
-    func waiter(for id: Int) -> Waiter? { calls[id].flatMap { $0.unsent == nil ? $0.waiter : nil } }
-
     /// Takes the call that a server has acknowledged. Returns nil if the id is unknown or the call was never sent.
     mutating func acknowledged(_ id: Int) -> Waiter? {
         guard let index = calls.index(forKey: id), calls.values[index].unsent == nil else { return nil }

@@ -23,25 +23,23 @@ struct SocketPacketDecoder: Sendable {
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// Whether attachments of a packet are missing.
-    var isUnfinished: Bool { unfinished != nil }
-
+    /// - Parameter text: A packet's text in UTF-8.
     /// - Returns: The packet, or nil while its attachments are missing.
-    mutating func received(_ text: some StringProtocol) throws(SocketPacketError) -> SocketPacket? {
+    mutating func received(_ text: UnsafeBufferPointer<UInt8>) throws(SocketPacketError) -> SocketPacket? {
         guard unfinished == nil else { throw SocketPacketError(.textInsteadOfAttachment) }
-        guard text.utf8.count <= limits.bytes else { throw SocketPacketError(.tooLarge(limit: limits.bytes)) }
+        guard text.count <= limits.bytes else { throw SocketPacketError(.tooLarge(limit: limits.bytes)) }
         var (packet, attachments) = try SocketPacketParser.parse(text, maximumAttachments: limits.attachments)
+        packet.size = text.count
         if attachments > 0 {
-            unfinished = Unfinished(packet: packet, expected: attachments, size: text.utf8.count)
+            unfinished = Unfinished(packet: packet, expected: attachments, size: text.count)
             return nil
         }
         packet.kind = packet.kind.withoutAttachments
-        packet.size = text.utf8.count
         return packet
     }
 
     /// - Returns: The packet that this attachment completes, or nil while more are missing.
-    mutating func received(_ attachment: [UInt8]) throws(SocketPacketError) -> SocketPacket? {
+    mutating func received(attachment: [UInt8]) throws(SocketPacketError) -> SocketPacket? {
         guard var waiting = unfinished else { throw SocketPacketError(.unexpectedAttachment) }
         unfinished = nil
         waiting.size += attachment.count
@@ -84,19 +82,10 @@ struct SocketPacketParser {
     private let maximumAttachments: Int
 
     static func parse(
-        _ text: some StringProtocol, maximumAttachments: Int = .max
+        _ text: UnsafeBufferPointer<UInt8>, maximumAttachments: Int = .max
     ) throws(SocketPacketError) -> (packet: SocketPacket, attachments: Int) {
-        // A substring keeps its string's memory, so this copies nothing.
-        var text = Substring(text)
-        let result = text.withUTF8 { bytes in
-            var parser = SocketPacketParser(bytes: bytes, maximumAttachments: maximumAttachments)
-            do throws(SocketPacketError) {
-                return Result<_, SocketPacketError>.success(try parser.parse())
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
+        var parser = SocketPacketParser(bytes: text, maximumAttachments: maximumAttachments)
+        return try parser.parse()
     }
 
     private mutating func parse() throws(SocketPacketError) -> (packet: SocketPacket, attachments: Int) {

@@ -33,8 +33,6 @@ struct SocketSession: Sendable {
     }
 
     var isJoined: Bool { state == .joined }
-    /// Whether events concern only the application. The events of a session that can be recovered carry offsets.
-    var passesEvents: Bool { state == .joined && pid == nil }
 
     /// Joins the namespace. To recover a session, the packet includes its id and the last offset, as in the reference client.
     mutating func engineOpened(auth: JSONObject?) -> SocketPacket {

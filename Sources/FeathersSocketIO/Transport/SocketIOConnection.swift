@@ -12,8 +12,6 @@ final class SocketIOConnection: Sendable {
     let ended = Promise<Disconnection>()
     /// Used only by the connection's thread.
     let decoder: Locked<SocketPacketDecoder>
-    /// Whether ``decoder`` is waiting for attachments, so that no other packet may arrive.
-    let isUnfinished = Atomic(false)
     /// Whether ``engine`` has reported its end.
     let isGone = Atomic(false)
 

@@ -12,8 +12,8 @@ struct BinaryPacketTests {
         var decoder = SocketPacketDecoder()
         let text = #"52-/x,7["a",{"_placeholder":true,"num":1},{"b":[{"_placeholder":true,"num":0}]}]"#
         #expect(try decoder.received(text) == nil)
-        #expect(try decoder.received([1, 2, 3]) == nil)
-        let packet = try decoder.received([4])
+        #expect(try decoder.received(attachment: [1, 2, 3]) == nil)
+        let packet = try decoder.received(attachment: [4])
         #expect(packet == SocketPacket(.event, namespace: "/x", id: 7, data: ["a", "BA==", ["b": ["AQID"]]]))
         #expect(try decoder.received(#"60-1[1]"#) == SocketPacket(.ack, id: 1, data: [1]))
     }
@@ -28,13 +28,13 @@ struct BinaryPacketTests {
     func illegal(number: String) throws {
         var decoder = SocketPacketDecoder()
         _ = try decoder.received(#"51-["a",{"_placeholder":true,"num":\#(number)}]"#)
-        #expect(throws: SocketPacketError(.illegalPlaceholder)) { try decoder.received([1]) }
+        #expect(throws: SocketPacketError(.illegalPlaceholder)) { try decoder.received(attachment: [1]) }
     }
 
     @Test("are refused where text comes for bytes or bytes come unasked")
     func outOfOrder() throws {
         var decoder = SocketPacketDecoder()
-        #expect(throws: SocketPacketError(.unexpectedAttachment)) { try decoder.received([1]) }
+        #expect(throws: SocketPacketError(.unexpectedAttachment)) { try decoder.received(attachment: [1]) }
         _ = try decoder.received(#"51-["a"]"#)
         #expect(throws: SocketPacketError(.textInsteadOfAttachment)) { try decoder.received(#"2["a"]"#) }
     }
@@ -44,7 +44,7 @@ struct BinaryPacketTests {
         var decoder = SocketPacketDecoder(limits: .init(attachments: 20, bytes: 100))
         #expect(throws: SocketPacketError(.tooManyAttachments(limit: 20), at: 1)) { try decoder.received(#"521-["a"]"#) }
         _ = try decoder.received(#"520-["a"]"#)
-        _ = try decoder.received([UInt8](repeating: 0, count: 90))
-        #expect(throws: SocketPacketError(.tooLarge(limit: 100))) { try decoder.received([1, 2, 3]) }
+        _ = try decoder.received(attachment: [UInt8](repeating: 0, count: 90))
+        #expect(throws: SocketPacketError(.tooLarge(limit: 100))) { try decoder.received(attachment: [1, 2, 3]) }
     }
 }

@@ -56,7 +56,7 @@ struct PacketFuzzTests {
         do {
             switch packet {
             case .message(let text): return try decoder.received(text)
-            case .binary(let bytes): return try decoder.received(bytes)
+            case .binary(let bytes): return try decoder.received(attachment: bytes)
             default: return nil
             }
         } catch {
