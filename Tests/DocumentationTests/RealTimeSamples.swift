@@ -69,7 +69,7 @@ func listens(_ messages: TypedService<Note>) -> Listening {
     let changes = messages.changes()
     let created = messages.events(.created)
     let typing = messages.events("typing", as: Typing.self)
-    let everything = messages.untyped.allEvents(bufferingNewest: 100)
+    let everything = messages.untyped.events(nil, bufferingNewest: 100)
     return Listening(changes: changes, created: created, typing: typing, everything: everything)
 }
 

@@ -308,7 +308,7 @@ struct StubRealTimeTransportTests {
     func pushing(isPushing: Bool) async throws {
         let transport = StubRealTimeTransport(services: ["messages": MemoryService(multi: .all)], pushesEvents: isPushing)
         let messages = FeathersApp(transport: transport).service("messages")
-        let events = messages.allEvents()
+        let events = messages.events(nil)
         try await messages.app.connect()
         try await messages.create(contentsOf: [["n": 1], ["n": 2]])
         _ = try await messages.find()

@@ -15,10 +15,6 @@ extension UntypedService {
         try Paginated(json: await find(query.limit(1), params: params)).first
     }
 
-    /// Returns whether any record matches a query.
-    @concurrent
-    public func exists(_ query: Query, params: Params = Params()) async throws -> Bool { try await first(query, params: params) != nil }
-
     /// Returns the number of records that match a query, regardless of its `$limit` and `$skip`.
     ///
     /// Requests only the total (`$limit` 0). If the service does not paginate, the records are fetched and counted.
@@ -59,18 +55,6 @@ extension TypedService {
     @concurrent
     public func first(_ query: TypedQuery<Model>, params: Params = Params()) async throws -> Model? {
         try await first(written(query, params), params: params)
-    }
-
-    /// Returns whether any record matches a query. The record need not be decodable.
-    @concurrent
-    public func exists(_ query: Query, params: Params = Params()) async throws -> Bool {
-        try await !page(untyped.find(query.limit(1), params: params)).isEmpty
-    }
-
-    /// Returns whether any record matches a typed query. The record need not be decodable.
-    @concurrent
-    public func exists(_ query: TypedQuery<Model>, params: Params = Params()) async throws -> Bool {
-        try await exists(written(query, params), params: params)
     }
 
     /// Returns the number of records that match a query; see ``UntypedService/count(_:params:)``.

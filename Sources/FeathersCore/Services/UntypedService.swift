@@ -277,16 +277,11 @@ extension UntypedService {
         subscribe(to: [name], bufferingNewest: limit).events(diagnostics) { $0.data }
     }
 
-    /// Returns future events of several kinds with their names; Feathers' four by default.
+    /// Returns future events of several kinds with their names; Feathers' four by default. Pass nil for all of them, including custom events.
     public func events(
-        _ names: [EventName] = EventName.standard, bufferingNewest limit: Int = Service.defaultEventBuffer
+        _ names: [EventName]? = EventName.standard, bufferingNewest limit: Int = Service.defaultEventBuffer
     ) -> AsyncStream<ServiceEvent> {
         subscribe(to: names, bufferingNewest: limit).events(diagnostics) { $0 }
-    }
-
-    /// Returns all future events of the service, including custom ones.
-    public func allEvents(bufferingNewest limit: Int = Service.defaultEventBuffer) -> AsyncStream<ServiceEvent> {
-        subscribe(to: nil, bufferingNewest: limit).events(diagnostics) { $0 }
     }
 
     /// Returns future changes of the service's records.

@@ -106,10 +106,10 @@ struct ErrorReasonTests {
         let messages = app.service("messages")
         _ = (messages.events(.created), messages.deliveries(), app.service("messages", of: Message.self).changes())
         #expect(ledger.events.count == 1 && ledger.text.contains("'messages'"))
-        _ = app.service("users").allEvents()
+        _ = app.service("users").events(nil)
         #expect(ledger.events.count == 2)
         try await app.use(MemoryService(), at: "notes")
-        _ = app.service("notes").allEvents()
+        _ = app.service("notes").events(nil)
         #expect(ledger.events.count == 2)
     }
 

@@ -67,7 +67,7 @@ struct ServiceEventsTests {
     @Test("A hook suppresses or renames the event, or says what it carries")
     func hookedEvents() async throws {
         let echo = try await Self.echo()
-        let all = echo.allEvents()
+        let all = echo.events(nil)
         await echo.use(
             hooks: Hooks(before: [
                 .create: [{ $0.event = nil }],
@@ -90,7 +90,7 @@ struct ServiceEventsTests {
     @Test("A service that emits its events itself is not doubled")
     func serviceEvents() async throws {
         let echo = try await Self.echo(ServiceOptions(serviceEvents: [.created]))
-        let all = echo.allEvents()
+        let all = echo.events(nil)
         try await echo.create(["a": 1])
         echo.emit(.created, ["a": "from the service"])
         echo.emit("typing", "Ada")
