@@ -14,7 +14,7 @@ prints five lines once it listens:
 
 and stops when its standard input ends or on SIGTERM, so that it never outlives
 whoever started it. Services and behaviour: a FeathersJS 5 application, as recorded
-in Tests/Wire, and a `batch` service as feathers-batch has it. Environment, as on the recorded server: COMPRESS=1, NODE_ENV,
+in Tests/Wire. Environment, as on the recorded server: COMPRESS=1, NODE_ENV,
 JWT_EXPIRES, PING_INTERVAL and PING_TIMEOUT (milliseconds), IO_PATH; our own:
 REFRESH_TOKENS=1, and REDIS_URL, with which any number of these servers are nodes of one
 application: they share `messages` and `todos`, and events reach everybody's clients. What tests set while it runs: see backend/control.py.

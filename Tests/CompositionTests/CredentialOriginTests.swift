@@ -248,17 +248,6 @@ import Testing
         #expect(scene.http.requests.map { $0.headers["Authorization"] } == ["Bearer theirs"])
     }
 
-    @Test func `Calls to another server share no batch with the app's own`() async throws {
-        let http = StubHTTPClient { HTTPResponse(status: 200, body: Array("[]".utf8), url: $0.url) }
-        let app = FeathersApp(transport: .rest(try #require(URL(string: Self.own)), httpClient: http))
-        app.use(hooks: .batching())
-        try await app.use(TransportService(.rest(try #require(URL(string: Self.other)), httpClient: http)), at: "reports")
-        async let messages = app.service("messages").find()
-        async let reports = app.service("reports").find()
-        _ = try await (messages, reports)
-        #expect(Set(http.requests.map(\.url.absoluteString)) == [Self.own + "/messages", Self.other + "/reports"])
-    }
-
     @Test(arguments: ["mailto:bob@example.com", "example.com", "http:///x", "ftp://bob:s3cret@example.com"])
     func `A trusted origin that is none is refused, by its place in the list`(text: String) throws {
         let urls = [try #require(URL(string: Self.other)), try #require(URL(string: text))]

@@ -92,26 +92,4 @@ import Testing
             #expect(server.arrivals(at: "notes", .find).map(\.user) == ["alice", "bob"])
         }
     }
-
-    @Test(arguments: Way.allCases)
-    func `A batch holds the calls of one user`(way: Way) async throws {
-        let (server, clock) = (ModelServer(), ManualClock())
-        let model = try server.app(
-            over: way, [.traffic, .authentication], traffic: [.batching(services: ["notes"], clock: clock)])
-        try await model.connected { app in
-            try await app.signIn("alice")
-            async let hers = failure { try await app.notes.find() }
-            try await clock.waitForSleepers(1)
-            try await app.logOut()
-            try await app.signIn("bob")
-            async let his = app.notes.find()
-            try await clock.waitForSleepers(2)
-            clock.advance(by: .milliseconds(10))
-            #expect(await hers?.code == .notAuthenticated)
-            #expect(await hers?.execution == .neverSent)
-            #expect(try await his == [])
-            #expect(server.arrivals(at: "batch", .create).isEmpty)
-            #expect(server.arrivals(at: "notes", .find).map(\.user) == ["bob"])
-        }
-    }
 }

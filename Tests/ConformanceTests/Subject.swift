@@ -125,11 +125,10 @@ struct Subject: Sendable, CustomTestStringConvertible {
     }
 
     /// The test backend over REST, as few requests as can be.
-    static let batched = Subject(testDescription: "REST with limits, shared reads and batches", keepsTimeouts: true) {
+    static let limited = Subject(testDescription: "REST with limits and shared reads", keepsTimeouts: true) {
         let app = FeathersApp(transport: .rest(try await TestBackend.url()))
         app.use(hooks: .limiting(to: 4))
         app.use(hooks: .coalescingReads())
-        app.use(hooks: .batching(over: "batch", methods: Set(ServiceMethod.standard), window: .milliseconds(1)))
         return app
     }
 
@@ -156,12 +155,12 @@ struct Subject: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Our own backend's, since not every server has a batch service.
-    private static let ofOwnBackend = Environment.value("FEATHERS_BACKEND_URL") == nil ? [batched, feathers6, feathers6OverURLSession] : []
+    /// Our own backend's, since not every server is also a FeathersJS 6 server.
+    private static let ofOwnBackend = Environment.value("FEATHERS_BACKEND_URL") == nil ? [feathers6, feathers6OverURLSession] : []
 
     static let all: [Subject] =
         [memory, stub, realTimeStub]
         + (TestBackend.isSkipped
             ? []
-            : [rest, restOverURLSession, webSocket, polling, mixed, mixedForEvents, jsonAPI] + onTheirOwnThread + ofOwnBackend)
+            : [rest, limited, restOverURLSession, webSocket, polling, mixed, mixedForEvents, jsonAPI] + onTheirOwnThread + ofOwnBackend)
 }

@@ -118,7 +118,6 @@ private func connecting(_ url: URL) {
 private func app(limited app: FeathersApp) {
     app.use(hooks: .limiting(to: 6))
     app.use(hooks: .coalescingReads())
-    app.use(hooks: .batching(over: "batch", services: ["messages", "users"]))
 }
 
 private struct Letter: Codable, Queryable {

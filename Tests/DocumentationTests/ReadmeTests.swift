@@ -34,7 +34,7 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/Design.md", "PromiseSamples.swift", 1),
             ("Sources/Feathers/Documentation.docc/UsingAuthentication.md", "AuthenticationSamples.swift", 6),
             ("Sources/Feathers/Documentation.docc/MixedTransports.md", "TrafficSamples.swift", 3),
-            ("Sources/Feathers/Documentation.docc/Traffic.md", "TrafficSamples.swift", 5),
+            ("Sources/Feathers/Documentation.docc/Traffic.md", "TrafficSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/Caching.md", "TrafficSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/Feathers6.md", "Feathers6Samples.swift", 7),
             ("Sources/Feathers/Documentation.docc/NetworkThread.md", "ServerSamples.swift", 2),

@@ -25,22 +25,11 @@ private func traffic(_ app: FeathersApp) async {
     app.use(hooks: .retrying(attempts: 4))
     app.use(hooks: .limiting(to: 6))
     app.use(hooks: .coalescingReads())
-    app.use(hooks: .batching(over: "batch", services: ["messages", "users"]))
 
     app.use(hooks: .limiting(to: 6, waiting: 200))
     await app.service("reports").use(hooks: .limiting(to: 1, waiting: 10, for: .find))
 
     app.use(hooks: .retrying(attempts: 5, pause: .milliseconds(200), longestPause: .seconds(20), refusedWrites: true))
-}
-
-private func batches(_ app: FeathersApp, show: (JSONValue, JSONValue) -> Void) async throws {
-    app.use(
-        hooks: .batching(
-            over: "batch", services: ["messages", "users"], methods: [.find, .get, .patch], window: .milliseconds(5), limit: 20))
-
-    async let user = app.service("users").get(7)
-    async let messages = app.service("messages").find(.where("userId", 7))
-    show(try await user, try await messages)
 }
 
 private func later(_ messages: UntypedService) async throws {

@@ -16,16 +16,6 @@ extension Hooks {
         return hooks
     }
 
-    static func batching(
-        over path: String, services: [String]?, methods: Set<ServiceMethod>, window: Duration, limit: Int, clock: any Clock<Duration>,
-        onJoining: @escaping @Sendable (Int) -> Void
-    ) -> Hooks {
-        var hooks = Hooks()
-        let batcher = CallBatcher(path: path, services: services, limit: limit, window: window, clock: clock, onJoining: onJoining)
-        for method in methods { hooks.middleware[.method(method)] = [batcher] }
-        return hooks
-    }
-
     static func coalescingReads(onWaiting: @escaping @Sendable (Int) -> Void) -> Hooks {
         var hooks = Hooks()
         let sharing = ReadSharing(requests: SingleFlight(onWaiting: onWaiting))

@@ -1,4 +1,4 @@
-/// A service request as an array: `[method, path, …arguments, query]`, the form that FeathersJS sends over Socket.IO and in batches.
+/// A service request as an array: `[method, path, …arguments, query]`, the form that FeathersJS sends over Socket.IO.
 package enum CallArguments {
     /// - Throws: ``FeathersError/Code/badRequest`` if the path has a placeholder without a value, or `get` has no id.
     package static func array(of request: ServiceRequest) throws(FeathersError) -> JSONValue {

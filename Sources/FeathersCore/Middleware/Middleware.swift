@@ -18,9 +18,7 @@ package enum MiddlewareOrder: Int, Sendable, CaseIterable {
     case authentication
     /// Sends one request for identical reads in flight.
     case coalescing
-    /// Combines several requests into one. Coalesced requests enter a batch once.
-    case batching
-    /// Counts a batch as one request.
+    /// Counts coalesced requests once.
     case limiting
 }
 

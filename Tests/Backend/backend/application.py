@@ -2,7 +2,6 @@
 
 from . import shared_store
 from .authentication import Authentication
-from .batch import Batch
 from .context import Context
 from .control import Control
 from .errors import FeathersError
@@ -51,7 +50,6 @@ class Application:
             "control": Control(self),
             "authentication": authentication,
             "refresh-tokens": RefreshTokens(authentication),
-            "batch": Batch(self),
         }
 
     @property

@@ -26,7 +26,7 @@ final class History {
         let policies = CachePolicy.allCases.filter { $0 != .cacheOnly }
         world = HistoryWorld(
             folder: try TemporaryFolder(), way: way, parts: Part.orders[Int(seed % UInt64(Part.orders.count))],
-            coalesces: Bool.random(using: &random), batches: Bool.random(using: &random),
+            coalesces: Bool.random(using: &random),
             policy: policies.randomElement(using: &random) ?? .networkOnlyUpdateCache, keepsOnDisk: Bool.random(using: &random),
             usesStore: Bool.random(using: &random))
         for user in ModelServer.users {

@@ -66,29 +66,12 @@ extension History {
         } catch {}
     }
 
-    /// Two reads at once, which are batched or shared where that is installed.
+    /// Two reads at once, which share a request if that is installed.
     func pair() async {
         guard !callsWait else { return }
-        let (first, second) = (perform(randomRead(of: ["feed"])), perform(randomRead(of: ["feed"])))
-        let (progress, clock) = (process.progress, world.clock)
-        let before = progress.count
+        let reads = (0..<2).map { _ in perform(randomRead(of: ["feed"])) }
         await withTaskGroup(of: Void.self) { group in
-            let pump = Task {
-                // A read that has no company is not kept waiting for it.
-                try await progress.wait(for: before + 1)
-                while true {
-                    try await clock.waitForSleepers(1)
-                    clock.advance(by: .milliseconds(10))
-                }
-            }
-            for read in [first, second] {
-                group.addTask {
-                    await read()
-                    progress.add()
-                }
-            }
-            await group.waitForAll()
-            pump.cancel()
+            for read in reads { group.addTask { await read() } }
         }
     }
 

@@ -1,9 +1,9 @@
 import Feathers
+import FeathersCaching
 import FeathersCore
 import FeathersSupport
 import Foundation
 
-@testable import FeathersCaching
 @testable import FeathersTesting
 
 /// What lasts from one process of a history to the next: the server, and what is on the disk.
@@ -14,7 +14,6 @@ struct HistoryWorld: Sendable {
     let way: Way
     let parts: [Part]
     let coalesces: Bool
-    let batches: Bool
     let policy: CachePolicy
     let keepsOnDisk: Bool
     /// Whether a local store brings the outbox, and keeps results.
@@ -28,8 +27,6 @@ final class HistoryProcess {
     let model: ModelApp
     let outbox: Outbox
     let identities: IdentityLog
-    /// Grows when a call ends, or waits for another one.
-    let progress: Counter
     var probes: [LiveProbe] = []
     /// Calls that wait for a connection.
     var pending: [Task<Void, Never>] = []
@@ -40,7 +37,6 @@ final class HistoryProcess {
 
     init(_ world: HistoryWorld, isOnline: Bool) async throws {
         self.world = world
-        let progress = Counter()
         func configure(_ options: inout OutboxOptions) {
             options.isKeyed = true
             options.keyPlaces = [.query("key")]
@@ -50,19 +46,14 @@ final class HistoryProcess {
         let own = world.usesStore ? nil : try await Outbox(file: world.folder.url.appending(path: "writes.outbox"), configure)
         let storage: any CacheStorage =
             world.keepsOnDisk ? DiskCacheStorage(directory: world.folder.url.appending(path: "cache")) : MemoryCacheStorage()
-        let cache = ServiceCache(storage, policy: world.policy) { options in
-            options.sharesRequests = world.coalesces
-            options.onWaiting = { _ in progress.add() }
-        }
+        let cache = ServiceCache(storage, policy: world.policy) { $0.sharesRequests = world.coalesces }
         var traffic: [Hooks] = [.limiting(to: 16)]
-        if world.coalesces { traffic.append(.coalescingReads { _ in progress.add() }) }
-        if world.batches { traffic.append(.batching(services: ["feed"], limit: 2, clock: world.clock)) }
+        if world.coalesces { traffic.append(.coalescingReads()) }
         model = try world.server.app(
             over: world.way, world.parts, storage: world.storage, cache: cache, outbox: own, traffic: traffic, clock: world.clock)
         if world.usesStore { try await model.app.use(localStore: .directory(world.folder.url.appending(path: "store")), configure) }
         guard let installed = model.app.outbox else { throw FeathersError(.generalError, "no outbox") }
         outbox = installed
-        self.progress = progress
         identities = IdentityLog(model.app)
         world.server.setAway(!isOnline, model)
         running = Task { [app = model.app] in try? await app.run() }

@@ -189,7 +189,6 @@ extension ModelServer {
                 mark: request.params.query.json["mark"]?.integer,
                 isStale: token != nil && user == nil))
         if user == nil, protected.contains(request.path) { return .failure(FeathersError(.notAuthenticated, "Not authenticated")) }
-        if request.path == "batch" { return .success(batch(request, as: user, &state)) }
         let key = request.params.query.json["key"]?.string
         if let key, let answer = state.answered[key] { return .success(answer) }
         let (result, event) = execute(request, as: user, &state)
@@ -245,24 +244,6 @@ extension ModelServer {
         state.issued += 1
         state.refreshTokens["refresh-\(state.issued)"] = user
         return "refresh-\(state.issued)"
-    }
-
-    private static func batch(_ request: ServiceRequest, as user: String?, _ state: inout State) -> JSONValue {
-        .array(
-            (request.data?["calls"]?.array ?? []).map { call in
-                let parts = call.array ?? []
-                let method = ServiceMethod(rawValue: parts[0].string ?? "")
-                let query = Query(parts.last?.object ?? [:])
-                let id = method == .get ? ServiceID(parts[2]) : nil
-                let single = ServiceRequest(path: parts[1].string ?? "", method: method, id: id, params: Params(query: query))
-                if user == nil, protected.contains(single.path) {
-                    return ["status": "rejected", "reason": FeathersError(.notAuthenticated, "Not authenticated").wireForm]
-                }
-                switch execute(single, as: user, &state).0 {
-                case .success(let value): return ["status": "fulfilled", "value": value]
-                case .failure(let error): return ["status": "rejected", "reason": error.wireForm]
-                }
-            })
     }
 
     private static func execute(

@@ -189,7 +189,6 @@ struct CallLimiterTests {
             let app = FeathersApp(transport: StubTransport { _ in [] })
             app.use(hooks: .limiting(to: 1))
             app.use(hooks: .coalescingReads())
-            app.use(hooks: .batching(limit: 1))
             _ = try await app.service("a").find()
             return app
         }
