@@ -10,9 +10,7 @@
 /// `params.adapter.multi`. ``QueryMatcher`` describes how queries match.
 public actor MemoryService: ServiceProtocol {
     let options: Options
-    /// The actor's isolation guarantees exclusive access: no method suspends while it uses the store, and `makeID` and the query's
-    /// operators, which are synchronous, cannot call the others, which are all `async`.
-    @exclusivity(unchecked) private var store = RecordStore()
+    private var store = RecordStore()
     private var nextID: Int64
 
     /// Creates a service with FeathersJS' options and defaults.
