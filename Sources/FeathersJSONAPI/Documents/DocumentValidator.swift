@@ -1,73 +1,81 @@
 import FeathersCore
 
+/// Lists what violates the specification in a document.
+///
+/// Each check takes a value with its location, and has nothing to do if the value is absent.
 struct DocumentValidator {
+    private struct Place {
+        let json: JSONValue
+        let pointer: JSONPointer
+
+        /// The name of the member, in quotation marks.
+        var name: String { "'\(pointer.tokens.last ?? "")'" }
+        var keys: [String] { json.object?.keys ?? [] }
+        var members: [(name: String, place: Place)] { keys.compactMap { name in self[name].map { (name, $0) } } }
+        subscript(_ name: String) -> Place? { json[name].map { Place(json: $0, pointer: pointer.appending(name)) } }
+    }
+
     private var role: JSONAPIDocument.Role
     private(set) var violations: [JSONAPIError] = []
 
     init(role: JSONAPIDocument.Role) { self.role = role }
 
     mutating func checkDocument(_ json: JSONValue) {
-        guard let document = object(json, at: .root, "A document") else { return }
-        checkMembers(of: document, at: .root, "a document", known: ["data", "errors", "meta", "jsonapi", "links", "included"])
-        if !document.contains(where: { ["data", "errors", "meta"].contains($0.key) || MemberName.isExtension($0.key) }) {
-            report(.root, "A document must have 'data', 'errors', 'meta', or a member of an extension")
+        let place = Place(json: json, pointer: .root)
+        guard let document = object(place, "a document", of: ["data", "errors", "meta", "jsonapi", "links", "included"]) else { return }
+        require(["data", "errors", "meta"], in: document, "A document")
+        if document["data"] != nil, let errors = document["errors"] {
+            report(errors.pointer, "'data' and 'errors' must not appear in the same document")
         }
-        let errors = JSONPointer.root.appending("errors")
-        if document["data"] != nil, document["errors"] != nil {
-            report(errors, "'data' and 'errors' must not appear in the same document")
+        if document["data"] == nil {
+            if document["included"] != nil { report(.included, "'included' must not appear in a document without 'data'") }
+            let isRequest = role != .response && role != .sparseResponse
+            if isRequest, document["atomic:operations"] == nil { report(.data, "The request must have 'data'") }
         }
-        if document["included"] != nil, document["data"] == nil {
-            report(.included, "'included' must not appear in a document without 'data'")
-        }
-        if let data = document["data"] {
-            checkData(data, at: .data)
-        } else if role.needsData, document["atomic:operations"] == nil {
-            report(.data, "The request must have 'data'")
-        }
-        for (pointer, resource) in array(document["included"], at: .included, "'included'") {
-            checkResource(resource, at: pointer, mayBeNew: false)
-        }
-        for (pointer, error) in array(document["errors"], at: errors, "'errors'") { checkError(error, at: pointer) }
-        checkCommon(document, at: .root, linkNames: ["self", "related", "describedby", "first", "last", "prev", "next"])
-        if let jsonapi = document["jsonapi"] { checkImplementation(jsonapi, at: JSONPointer.root.appending("jsonapi")) }
+        checkData(document["data"], as: role)
+        for resource in elements(document["included"]) { checkResource(resource, mayBeNew: false) }
+        for error in elements(document["errors"]) { checkError(error) }
+        checkCommon(document, linkNames: ["self", "related", "describedby", "first", "last", "prev", "next"])
+        checkImplementation(document["jsonapi"])
         checkAtomicMembers(of: document)
         checkCompound(document)
     }
 
     // MARK: Members of all objects
 
-    private mutating func report(_ pointer: JSONPointer, _ message: String) {
-        violations.append(JSONAPIError(pointer, message))
-    }
+    private mutating func report(_ pointer: JSONPointer, _ message: String) { violations.append(JSONAPIError(pointer, message)) }
 
-    /// Returns the value as an object, or reports it if it is not an object.
-    private mutating func object(_ json: JSONValue, at pointer: JSONPointer, _ what: String) -> JSONObject? {
-        if json.object == nil { report(pointer, "\(what) must be an object") }
-        return json.object
-    }
-
-    /// Returns the elements of an array with their locations, or reports a value that is not an array.
-    private mutating func array(_ json: JSONValue?, at pointer: JSONPointer, _ what: String) -> [(JSONPointer, JSONValue)] {
-        guard let json else { return [] }
-        if json.array == nil { report(pointer, "\(what) must be an array") }
-        return (json.array ?? []).enumerated().map { (pointer.appending($0), $1) }
-    }
-
-    private mutating func checkCommon(_ object: JSONObject, at pointer: JSONPointer, linkNames: Set<String>? = nil) {
-        if let links = object["links"] { checkLinks(links, at: pointer.appending("links"), names: linkNames) }
-        if let meta = object["meta"] { checkMeta(meta, at: pointer.appending("meta")) }
-    }
-
-    private mutating func checkMeta(_ json: JSONValue, at pointer: JSONPointer) {
-        guard let meta = object(json, at: pointer, "'meta'") else { return }
-        for name in meta.keys { checkName(name, at: pointer.appending(name)) }
-    }
-
-    /// Reports unknown members, except for those of extensions and those that readers ignore.
-    private mutating func checkMembers(of object: JSONObject, at pointer: JSONPointer, _ what: String, known: Set<String>) {
-        for name in object.keys where !known.contains(name) && !MemberName.isExtension(name) && !MemberName.isAtMember(name) {
-            report(pointer.appending(name), "'\(name)' is not a member of \(what)")
+    /// Returns a value that is an object. Reports any other, and members that are not among `names`, except for those of extensions and those
+    /// that readers ignore.
+    private mutating func object(_ place: Place?, _ what: String, of names: Set<String>? = nil) -> Place? {
+        guard let place else { return nil }
+        guard place.json.object != nil else {
+            report(place.pointer, "\(what.prefix(1).uppercased())\(what.dropFirst()) must be an object")
+            return nil
         }
+        for name in place.keys where names?.contains(name) == false && !MemberName.isExtension(name) && !MemberName.isAtMember(name) {
+            report(place.pointer.appending(name), "'\(name)' is not a member of \(what)")
+        }
+        return place
+    }
+
+    private mutating func require(_ names: [String], in object: Place, _ what: String) {
+        guard !object.keys.contains(where: { names.contains($0) || MemberName.isExtension($0) }) else { return }
+        let list = names.map { "'\($0)'" }.joined(separator: ", ")
+        report(object.pointer, "\(what) must have \(list), or a member of an extension")
+    }
+
+    /// Returns the elements of an array, or reports a value that is not an array.
+    private mutating func elements(_ place: Place?) -> [Place] {
+        guard let place else { return [] }
+        if place.json.array == nil { report(place.pointer, "\(place.name) must be an array") }
+        return (place.json.array ?? []).enumerated().map { Place(json: $1, pointer: place.pointer.appending($0)) }
+    }
+
+    private mutating func checkCommon(_ object: Place, linkNames: Set<String>? = nil) {
+        let links = self.object(object["links"], linkNames == nil ? "'links'" : "these links", of: linkNames)
+        for (name, link) in links?.members ?? [] where !MemberName.isAtMember(name) { checkLink(link) }
+        for (name, place) in self.object(object["meta"], "'meta'")?.members ?? [] { checkName(name, at: place.pointer) }
     }
 
     private mutating func checkName(_ name: String, at pointer: JSONPointer) {
@@ -75,294 +83,217 @@ struct DocumentValidator {
         report(pointer, "'\(name)' is not a valid member name")
     }
 
-    private mutating func checkStrings(_ names: String..., of object: JSONObject, at pointer: JSONPointer) {
-        for name in names {
-            if let value = object[name], value.string == nil { report(pointer.appending(name), "'\(name)' must be a string") }
+    private mutating func checkStrings(_ names: String..., in object: Place) {
+        for case let place? in names.map({ object[$0] }) where place.json.string == nil {
+            report(place.pointer, "\(place.name) must be a string")
         }
     }
 
-    private mutating func checkImplementation(_ json: JSONValue, at pointer: JSONPointer) {
-        guard let object = object(json, at: pointer, "'jsonapi'") else { return }
-        checkMembers(of: object, at: pointer, "'jsonapi'", known: ["version", "ext", "profile", "meta"])
-        checkStrings("version", of: object, at: pointer)
-        for name in ["ext", "profile"] {
-            guard let json = object[name] else { continue }
-            for (pointer, uri) in array(json, at: pointer.appending(name), "'\(name)'") where !(uri.string.map(LinkSyntax.isURI) ?? false) {
-                report(pointer, "'\(name)' must contain only URLs, as strings")
-            }
+    /// Reports a text without the right syntax. Values that are not texts are reported elsewhere.
+    private mutating func checkSyntax(_ place: Place?, _ message: String, _ isValid: (String) -> Bool) {
+        if let place, let text = place.json.string, !isValid(text) { report(place.pointer, message) }
+    }
+
+    private mutating func checkImplementation(_ place: Place?) {
+        guard let jsonapi = object(place, "'jsonapi'", of: ["version", "ext", "profile", "meta"]) else { return }
+        checkStrings("version", in: jsonapi)
+        for uri in elements(jsonapi["ext"]) + elements(jsonapi["profile"]) where uri.json.string.map(LinkSyntax.isURI) != true {
+            report(uri.pointer, "'ext' and 'profile' must contain only URLs, as strings")
         }
-        checkCommon(object, at: pointer)
+        checkCommon(jsonapi)
     }
 }
 
 // MARK: Resources and identifiers
 
 extension DocumentValidator {
-    private mutating func checkData(_ json: JSONValue, at pointer: JSONPointer) {
+    /// Checks primary data, or the data of an operation, whose role is the one that it would have in a separate request.
+    private mutating func checkData(_ place: Place?, as role: JSONAPIDocument.Role) {
+        guard let place else { return }
+        let documentRole = self.role
+        self.role = role
+        defer { self.role = documentRole }
+        guard role != .relationship else { return checkLinkage(place) }
         let needsResource = role == .creation || role == .update
-        switch json {
-        case .null:
-            if needsResource { report(pointer, "The request must have a resource") }
-        case .object: checkPrimary(json, at: pointer)
-        case .array(let elements):
-            if needsResource { report(pointer, "The request must have one resource, not an array") }
-            for (index, element) in elements.enumerated() { checkPrimary(element, at: pointer.appending(index)) }
-        default: report(pointer, "'data' must be a resource, an array of resources, or null")
+        switch place.json {
+        case .null: if needsResource { report(place.pointer, "The request must have a resource") }
+        case .object: checkResource(place, mayBeNew: role == .creation)
+        case .array:
+            if needsResource { report(place.pointer, "The request must have one resource, not an array") }
+            for resource in elements(place) { checkResource(resource, mayBeNew: role == .creation) }
+        default: report(place.pointer, "'data' must be a resource, an array of resources, or null")
         }
     }
 
-    private mutating func checkPrimary(_ json: JSONValue, at pointer: JSONPointer) {
-        if role == .relationship {
-            checkIdentifier(json, at: pointer)
-        } else {
-            checkResource(json, at: pointer, mayBeNew: role == .creation)
+    private mutating func checkResource(_ place: Place, mayBeNew: Bool) {
+        let names: Set = ["type", "id", "lid", "attributes", "relationships", "links", "meta"]
+        guard let resource = object(place, "a resource", of: names) else { return }
+        checkIdentity(of: resource)
+        if !mayBeNew, resource["id"] == nil { report(place.pointer.appending("id"), "'id' is missing") }
+        let attributes = object(resource["attributes"], "'attributes'")?.members ?? []
+        let relationships = object(resource["relationships"], "'relationships'")?.members ?? []
+        for (name, field) in attributes + relationships {
+            if name == "id" || name == "type" { report(field.pointer, "A resource field must not be named '\(name)'") }
+            checkName(name, at: field.pointer)
         }
-    }
-
-    private mutating func checkResource(_ json: JSONValue, at pointer: JSONPointer, mayBeNew: Bool) {
-        guard let resource = object(json, at: pointer, "A resource") else { return }
-        checkMembers(of: resource, at: pointer, "a resource", known: ["type", "id", "lid", "attributes", "relationships", "links", "meta"])
-        checkIdentity(of: resource, at: pointer, needsID: !mayBeNew, needsEither: false)
-        checkAttributes(of: resource, at: pointer.appending("attributes"))
-        checkRelationships(of: resource, at: pointer.appending("relationships"))
-        checkCommon(resource, at: pointer)
-    }
-
-    private mutating func checkIdentifier(_ json: JSONValue, at pointer: JSONPointer) {
-        guard let identifier = object(json, at: pointer, "An identifier") else { return }
-        checkMembers(of: identifier, at: pointer, "an identifier", known: ["type", "id", "lid", "meta"])
-        checkIdentity(of: identifier, at: pointer, needsID: false, needsEither: true)
-        checkCommon(identifier, at: pointer)
-    }
-
-    private mutating func checkIdentity(of object: JSONObject, at pointer: JSONPointer, needsID: Bool, needsEither: Bool) {
-        if let type = object["type"]?.string {
-            checkName(type, at: pointer.appending("type"))
-        } else {
-            report(pointer.appending("type"), object["type"] == nil ? "'type' is missing" : "'type' must be a string")
+        for (name, relationship) in relationships where !MemberName.isAtMember(name) {
+            if resource["attributes"]?[name] != nil {
+                report(relationship.pointer, "'\(name)' must not be both an attribute and a relationship")
+            }
+            checkRelationship(relationship)
         }
-        checkStrings("id", "lid", of: object, at: pointer)
-        guard object["id"] == nil else { return }
-        if needsID { report(pointer.appending("id"), "'id' is missing") }
-        if needsEither, object["lid"] == nil { report(pointer.appending("id"), "'id' or 'lid' is required") }
+        checkCommon(resource)
     }
 
-    private mutating func checkAttributes(of resource: JSONObject, at pointer: JSONPointer) {
-        guard let json = resource["attributes"], let attributes = object(json, at: pointer, "'attributes'") else { return }
-        for name in attributes.keys { checkField(name, at: pointer.appending(name)) }
-    }
-
-    private mutating func checkRelationships(of resource: JSONObject, at pointer: JSONPointer) {
-        guard let json = resource["relationships"], let relationships = object(json, at: pointer, "'relationships'") else { return }
-        let attributes = resource["attributes"]?.object
-        for (name, relationship) in relationships {
-            let pointer = pointer.appending(name)
-            checkField(name, at: pointer)
-            guard !MemberName.isAtMember(name) else { continue }
-            if attributes?[name] != nil { report(pointer, "'\(name)' must not be both an attribute and a relationship") }
-            checkRelationship(relationship, at: pointer)
+    private mutating func checkIdentifier(_ place: Place?, _ what: String = "an identifier", also name: String = "meta") {
+        guard let identifier = object(place, what, of: ["type", "id", "lid", "meta", name]) else { return }
+        checkIdentity(of: identifier)
+        if identifier["id"] == nil, identifier["lid"] == nil {
+            report(identifier.pointer.appending("id"), "'id' or 'lid' is required")
         }
+        checkCommon(identifier)
     }
 
-    private mutating func checkField(_ name: String, at pointer: JSONPointer) {
-        if name == "id" || name == "type" { report(pointer, "A resource field must not be named '\(name)'") }
-        checkName(name, at: pointer)
+    private mutating func checkIdentity(of object: Place) {
+        if object["type"] == nil { report(object.pointer.appending("type"), "'type' is missing") }
+        checkStrings("type", "id", "lid", in: object)
+        if let type = object["type"], let name = type.json.string { checkName(name, at: type.pointer) }
     }
 
-    private mutating func checkRelationship(_ json: JSONValue, at pointer: JSONPointer) {
-        guard let relationship = object(json, at: pointer, "A relationship") else { return }
-        checkMembers(of: relationship, at: pointer, "a relationship", known: ["data", "links", "meta"])
-        if !relationship.contains(where: { ["data", "links", "meta"].contains($0.key) || MemberName.isExtension($0.key) }) {
-            report(pointer, "A relationship must have 'links', 'data', 'meta', or a member of an extension")
+    private mutating func checkRelationship(_ place: Place) {
+        guard let relationship = object(place, "a relationship", of: ["data", "links", "meta"]) else { return }
+        require(["links", "data", "meta"], in: relationship, "A relationship")
+        if role == .creation || role == .update, relationship["data"] == nil {
+            report(place.pointer.appending("data"), "A relationship in a request must have 'data'")
         }
-        let place = pointer.appending("data")
-        switch relationship["data"] {
-        case nil:
-            if role == .creation || role == .update { report(place, "A relationship in a request must have 'data'") }
-        case .null?: break
-        case .object(let identifier)?: checkIdentifier(.object(identifier), at: place)
-        case .array(let elements)?:
-            for (index, element) in elements.enumerated() { checkIdentifier(element, at: place.appending(index)) }
-        default: report(place, "'data' must be an identifier, an array of identifiers, or null")
+        if let data = relationship["data"] { checkLinkage(data) }
+        checkCommon(relationship)
+    }
+
+    private mutating func checkLinkage(_ place: Place) {
+        switch place.json {
+        case .null: break
+        case .object: checkIdentifier(place)
+        case .array: for identifier in elements(place) { checkIdentifier(identifier) }
+        default: report(place.pointer, "'data' must be an identifier, an array of identifiers, or null")
         }
-        checkCommon(relationship, at: pointer)
     }
 }
 
 // MARK: Links and errors
 
 extension DocumentValidator {
-    /// Checks links. `names` are the names that they may have here; nil allows any name.
-    private mutating func checkLinks(_ json: JSONValue, at pointer: JSONPointer, names: Set<String>?) {
-        guard let links = object(json, at: pointer, "'links'") else { return }
-        if let names { checkMembers(of: links, at: pointer, "these links", known: names) }
-        for (name, link) in links where !MemberName.isAtMember(name) { checkLink(link, at: pointer.appending(name)) }
-    }
-
-    private mutating func checkLink(_ json: JSONValue, at pointer: JSONPointer) {
-        switch json {
+    private mutating func checkLink(_ place: Place) {
+        switch place.json {
         case .null: break
-        case .string(let url): checkURL(url, at: pointer)
-        case .object(let link):
-            checkMembers(of: link, at: pointer, "a link", known: ["href", "rel", "describedby", "title", "type", "hreflang", "meta"])
-            if link["href"] == nil { report(pointer.appending("href"), "'href' is missing") }
-            checkStrings("href", "rel", "title", "type", of: link, at: pointer)
-            if let url = link["href"]?.string { checkURL(url, at: pointer.appending("href")) }
-            if let relation = link["rel"]?.string, !LinkSyntax.isRelationType(relation) {
-                report(pointer.appending("rel"), "'rel' must be a link relation type, such as 'next', or a URL")
+        case .string: checkURL(place)
+        case .object:
+            let names: Set = ["href", "rel", "describedby", "title", "type", "hreflang", "meta"]
+            guard let link = object(place, "a link", of: names) else { return }
+            if link["href"] == nil { report(place.pointer.appending("href"), "'href' is missing") }
+            checkStrings("href", "rel", "title", "type", in: link)
+            checkURL(link["href"])
+            checkSyntax(link["rel"], "'rel' must be a link relation type, such as 'next', or a URL", LinkSyntax.isRelationType)
+            if let description = link["describedby"] { checkLink(description) }
+            if let languages = link["hreflang"], !languages.json.elements.allSatisfy({ $0.string.map(LinkSyntax.isLanguageTag) ?? false }) {
+                report(languages.pointer, "'hreflang' must be a language tag, such as 'en', or an array of them")
             }
-            if let description = link["describedby"] { checkLink(description, at: pointer.appending("describedby")) }
-            if let languages = link["hreflang"] {
-                let tags = languages.array ?? [languages]
-                if !tags.allSatisfy({ $0.string.map(LinkSyntax.isLanguageTag) ?? false }) {
-                    report(pointer.appending("hreflang"), "'hreflang' must be a language tag, such as 'en', or an array of them")
-                }
-            }
-            if let meta = link["meta"] { checkMeta(meta, at: pointer.appending("meta")) }
-        default: report(pointer, "A link must be a string, an object, or null")
+            checkCommon(link)
+        default: report(place.pointer, "A link must be a string, an object, or null")
         }
     }
 
-    private mutating func checkURL(_ text: String, at pointer: JSONPointer) {
-        if !LinkSyntax.isReference(text) { report(pointer, "A link must be a URL, with invalid characters percent-encoded") }
+    private mutating func checkURL(_ place: Place?) {
+        checkSyntax(place, "A link must be a URL, with invalid characters percent-encoded", LinkSyntax.isReference)
     }
 
-    private mutating func checkError(_ json: JSONValue, at pointer: JSONPointer) {
-        guard let error = object(json, at: pointer, "An error") else { return }
-        let known: Set<String> = ["id", "links", "status", "code", "title", "detail", "source", "meta"]
-        checkMembers(of: error, at: pointer, "an error", known: known)
-        if !error.contains(where: { known.contains($0.key) }) { report(pointer, "An error must have at least one member") }
-        checkStrings("id", "status", "code", "title", "detail", of: error, at: pointer)
-        checkCommon(error, at: pointer, linkNames: ["about", "type"])
-        let place = pointer.appending("source")
-        guard let json = error["source"], let source = object(json, at: place, "'source'") else { return }
-        checkStrings("pointer", "parameter", "header", of: source, at: place)
-        if let text = source["pointer"]?.string, JSONPointer(text) == nil {
-            report(place.appending("pointer"), "'pointer' must be a JSON Pointer")
-        }
+    private mutating func checkError(_ place: Place) {
+        let names: Set = ["id", "links", "status", "code", "title", "detail", "source", "meta"]
+        guard let error = object(place, "an error", of: names) else { return }
+        if names.isDisjoint(with: error.keys) { report(place.pointer, "An error must have at least one member") }
+        checkStrings("id", "status", "code", "title", "detail", in: error)
+        checkCommon(error, linkNames: ["about", "type"])
+        guard let source = object(error["source"], "'source'") else { return }
+        checkStrings("pointer", "parameter", "header", in: source)
+        checkSyntax(source["pointer"], "'pointer' must be a JSON Pointer") { JSONPointer($0) != nil }
     }
 }
 
 // MARK: Atomic Operations extension (`https://jsonapi.org/ext/atomic`, "Document Structure")
 
 extension DocumentValidator {
-    private mutating func checkAtomicMembers(of document: JSONObject) {
-        let members = ["atomic:operations", "atomic:results"].filter { document[$0] != nil }
-        guard let first = members.first else { return }
-        for name in ["data", "included", "errors"] + members.dropFirst() where document[name] != nil {
-            report(JSONPointer.root.appending(name), "'\(name)' must not appear alongside '\(first)'")
+    private mutating func checkAtomicMembers(of document: Place) {
+        let names = ["atomic:operations", "atomic:results"].filter { document[$0] != nil }
+        for name in ["data", "included", "errors"] + names.dropFirst() where names.first != nil && document[name] != nil {
+            report(.root.appending(name), "'\(name)' must not appear alongside '\(names[0])'")
         }
-        for name in members {
-            let pointer = JSONPointer.root.appending(name)
-            let isRequest = name == "atomic:operations"
-            if isRequest, document[name] == [] { report(pointer, "At least one operation is required") }
-            for (pointer, json) in array(document[name], at: pointer, "'\(name)'") {
-                if isRequest { checkOperation(json, at: pointer) } else { checkResult(json, at: pointer) }
-            }
+        if let operations = document["atomic:operations"], operations.json == [] {
+            report(operations.pointer, "At least one operation is required")
+        }
+        for operation in elements(document["atomic:operations"]) { checkOperation(operation) }
+        for case let result? in elements(document["atomic:results"]).map({ object($0, "a result") }) {
+            checkData(result["data"], as: .response)
+            checkCommon(result)
         }
     }
 
-    private mutating func checkOperation(_ json: JSONValue, at pointer: JSONPointer) {
-        guard let operation = object(json, at: pointer, "An operation") else { return }
-        checkMembers(of: operation, at: pointer, "an operation", known: ["op", "ref", "href", "data", "meta"])
-        if operation["op"]?.string.flatMap(JSONAPIOperation.Code.init) == nil {
-            report(pointer.appending("op"), "'op' must be 'add', 'update', or 'remove'")
+    private mutating func checkOperation(_ place: Place) {
+        guard let operation = object(place, "an operation", of: ["op", "ref", "href", "data", "meta"]) else { return }
+        if operation["op"]?.json.string.flatMap(JSONAPIOperation.Code.init) == nil {
+            report(place.pointer.appending("op"), "'op' must be 'add', 'update', or 'remove'")
         }
-        checkStrings("href", of: operation, at: pointer)
-        if let url = operation["href"]?.string { checkURL(url, at: pointer.appending("href")) }
-        if operation["href"] != nil, operation["ref"] != nil {
-            report(pointer.appending("ref"), "'ref' and 'href' must not appear together")
+        checkStrings("href", in: operation)
+        checkURL(operation["href"])
+        if let ref = operation["ref"] {
+            if operation["href"] != nil { report(ref.pointer, "'ref' and 'href' must not appear together") }
+            checkIdentifier(ref, "'ref'", also: "relationship")
+            checkStrings("relationship", in: ref)
+            if ref["id"] != nil, let lid = ref["lid"] { report(lid.pointer, "'id' and 'lid' must not appear together") }
         }
-        if let ref = operation["ref"] { checkReference(ref, at: pointer.appending("ref")) }
-        if let data = operation["data"] { checkData(data, at: pointer.appending("data"), as: role(of: operation, data)) }
-        checkCommon(operation, at: pointer)
+        checkData(operation["data"], as: role(of: operation))
+        checkCommon(operation)
     }
 
-    /// Returns the role that the data of an operation would have in a separate request.
-    private func role(of operation: JSONObject, _ data: JSONValue) -> JSONAPIDocument.Role {
-        let isRelationship = operation["ref"]?["relationship"] != nil || operation["href"]?.string?.contains("/relationships/") == true
+    private func role(of operation: Place) -> JSONAPIDocument.Role {
+        let isRelationship =
+            operation["ref"]?["relationship"] != nil || operation["href"]?.json.string?.contains("/relationships/") == true
         if isRelationship { return .relationship }
         // A resource that an earlier operation creates is identified by its local id.
-        return operation["op"] == "add" || (data["id"] == nil && data["lid"] != nil) ? .creation : .update
-    }
-
-    private mutating func checkReference(_ json: JSONValue, at pointer: JSONPointer) {
-        guard var reference = object(json, at: pointer, "'ref'") else { return }
-        checkStrings("relationship", of: reference, at: pointer)
-        reference["relationship"] = nil
-        checkIdentifier(.object(reference), at: pointer)
-        if reference["id"] != nil, reference["lid"] != nil { report(pointer.appending("lid"), "'id' and 'lid' must not appear together") }
-    }
-
-    private mutating func checkResult(_ json: JSONValue, at pointer: JSONPointer) {
-        guard let result = object(json, at: pointer, "A result") else { return }
-        if let data = result["data"] { checkData(data, at: pointer.appending("data"), as: .response) }
-        checkCommon(result, at: pointer)
-    }
-
-    private mutating func checkData(_ json: JSONValue, at pointer: JSONPointer, as role: JSONAPIDocument.Role) {
-        let documentRole = self.role
-        self.role = role
-        checkData(json, at: pointer)
-        self.role = documentRole
+        let data = operation["data"]
+        return operation["op"]?.json == "add" || (data?["id"] == nil && data?["lid"] != nil) ? .creation : .update
     }
 }
 
 // MARK: Compound documents
 
 extension DocumentValidator {
-    /// Checks that each resource appears only once and that each included resource is linked to.
-    private mutating func checkCompound(_ document: JSONObject) {
-        let primary = document["data"].map { $0.array ?? [$0] } ?? []
-        let included = document["included"]?.array ?? []
+    /// Checks that each resource appears only once, and that linkage leads from the primary data to each included resource.
+    private mutating func checkCompound(_ document: Place) {
+        let primary = document["data"].map { $0.json.array == nil ? [$0] : elements($0) } ?? []
+        let included = document["included"]?.json.array == nil ? [] : elements(document["included"])
         // The identifiers in a relationship must not repeat either, so they need no exception.
         var seen = Set<ResourceKey>()
-        let isList = document["data"]?.array != nil
-        for (index, resource) in primary.enumerated() {
-            checkUnique(resource, at: isList ? .data.appending(index) : .data, &seen)
-        }
-        for (index, resource) in included.enumerated() { checkUnique(resource, at: .included.appending(index), &seen) }
-        if role != .sparseResponse { checkFullLinkage(from: primary, to: included) }
-    }
-
-    private mutating func checkUnique(_ json: JSONValue, at pointer: JSONPointer, _ seen: inout Set<ResourceKey>) {
-        guard let key = ResourceKey(reading: json), !seen.insert(key).inserted else { return }
-        report(pointer, "The resource appears in the document twice")
-    }
-
-    /// Follows the linkage from the primary data to the included resources.
-    private mutating func checkFullLinkage(from primary: [JSONValue], to included: [JSONValue]) {
-        guard !included.isEmpty else { return }
-        let keys = included.map(ResourceKey.init(reading:))
-        // If a resource is repeated, the first one counts.
         var unreached: [ResourceKey: Int] = [:]
-        for (index, key) in keys.enumerated() {
-            if let key, unreached[key] == nil { unreached[key] = index }
+        for (index, resource) in (primary + included).enumerated() {
+            guard let key = ResourceKey(reading: resource.json) else { continue }
+            if !seen.insert(key).inserted { report(resource.pointer, "The resource appears in the document twice") }
+            // If a resource is repeated, the first one counts.
+            if index >= primary.count, unreached[key] == nil { unreached[key] = index - primary.count }
         }
-        // Identifiers are also primary data, and lead to the resources they name.
-        var pending =
-            primary + primary.compactMap { ResourceKey(reading: $0).flatMap { unreached.removeValue(forKey: $0) } }.map { included[$0] }
+        guard role != .sparseResponse else { return }
+        var pending = primary.map(\.json)
         while let resource = pending.popLast() {
-            for (_, relationship) in resource["relationships"]?.object ?? [:] {
-                guard let data = relationship["data"] else { continue }
-                for target in data.array ?? [data] {
-                    guard let index = ResourceKey(reading: target).flatMap({ unreached.removeValue(forKey: $0) }) else { continue }
-                    pending.append(included[index])
-                }
-            }
+            // Identifiers are also primary data, and lead to the resources they name.
+            var targets = [resource]
+            for (_, relationship) in resource["relationships"]?.object ?? [:] { targets += relationship["data"]?.elements ?? [] }
+            pending += targets.compactMap { ResourceKey(reading: $0).flatMap { unreached.removeValue(forKey: $0) } }
+                .map { included[$0].json }
         }
-        for index in unreached.values.sorted() {
-            report(.included.appending(index), "Nothing in the document links to this resource")
-        }
+        for index in unreached.values.sorted() { report(included[index].pointer, "Nothing in the document links to this resource") }
     }
 }
 
-extension JSONAPIDocument.Role {
-    /// Whether a document with this role is a request that has primary data.
-    fileprivate var needsData: Bool {
-        switch self {
-        case .creation, .update, .relationship: true
-        case .response, .sparseResponse: false
-        }
-    }
+extension JSONValue {
+    /// The elements of an array, or a single value.
+    fileprivate var elements: [JSONValue] { array ?? [self] }
 }

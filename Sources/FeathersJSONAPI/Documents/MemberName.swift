@@ -30,16 +30,10 @@ enum MemberName {
 
     /// Returns whether a text is a sequence of brackets, each empty or containing member names separated by dots.
     private static func areKeys(_ text: Substring) -> Bool {
-        var rest = text
-        while rest.first == "[" {
-            guard let end = rest.firstIndex(of: "]") else { return false }
-            let key = rest[rest.index(after: rest.startIndex)..<end]
-            guard key.isEmpty || key.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ isAllowed($0) }) else {
-                return false
-            }
-            rest = rest[rest.index(after: end)...]
-        }
-        return rest.isEmpty
+        guard text.first == "[" else { return text.isEmpty }
+        guard let end = text.firstIndex(of: "]") else { return false }
+        let names = text[..<end].dropFirst().split(separator: ".", omittingEmptySubsequences: false)
+        return (names == [""] || names.allSatisfy { isAllowed($0) }) && areKeys(text[text.index(after: end)...])
     }
 
     private static func isAlwaysAllowed(_ scalar: Unicode.Scalar) -> Bool {
@@ -47,9 +41,6 @@ enum MemberName {
     }
 
     static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: false
-        }
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 }
