@@ -3,15 +3,15 @@ import Foundation
 /// The parsed command line.
 struct Arguments {
     enum Task: Equatable {
-        /// Measures. If `isKept`, stores the result and generates its tables and charts.
+        /// Measures. If `isKept`, stores the result and generates its tables.
         case measure(isKept: Bool)
         /// Measures only the tasks that other clients are measured with.
         case comparePeers
         /// Measures events and calls over Socket.IO beside a client that only counts frames.
         case compareFloor
-        /// Regenerates the tables and charts of the stored result.
+        /// Regenerates the tables of the stored result.
         case report
-        /// Checks that the tables and charts match the stored result.
+        /// Checks that the tables match the stored result.
         case check
         case help
         /// Repeats one operation, for a profiler.
@@ -34,12 +34,12 @@ struct Arguments {
           --rounds N             the number of rounds (default: 7); results are their median
           --only TEXT            run only the groups whose names contain the text
           --compare-with [FILE]  print the changes since a stored result (default: the one in Benchmarks/results)
-          --save                 store the result in Benchmarks/results, and generate its tables and charts; with '--only', the other groups
+          --save                 store the result in Benchmarks/results, and generate its tables; with '--only', the other groups
                                  keep their stored results
           --peers                run only the comparison with other clients; `Benchmarks/compare` installs them
           --floor                run only the comparison with a client in C that only counts frames (Linux)
-          --report               regenerate the tables and charts of the stored result, without measuring
-          --check                fail if the tables or charts don't match the stored result, without measuring
+          --report               regenerate the tables of the stored result, without measuring
+          --check                fail if the tables don't match the stored result, without measuring
           --profile WHAT N [URL] run one of \(Profile.names) N times, for a profiler
         """
 

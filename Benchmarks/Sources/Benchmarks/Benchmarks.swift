@@ -48,12 +48,11 @@ struct Benchmarks {
             let stored = isKept && arguments.only != nil ? try Results(contentsOf: ResultFiles.result) : nil
             let results = try await measureAll(arguments)
             let kept = try stored?.replacing(results) ?? results
-            print(arguments.isJSON ? try results.json : Report(results: results).table)
-            if let earlier { print("\n\(Comparison(earlier, results).table)") }
+            print(arguments.isJSON ? try results.json : Report.text(of: results))
+            if let earlier { print("\n\(Comparison(earlier: earlier, later: results).text)") }
             if isKept {
                 try kept.write(to: ResultFiles.result)
-                // Read back, because stored numbers are rounded.
-                try ResultFiles.write(try Results(contentsOf: ResultFiles.result))
+                try ResultFiles.write(kept)
             }
         }
     }

@@ -24,16 +24,16 @@ struct Harness {
         }
         let medians = zip(group.benchmarks, samples).map { benchmark, samples in
             (
-                elapsed: Self.median(samples.map(\.elapsed)) / Double(benchmark.operations),
-                cpu: Self.median(samples.map(\.cpu)) / Double(benchmark.operations)
+                elapsed: (Self.median(samples.map(\.elapsed)) / Double(benchmark.operations)).rounded(places: 1),
+                cpu: (Self.median(samples.map(\.cpu)) / Double(benchmark.operations)).rounded(places: 1)
             )
         }
         return zip(group.benchmarks, medians).map { benchmark, median in
             let reference = benchmark.reference.flatMap { name in group.benchmarks.firstIndex { $0.name == name } }
             return Measurement(
                 group: group.name, name: benchmark.name, nanoseconds: median.elapsed, cpuNanoseconds: median.cpu,
-                reference: benchmark.reference, ratio: reference.map { medians[$0].elapsed / median.elapsed },
-                cpuRatio: reference.map { medians[$0].cpu / median.cpu })
+                reference: benchmark.reference, ratio: reference.map { (medians[$0].elapsed / median.elapsed).rounded(places: 4) },
+                cpuRatio: reference.map { (medians[$0].cpu / median.cpu).rounded(places: 4) })
         }
     }
 

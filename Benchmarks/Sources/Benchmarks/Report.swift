@@ -1,21 +1,18 @@
-/// The measurements as a human-readable table.
-struct Report {
-    let results: Results
-
-    var table: String {
-        let tables = [results.measurements.isEmpty ? nil : measurements.text, results.growth.isEmpty ? nil : Self.growth(of: results).text]
-        return (tables.compactMap(\.self) + results.notes).joined(separator: "\n\n")
+/// The measurements as tables.
+enum Report {
+    static func text(of results: Results) -> String {
+        let measurements = results.measurements.isEmpty ? nil : table(of: results.measurements) { "\($0.group): \($0.name)" }
+        let tables = [measurements, results.growth.isEmpty ? nil : growth(of: results)]
+        return (tables.compactMap { $0?.text } + results.notes).joined(separator: "\n\n")
     }
 
-    private var measurements: TextTable {
+    static func table(of measurements: [Measurement], titles: (Measurement) -> String) -> TextTable {
         var table = TextTable(
-            ("benchmark", .left), ("ns/op", .right), ("CPU ns/op", .right), ("per second", .right), ("ratio", .right),
-            ("CPU ratio", .right), ("compared with", .left))
-        table.rows = results.measurements.map { measurement in
+            ("", .left), ("time", .right), ("CPU", .right), ("ratio", .right), ("CPU ratio", .right), ("compared with", .left))
+        table.rows = measurements.map { measurement in
             [
-                "\(measurement.group): \(measurement.name)", measurement.nanoseconds.grouped, measurement.cpuNanoseconds.grouped,
-                measurement.perSecond.grouped, measurement.ratio?.times ?? "", measurement.cpuRatio?.times ?? "",
-                measurement.reference ?? "",
+                titles(measurement), measurement.nanoseconds.nanosecondsInWords, measurement.cpuNanoseconds.nanosecondsInWords,
+                measurement.ratio?.times ?? "", measurement.cpuRatio?.times ?? "", measurement.reference ?? "",
             ]
         }
         return table

@@ -50,8 +50,8 @@ extension Harness {
             }
             let points = zip(series.sizes, try await measure(benchmarks)).map { size, measurement in
                 GrowthMeasurement.Point(
-                    size: size, nanoseconds: measurement.nanoseconds.rounded(places: 1),
-                    cpuNanoseconds: measurement.cpuNanoseconds.rounded(places: 1))
+                    size: size, nanoseconds: measurement.nanoseconds,
+                    cpuNanoseconds: measurement.cpuNanoseconds)
             }
             measurements.append(
                 GrowthMeasurement(group: group.name, name: series.name, unit: series.unit, note: series.note, points: points))

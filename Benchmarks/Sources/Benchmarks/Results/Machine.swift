@@ -28,24 +28,14 @@ struct Machine: Codable {
 
     /// Returns a description of this machine with today's date.
     static func described(rounds: Int) -> Machine {
-        let today = Date.now.formatted(.iso8601.year().month().day())
-        return Machine(
-            processor: processor, cores: ProcessInfo.processInfo.activeProcessorCount, system: system, swift: swiftVersion, date: today,
-            rounds: rounds)
+        Machine(
+            processor: processor, cores: ProcessInfo.processInfo.activeProcessorCount, system: system, swift: swiftVersion,
+            date: Date.now.formatted(.iso8601.year().month().day()), rounds: rounds)
     }
 
     #if os(Linux)
-        private static var processor: String {
-            let lines = text(of: "/proc/cpuinfo").split(separator: "\n")
-            let name = lines.first { $0.hasPrefix("model name") }?.split(separator: ":").last
-            return name.map { $0.trimmingCharacters(in: .whitespaces) } ?? architecture
-        }
-
-        private static var system: String {
-            let lines = text(of: "/etc/os-release").split(separator: "\n")
-            let name = lines.first { $0.hasPrefix("PRETTY_NAME=") }?.dropFirst("PRETTY_NAME=".count)
-            return "\(name.map { $0.trimmingCharacters(in: ["\""]) } ?? "Linux") on \(architecture)"
-        }
+        private static var processor: String { field("model name", ":", of: "/proc/cpuinfo") ?? architecture }
+        private static var system: String { "\(field("PRETTY_NAME", "=", of: "/etc/os-release") ?? "Linux") on \(architecture)" }
 
         /// Returns the share of processor time in use while this process sleeps briefly; nil if unknown.
         static func busyShare() async throws -> Double? {
@@ -60,13 +50,16 @@ struct Machine: Codable {
         }
 
         private static func processorTimes() -> [Int] {
-            let line = text(of: "/proc/stat").split(separator: "\n").first ?? ""
-            return line.split(separator: " ").dropFirst().compactMap { Int($0) }
+            lines(of: "/proc/stat").first?.split(separator: " ").dropFirst().compactMap { Int($0) } ?? []
         }
 
-        /// Returns the text of a system file; empty if it doesn't exist.
-        private static func text(of path: String) -> String {
-            (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        private static func field(_ name: String, _ separator: Character, of path: String) -> String? {
+            let line = lines(of: path).first { $0.hasPrefix(name) }
+            return line?.split(separator: separator).last.map { $0.trimmingCharacters(in: ["\"", " "]) }
+        }
+
+        private static func lines(of path: String) -> [Substring] {
+            (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: "\n") ?? []
         }
     #else
         private static var processor: String { output(of: "sysctl", "-n", "machdep.cpu.brand_string") ?? architecture }
