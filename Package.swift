@@ -94,8 +94,6 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(name: "Hello", dependencies: ["Feathers"], path: "Sources/Examples/Hello", swiftSettings: settings),
         .executableTarget(
-            name: "Swarm", dependencies: ["Feathers", "FeathersSupport"], path: "Sources/Examples/Swarm", swiftSettings: settings),
-        .executableTarget(
             name: "Chat", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/Chat", swiftSettings: settings),
         .target(name: "ChatViews", dependencies: ["Feathers"], path: "Sources/Examples/ChatViews", swiftSettings: settings),
 
@@ -190,7 +188,7 @@ let package = Package(
         .testTarget(
             name: "ExamplesTests",
             dependencies: [
-                "FeathersSupport", "Board", "Chat", "EventStream", "ExampleProgram", "Hello", "JobWorker", "Notes", "Swarm", "Feathers",
+                "FeathersSupport", "Board", "Chat", "EventStream", "ExampleProgram", "Hello", "JobWorker", "Notes", "Feathers",
                 "FeathersTesting",
                 "TestBackend", "feathers-models",
             ],

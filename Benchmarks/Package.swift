@@ -1,6 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
@@ -16,13 +25,8 @@ let package = Package(
                 "CCounters", "CFloor",
                 .product(name: "Feathers", package: "feathers-swift"), .product(name: "FeathersJSONAPI", package: "feathers-swift"),
             ],
-            swiftSettings: [
-                .swiftLanguageMode(.v6),
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-                .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-                .enableUpcomingFeature("InferIsolatedConformances"),
-            ]),
+            swiftSettings: settings),
+        // A load test for any server: many clients in one process.
+        .executableTarget(name: "Swarm", dependencies: [.product(name: "Feathers", package: "feathers-swift")], swiftSettings: settings),
     ]
 )
