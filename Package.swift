@@ -163,7 +163,7 @@ let package = Package(
             name: "CompositionTests",
             dependencies: [
                 "FeathersSupport", "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSONAPI",
-                "FeathersNetworking", "FeathersREST", "FeathersSync", "FeathersTesting", "FeathersTraffic",
+                "FeathersNetworking", "FeathersREST", "FeathersSync", "FeathersTesting", "FeathersTraffic", "TestBackend",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -6,9 +6,6 @@ enum Adversary {
     /// Their own, so that floods delay no other suite's server.
     static let backend = TestBackend(variables: [:])
 
-    /// Whether the long runs are wanted. They measure the process, so nothing else may run in it.
-    static let isLong = Environment.value("FEATHERS_ADVERSARY_LONG") == "1"
-
     /// How long an attempt to connect, or a call, may take where only its deadline ends it.
     static let shortDeadline = Duration.milliseconds(500)
 

@@ -14,7 +14,7 @@ struct Cut: Sendable, CustomTestStringConvertible {
     private static let reset = "an answer cut by a reset"
 
     static let all =
-        Adversary.isLong
+        Environment.isLong
         ? [0, 400].flatMap { padding in [ended, reset].map { Cut(behavior: $0, padding: padding) } } : [Cut(behavior: ended, padding: 0)]
 
     /// Whether all bytes of an answer that was sent as a whole arrive. A reset may overtake the last of them.

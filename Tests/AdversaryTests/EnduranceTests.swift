@@ -3,20 +3,20 @@ import FeathersTesting
 import TestBackend
 import Testing
 
-/// What lasts long with `FEATHERS_ADVERSARY_LONG=1`, and is tried briefly in every run. Only the long runs measure the process: in a short one,
+/// What lasts long with `FEATHERS_LONG=1`, and is tried briefly in every run. Only the long runs measure the process: in a short one,
 /// other suites use it too.
 @Suite("Endurance against hostile servers", .serialized, .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(60)))
 struct EnduranceTests {
     @Test("A flood of tiny packets is outlived, and memory stays flat", arguments: Subject.all.filter { $0.flood > 0 })
     func flood(_ subject: Subject) async throws {
-        let count = Adversary.isLong ? subject.flood : 10_000
+        let count = Environment.isLong ? subject.flood : 10_000
         let server = try await HostileServer("a flood", count: count, on: Adversary.backend)
         let app = subject.app(server, .seconds(900))
         try await app.connect()
         ProcessUsage.resetPeak()
         let before = ProcessUsage.current
         #expect(try await app.service("messages").get(7) == Adversary.record(7))
-        if Adversary.isLong, let before, let after = ProcessUsage.current {
+        if Environment.isLong, let before, let after = ProcessUsage.current {
             let growth = after.peak - before.memory
             print("\(count) tiny packets over \(subject.testDescription): at most \(growth >> 10) KiB more memory")
             #expect(growth < 32 << 20)
@@ -26,7 +26,7 @@ struct EnduranceTests {
 
     @Test("Calls that are cancelled at random end, the others get their own answers, and nothing is left", arguments: Subject.all)
     func cancellation(_ subject: Subject) async throws {
-        let count = Adversary.isLong ? 10_000 : 300
+        let count = Environment.isLong ? 10_000 : 300
         let server = try await HostileServer("a lottery", on: Adversary.backend)
         try await cancelAtRandom(count, subject.app(server, .seconds(60)), subject)
         // The app is gone, and with it what its calls held.
@@ -68,15 +68,15 @@ struct EnduranceTests {
 
     @Test("Connecting and disconnecting again and again leaves no descriptor, thread or memory behind", arguments: Subject.all)
     func cycles(_ subject: Subject) async throws {
-        let count = Adversary.isLong ? 4000 : 40
+        let count = Environment.isLong ? 4000 : 40
         let server = try await HostileServer("healthy", on: Adversary.backend)
         var samples: [ProcessUsage] = []
         for number in 0..<count {
             try await cycle(number, subject, server)
-            if Adversary.isLong, number % 20 == 0, let usage = ProcessUsage.current { samples.append(usage) }
+            if Environment.isLong, number % 20 == 0, let usage = ProcessUsage.current { samples.append(usage) }
         }
         try await server.counters(open: 0)
-        guard Adversary.isLong else { return }
+        guard Environment.isLong else { return }
         let descriptors = ProcessUsage.growth(of: \.descriptors, in: samples)
         let threads = ProcessUsage.growth(of: \.threads, in: samples)
         let memory = ProcessUsage.growth(of: \.memory, in: samples)

@@ -156,7 +156,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
     }
 
     /// Our own backend's, since not every server is also a FeathersJS 6 server.
-    private static let ofOwnBackend = Environment.value("FEATHERS_BACKEND_URL") == nil ? [feathers6, feathers6OverURLSession] : []
+    private static let ofOwnBackend = Environment.backendURL == nil ? [feathers6, feathers6OverURLSession] : []
 
     static let all: [Subject] =
         [memory, stub, realTimeStub]

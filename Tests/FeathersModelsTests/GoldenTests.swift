@@ -1,16 +1,15 @@
 import FeathersModels
 import Foundation
+import TestBackend
 import Testing
 
 @Suite("Models of known documents")
 struct GoldenTests {
-    private static let records = ProcessInfo.processInfo.environment["FEATHERS_MODELS_RECORD"] == "1"
-
     @Test("are those that are kept; FEATHERS_MODELS_RECORD=1 keeps new ones", arguments: Corpus.names)
     func golden(_ name: String) throws {
         let file = Corpus.folder.appending(path: "Golden/\(name).txt")
         let text = Corpus.text(try Corpus.output(name))
-        if Self.records { try Data(text.utf8).write(to: file) }
+        if Environment.recordsModels { try Data(text.utf8).write(to: file) }
         #expect(text == (try String(contentsOf: file, encoding: .utf8)))
     }
 

@@ -6,9 +6,9 @@ import Testing
 
 @Suite("Models of random schemas", .enabled(if: ModelProgram.isPossible))
 struct RandomSchemaTests {
-    private static let count = Int(ProcessInfo.processInfo.environment["FEATHERS_MODEL_SCHEMAS"] ?? "") ?? 24
+    private static let count = Environment.count ?? 24
     /// The seed of the first 24 schemas; the next 24 have the next.
-    private static let seed = UInt64(ProcessInfo.processInfo.environment["FEATHERS_MODEL_SEED"] ?? "") ?? 19
+    private static let seed = Environment.seed ?? 19
 
     /// An OpenAPI document of services with random records.
     private static func document(_ records: [[RandomSchema.Field]], _ chance: inout Chance) -> JSONValue {

@@ -15,7 +15,7 @@ public final class TestBackend: Sendable {
 
     /// Whether the integration suites are to be left out, loudly: for `.enabled(if: !TestBackend.isSkipped)`.
     public static let isSkipped: Bool = {
-        guard Environment.value("FEATHERS_SKIP_INTEGRATION") == "1" else { return false }
+        guard Environment.skipsIntegration else { return false }
         let message = "FEATHERS_SKIP_INTEGRATION=1: SKIPPING EVERY TEST THAT NEEDS A SERVER\n"
         FileHandle.standardError.write(Data(message.utf8))
         return true
@@ -61,7 +61,7 @@ public final class TestBackend: Sendable {
 
     package init(
         python: PythonInstallation = PythonInstallation(),
-        externalURL: URL? = Environment.value("FEATHERS_BACKEND_URL").flatMap(URL.init(string:)),
+        externalURL: URL? = Environment.backendURL,
         variables: [String: String] = [:]
     ) {
         self.python = python

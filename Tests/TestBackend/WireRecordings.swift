@@ -2,10 +2,7 @@ public import Foundation
 
 /// The traffic recorded between the JavaScript client and a real server.
 public enum WireRecordings {
-    /// The folder `FEATHERS_WIRE` names, or the copy in `Tests/Wire`.
-    public static var folder: URL {
-        Environment.value("FEATHERS_WIRE").map { URL(filePath: $0, directoryHint: .isDirectory) } ?? PackageFolder.wire
-    }
+    public static var folder: URL { Environment.wire }
 
     /// The recordings of a kind in that folder: `rest.json`, and further ones such as `rest-2.json`.
     public static func files(of kind: String) -> [URL] {

@@ -1,19 +1,17 @@
 import FeathersSupport
-import Foundation
+import TestBackend
 import Testing
 
 /// Random histories of whole apps against a model server.
 ///
-/// `FEATHERS_HISTORY_STEPS` says how many steps, 20,000 unless set; `FEATHERS_HISTORY_SEED` where the seeds begin. With one history's seed, its way and
-/// as many steps as it has, it alone runs again.
+/// With one history's seed as `FEATHERS_SEED` and `FEATHERS_COUNT=1`, it alone runs again over each way.
 @Suite struct HistoryTests {
     private static let stepsOfOne = 120
 
     @Test(arguments: Way.allCases)
     func `No identity is shown or sends what is another's`(way: Way) async throws {
-        let environment = ProcessInfo.processInfo.environment
-        let total = environment["FEATHERS_HISTORY_STEPS"].flatMap(Int.init) ?? 20_000
-        let firstSeed = environment["FEATHERS_HISTORY_SEED"].flatMap(UInt64.init) ?? 1
+        let total = Environment.count ?? 20_000
+        let firstSeed = Environment.seed ?? 1
         let histories = max((total / Way.allCases.count + Self.stepsOfOne - 1) / Self.stepsOfOne, 1)
         var counts: [HistoryStep: Int] = [:]
         for number in 0..<UInt64(histories) {

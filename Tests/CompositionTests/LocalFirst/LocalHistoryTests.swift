@@ -2,11 +2,10 @@
 #if compiler(>=6.3) && (os(macOS) || os(Linux))
     import FeathersSupport
     import Foundation
+    import TestBackend
     import Testing
 
     /// Random histories of apps that show queued writes and keep results. Each runs as a simulation, so a seed that fails fails again.
-    ///
-    /// `FEATHERS_LOCAL_STEPS` is the number of steps, 20,000 by default; `FEATHERS_LOCAL_SEED` is the first random seed, 1 by default.
     @Suite("Local-first histories", .serialized)
     struct LocalHistoryTests {
         @Test("show at every step what the server last told, with the pending writes applied one by one, and never go back")
@@ -45,9 +44,8 @@
 
         /// Returns the histories that the environment asks for, in shares of at most 20,000 steps.
         static func all(hasConnection: Bool) -> [LocalHistories] {
-            let environment = ProcessInfo.processInfo.environment
-            let total = environment["FEATHERS_LOCAL_STEPS"].flatMap(Int.init) ?? 20_000
-            let first = environment["FEATHERS_LOCAL_SEED"].flatMap(UInt64.init) ?? 1
+            let total = Environment.count ?? 20_000
+            let first = Environment.seed ?? 1
             // Over REST, less can happen.
             let steps = hasConnection ? total * 3 / 4 : total / 4
             let end = first + UInt64(max(steps / stepsOfOne, 1))

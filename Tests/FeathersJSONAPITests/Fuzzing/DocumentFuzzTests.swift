@@ -1,22 +1,20 @@
-import Foundation
+import TestBackend
 import Testing
 
 @Suite("Documents made up at random", .timeLimit(.minutes(30)))
 struct DocumentFuzzTests {
-    /// `FEATHERS_FUZZ_FRAMES` sets another number: a million takes minutes.
-    private static let asked = ProcessInfo.processInfo.environment["FEATHERS_FUZZ_FRAMES"].flatMap(Int.init)
-    private static let documents = asked ?? 5_000
+    private static let documents = Environment.count ?? 5_000
 
     @Test("are read or refused with a place, and never anything else")
     func mutated() async throws {
-        var fuzzer = try DocumentFuzzer(seed: 0x5EED)
+        var fuzzer = try DocumentFuzzer(seed: Environment.seed ?? 0x5EED)
         var outcome = DocumentFuzzer.Outcome()
         while outcome.total < Self.documents, outcome.findings.isEmpty {
             for _ in 0..<100 { fuzzer.round(&outcome) }
             // Other suites measure time.
             await Task.yield()
         }
-        if Self.asked != nil {
+        if Environment.count != nil {
             print(
                 "\(outcome.total) documents: \(outcome.unreadable) unreadable, \(outcome.decoded) models, \(outcome.misfits) misfits;",
                 "\(outcome.valid) keep to the specification; \(outcome.places) errors with their places, \(outcome.findings.count) findings"

@@ -6,7 +6,7 @@ import Testing
 
 /// 200 MB through a process that must not grow by them.
 ///
-/// Only with `FEATHERS_LARGE_TRANSFERS=1`, and alone: other suites grow the process too, and wait for servers that these transfers keep busy.
+/// Only with `FEATHERS_LONG=1`, and alone: other suites grow the process too, and wait for servers that these transfers keep busy.
 @Suite("Memory of large transfers", .serialized, .enabled(if: LargeTransfers.areWanted), .timeLimit(.minutes(10)))
 struct HTTPTransferMemoryTests {
     static let count = 200 * 1024 * 1024
@@ -63,7 +63,7 @@ struct HTTPTransferMemoryTests {
 
 enum LargeTransfers {
     static let areWanted =
-        ProcessInfo.processInfo.environment["FEATHERS_LARGE_TRANSFERS"] == "1" && !TestBackend.isSkipped && ProcessMemory.current != nil
+        Environment.isLong && !TestBackend.isSkipped && ProcessMemory.current != nil
 }
 
 /// The memory of this process that is in use.

@@ -1,16 +1,15 @@
-import Foundation
+import TestBackend
 import Testing
 
 @testable import FeathersNetworking
 
 @Suite("Frames made up at random", .timeLimit(.minutes(10)))
 struct WebSocketFuzzTests {
-    /// `FEATHERS_FUZZ_FRAMES` sets another number, for longer runs of a release build.
-    private static let frames = ProcessInfo.processInfo.environment["FEATHERS_FUZZ_FRAMES"].flatMap(Int.init) ?? 1_000_000
+    private static let frames = Environment.count ?? 1_000_000
 
     @Test("mutated and cut anywhere, neither crash the receiver nor grow beyond the limit")
     func mutated() async {
-        var fuzzer = FrameFuzzer(seed: 0x5EED)
+        var fuzzer = FrameFuzzer(seed: Environment.seed ?? 0x5EED)
         var outcome = FrameFuzzer.Outcome()
         while outcome.incoming + outcome.violations < Self.frames {
             for _ in 0..<200 { fuzzer.round(&outcome) }

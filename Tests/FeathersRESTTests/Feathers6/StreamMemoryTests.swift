@@ -8,10 +8,10 @@ import Testing
 
 /// A million tokens through a process that must not grow by them.
 ///
-/// Only with `FEATHERS_LARGE_TRANSFERS=1`, and alone: other suites grow the process too.
+/// Only with `FEATHERS_LONG=1`, and alone: other suites grow the process too.
 @Suite(
     "Memory of a streamed result", .serialized,
-    .enabled(if: ProcessInfo.processInfo.environment["FEATHERS_LARGE_TRANSFERS"] == "1" && !TestBackend.isSkipped), .timeLimit(.minutes(10))
+    .enabled(if: Environment.isLong && !TestBackend.isSkipped), .timeLimit(.minutes(10))
 )
 struct StreamMemoryTests {
     private static func residentBytes() -> Int {

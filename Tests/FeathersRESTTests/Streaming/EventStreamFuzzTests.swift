@@ -1,5 +1,6 @@
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 @testable import FeathersREST
@@ -47,7 +48,7 @@ private struct ReferenceParser {
 
 @Suite("Event streams that are cut and damaged")
 struct EventStreamFuzzTests {
-    private static let rounds = ProcessInfo.processInfo.environment["FEATHERS_FUZZ_FRAMES"].flatMap(Int.init) ?? 5_000
+    private static let rounds = Environment.count ?? 5_000
 
     private static let parts: [[UInt8]] =
         [
@@ -86,7 +87,7 @@ struct EventStreamFuzzTests {
 
     @Test("A random stream cut at every offset gives what a naive parser reads from the whole")
     func cuts() async throws {
-        var generator = SeededGenerator(seed: 18)
+        var generator = SeededGenerator(seed: Environment.seed ?? 18)
         var found = 0
         for round in 0..<Self.rounds {
             if round % 500 == 0 { await Task.yield() }

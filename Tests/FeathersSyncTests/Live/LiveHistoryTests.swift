@@ -1,6 +1,7 @@
 import FeathersCore
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 @testable import FeathersSync
@@ -23,15 +24,16 @@ struct LiveHistoryTests {
         .any(of: [.where("kind", "c"), .where("rank", 1)]).sorted(by: "id", .descending),
     ]
 
-    static let histories = ProcessInfo.processInfo.environment["FEATHERS_LIVE_HISTORIES"].flatMap(Int.init) ?? 10_000
+    static let histories = Environment.count ?? 10_000
 
     @Test("is what a fresh find gives", arguments: Array(queries.enumerated()), [nil, Pagination(default: 3, max: 5)])
     func equalsFind(query: (offset: Int, element: Query), pagination: Pagination?) async throws {
         let share = max(Self.histories / (Self.queries.count * 2), 1) + 1
-        for seed in 0..<share {
+        let first = Environment.seed ?? 0
+        for seed in first..<first + UInt64(share) {
             // Other tests wait for the network meanwhile, on as many threads as there are cores.
             await Task.yield()
-            var history = LiveHistory(query.element, pagination, seed: UInt64(seed) &* 7919 &+ UInt64(query.offset))
+            var history = LiveHistory(query.element, pagination, seed: seed &* 7919 &+ UInt64(query.offset))
             try await history.play()
             let (live, fresh) = try await history.results()
             #expect(live == fresh, "query \(query.element), seed \(seed): \(history.log.joined(separator: ", "))")

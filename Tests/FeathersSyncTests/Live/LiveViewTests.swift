@@ -1,11 +1,11 @@
 import FeathersCore
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 @testable import FeathersSync
 
-/// `FEATHERS_LIVE_STEPS` is the number of steps of the random histories, 37,000 by default.
 @Suite("The view of a live query", .timeLimit(.minutes(10)))
 struct LiveViewTests {
     static let queries: [Query] = [
@@ -14,14 +14,15 @@ struct LiveViewTests {
         .sorted(by: "rank").skip(1), Query().skip(2), .sorted(by: "mark").skip(1).limit(3), ["$search": "a"],
         ["$search": "b", "$sort": ["rank": 1]], ["$search": "a", "$limit": 3],
     ]
-    static let steps = ProcessInfo.processInfo.environment["FEATHERS_LIVE_STEPS"].flatMap(Int.init) ?? 37_000
+    static let steps = Environment.count ?? 37_000
 
     @Test("is the base with the pending writes at every step, never goes back, and is what find gives at rest", arguments: queries.indices)
     func histories(_ index: Int) async throws {
         let share = max(Self.steps / Self.queries.count / 60, 1)
-        for seed in 0..<share {
+        let first = Environment.seed ?? 0
+        for seed in first..<first + UInt64(share) {
             await Task.yield()
-            var history = try LiveViewHistory(Self.queries[index], seed: UInt64(seed) &* 7919 &+ UInt64(index))
+            var history = try LiveViewHistory(Self.queries[index], seed: seed &* 7919 &+ UInt64(index))
             try history.play(steps: 60)
             for violation in history.violations.prefix(1) { Issue.record("\(Self.queries[index]), seed \(seed): \(violation)") }
             if !history.violations.isEmpty { return }

@@ -5,10 +5,9 @@
     import TestBackend
     import Testing
 
-    /// `FEATHERS_LOCAL_KILLS` is how many kills there are, 5 by default.
     @Suite("Killing an app that keeps data on the device", .timeLimit(.minutes(30)), .serialized, .inTurn)
     struct LocalKillTests {
-        private static let kills = ProcessInfo.processInfo.environment["FEATHERS_LOCAL_KILLS"].flatMap { Int($0) } ?? 5
+        private static let kills = Environment.count ?? 5
         /// How long a snapshot may take to reach the disk: the delay of 50 ms, and what a busy machine needs.
         private static let slack = 1500
 

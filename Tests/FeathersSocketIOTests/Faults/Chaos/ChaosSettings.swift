@@ -6,14 +6,13 @@ enum ChaosSettings {
     static let callers = 64
     static let subscribers = 8
 
-    /// `FEATHERS_CHAOS_SECONDS`, 60 unless set.
-    static let duration = Duration.seconds(Int(Environment.value("FEATHERS_CHAOS_SECONDS") ?? "") ?? 60)
+    static let duration = Duration.seconds(Environment.count ?? 60)
 
-    /// `FEATHERS_CHAOS_SEED`, another one in every run unless set.
-    static let seed = UInt64(Environment.value("FEATHERS_CHAOS_SEED") ?? "") ?? .random(in: 0..<1_000_000)
+    /// Another one in every run unless set.
+    static let seed = Environment.seed ?? .random(in: 0..<1_000_000)
 
     /// Whether nothing else runs in this process, so that its memory is ours alone: so with a duration asked for.
-    static let isAlone = Environment.value("FEATHERS_CHAOS_SECONDS") != nil
+    static let isAlone = Environment.count != nil
 
     /// How long calls may take.
     static let timeouts = 2000...5000

@@ -16,7 +16,7 @@ struct ChaosTests {
     func chaos(line: ChaosLine) async throws {
         try await MachineLoad.settles()
         let run = try await ChaosRun(line, on: Self.backend)
-        print("Chaos over \(line) for \(ChaosSettings.duration), FEATHERS_CHAOS_SEED=\(ChaosSettings.seed)")
+        print("Chaos over \(line) for \(ChaosSettings.duration), FEATHERS_SEED=\(ChaosSettings.seed)")
         let counters = try await run.run()
         let journal = run.journal.current
         print(Self.report(line, journal, counters))

@@ -3,11 +3,10 @@
     import TestBackend
     import Testing
 
-    /// `FEATHERS_OUTBOX_KILLS` is how many kills there are of each kind, 8 unless said.
     @Suite(
         "Killing an outbox' process and its server", .timeLimit(.minutes(30)), .serialized, .inTurn, .enabled(if: !TestBackend.isSkipped))
     struct OutboxKillTests {
-        private static let kills = ProcessInfo.processInfo.environment["FEATHERS_OUTBOX_KILLS"].flatMap { Int($0) } ?? 8
+        private static let kills = Environment.count ?? 8
 
         @Test(
             "What was acknowledged is executed once and in the order of its record, however often either is killed",
