@@ -5,44 +5,29 @@ import Foundation
 // which `FeathersModelsTests` compiles many.
 
 private enum ModelSamples {
-    struct Message: ServiceModel, PropertyCodable, Identifiable {
+    struct Message: Codable, Hashable, Sendable, Identifiable, ServiceModel {
         var id: Int
         var text: String
         var pinned: Bool?
+        var createdAt: Date
 
-        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
-            ["id": \.id, "text": \.text, "pinned": \.pinned]
+        enum CodingKeys: String, CodingKey {
+            case id, text, pinned
+            case createdAt = "created_at"
         }
 
         typealias CreateData = MessageData
         typealias PatchData = MessagePatch
     }
 
-    struct MessageData: PropertyEncodable {
+    struct MessageData: Codable, Hashable, Sendable, ServiceValue {
         var text: String
         var pinned: Bool?
-
-        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
-            ["text": \.text, "pinned": \.pinned]
-        }
     }
 
-    struct MessagePatch: PropertyEncodable {
+    struct MessagePatch: Codable, Hashable, Sendable, ServiceValue {
         var text: String?
         var pinned: Presence<Bool> = .absent
-
-        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
-            ["text": \.text, "pinned": \.pinned]
-        }
-    }
-
-    struct Attachment: PropertyCodable {
-        var url: URL
-        var mimeType: String?
-
-        static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
-            ["url": \.url, "mime_type": \.mimeType]
-        }
     }
 
     /// What a sampled service becomes.
@@ -59,10 +44,6 @@ private enum ModelSamples {
         try await messages.patch(7, .init(pinned: .null))  // MessagePatch
         _ = try await messages.find(.where(.text, .isNot("")))  // only what the service's queries may name
     }
-}
-
-extension PropertyKey<ModelSamples.Message> {
-    fileprivate static var text: Self { Self("text") }
 }
 
 extension ServiceDefinition<ModelSamples.Message> {

@@ -21,7 +21,7 @@ struct GoldenTests {
     @Test("can be public, with initializers")
     func isPublic() throws {
         let text = Corpus.text(try Corpus.output("chat", isPublic: true))
-        #expect(text.contains("public struct Message: ServiceModel, PropertyCodable, Identifiable {"))
+        #expect(text.contains("public struct Message: Codable, Hashable, Sendable, Identifiable, ServiceModel {"))
         #expect(text.contains("        pinned: Presence<Bool> = .absent,\n"))
         #expect(text.contains("public import Feathers"))
     }

@@ -17,7 +17,7 @@ struct RecursiveSchemaTests {
             Corpus.object(["field": ["type": "string"]], required: ["field"]),
         ]
         let text = try Self.files(["Rule": ["anyOf": alternatives]])
-        #expect(text.contains("indirect enum Rule: Codable, Hashable, Sendable {\n    case option1(Option1)\n"), "\(text)")
+        #expect(text.contains("indirect enum Rule: Codable, Hashable, Sendable, ServiceValue {\n    case option1(Option1)\n"), "\(text)")
         #expect(text.contains("        var not: Rule\n"))
         #expect(text.contains("        var field: String\n"))
     }
@@ -29,7 +29,7 @@ struct RecursiveSchemaTests {
             "And": Corpus.object(["left": Corpus.reference("Rule"), "op": ["const": "and"]], required: ["left", "op"]),
             "Leaf": Corpus.object(["op": ["const": "leaf"], "field": ["type": "string"]], required: ["op", "field"]),
         ])
-        #expect(text.contains("indirect enum Rule: Codable, Hashable, Sendable {\n    case and(And)\n    case leaf(Leaf)\n"), "\(text)")
+        #expect(text.contains("Sendable, ServiceValue {\n    case and(And)\n    case leaf(Leaf)\n"), "\(text)")
         #expect(text.contains("    var left: Rule\n    var op: Op = .and\n"))
     }
 
@@ -88,7 +88,7 @@ struct RecursiveSchemaTests {
             "Node": Corpus.object(["name": ["type": "string"], "parent": Corpus.reference("Node")]),
             "Rule": ["allOf": [Corpus.reference("Node"), Corpus.object(["parent": Corpus.reference("Rule")])]],
         ])
-        #expect(text.contains("struct Rule: PropertyCodable {\n    var name: String?\n    var parent: Parent?\n"), "\(text)")
+        #expect(text.contains("Sendable, ServiceValue {\n    var name: String?\n    var parent: Parent?\n"), "\(text)")
         #expect(text.contains("        @Indirect var parent: Rule.Parent? = nil\n"), "\(text)")
     }
 

@@ -4,6 +4,9 @@ import Testing
 
 @Suite("What schemas become")
 struct SchemaTests {
+    /// What a type outside others conforms to, unless it is a model.
+    private static let value = "Codable, Hashable, Sendable, ServiceValue"
+
     @Test(
         "a property of each kind has Swift's type for it",
         arguments: [
@@ -58,7 +61,7 @@ struct SchemaTests {
         let output = Corpus.files(schema, others: ["Base": base, "Named": ["required": ["name"]]])
         #expect(output.warnings.isEmpty)
         let text = try #require(output.files["Thing.swift"])
-        #expect(text.contains("PropertyCodable {\n    var name: String\n    var age: Int?\n"), "\(text)")
+        #expect(text.contains("ServiceModel {\n    var name: String\n    var age: Int?\n"), "\(text)")
     }
 
     @Test("a property that `allOf` requires beside alternatives is required in each of them; it alone tells none apart")
@@ -179,29 +182,41 @@ struct SchemaTests {
             ],
         ])
         let text = try #require(output.files["Thing.swift"])
-        #expect(text.contains("Identifiable {\n    var id: Int\n    var at: String\n\n"))
-        #expect(text.contains("struct ThingData: PropertyEncodable {\n    var id: Int?\n    var secret: String\n\n"))
-        #expect(text.contains("struct ThingPatch: PropertyEncodable {\n    var secret: String?\n\n"))
+        #expect(text.contains("ServiceModel {\n    var id: Int\n    var at: String\n\n"))
+        #expect(text.contains("struct ThingData: \(Self.value) {\n    var id: Int?\n    var secret: String\n}\n"))
+        #expect(text.contains("struct ThingPatch: \(Self.value) {\n    var secret: String?\n}\n"))
     }
 
-    @Test("data that is also a part of a record is a value like any other; else it is only sent")
-    func sentData() throws {
-        let data: JSONValue = ["type": "object", "properties": ["a": ["type": "string"]]]
-        for (isPart, conformances) in [(true, "PropertyCodable"), (false, "PropertyEncodable")] {
-            let property: JSONValue = isPart ? ["$ref": "#/components/schemas/thingsData"] : ["type": "string"]
-            let output = Corpus.files(
-                ["type": "object", "properties": ["draft": property]], others: ["thingsData": data])
-            #expect(try #require(output.files["Thing.swift"]).contains("struct ThingData: \(conformances) {"))
-        }
-    }
-
-    @Test("a property of the name that lists properties is listed like any other")
-    func propertyNamedProperties() throws {
-        let output = Corpus.files([
-            "type": "object", "properties": ["properties": ["type": "string"], "house_number": ["type": "integer"]],
-        ])
+    @Test("a type declares its coding keys if a name on the server is another; a record always does")
+    func codingKeys() throws {
+        let output = Corpus.files(
+            ["type": "object", "properties": ["text": ["type": "string"]]],
+            others: ["thingsData": ["type": "object", "properties": ["text": ["type": "string"], "house_number": ["type": "integer"]]]])
         let text = try #require(output.files["Thing.swift"])
-        #expect(text.matches(of: /\["properties": \\.properties, "house_number": \\.houseNumber\]/).count == 3, "\(text)")
+        #expect(text.contains("    enum CodingKeys: String, CodingKey {\n        case text\n    }\n"), "\(text)")
+        let keys = "        case text\n        case houseNumber = \"house_number\"\n    }\n"
+        #expect(text.ranges(of: "    private enum CodingKeys: String, CodingKey {\n\(keys)").count == 2, "\(text)")
+    }
+
+    @Test(
+        "a record declares the keys of its queries if they are others than its own",
+        arguments: [
+            (["text", "author.name"], "        case text\n        case authorName = \"author.name\"\n    }\n"),
+            (["text"], "        case text\n    }\n"), (["houseNumber", "text"], nil), ([], nil),
+        ] as [([String], String?)])
+    func queryKeys(_ names: [String], _ keys: String?) throws {
+        let sources = [
+            SchemaSource(
+                name: "things.json",
+                json: ["type": "object", "properties": ["text": ["type": "string"], "houseNumber": ["type": "integer"]]]),
+            SchemaSource(
+                name: "things.query.json",
+                json: ["type": "object", "properties": .object(JSONObject(names.map { ($0, ["type": "string"]) }))]),
+        ]
+        let output = ModelGenerator(origin: "schemas").generate(from: sources)
+        let text = try #require(output.files["Thing.swift"])
+        #expect(text.contains("    enum QueryKeys: String, CodingKey {\n") == (keys != nil))
+        if let keys { #expect(text.contains("    enum QueryKeys: String, CodingKey {\n\(keys)"), "\(text)") }
     }
 
     @Test("JSON Schema files are services by their paths, with the schemas of their data beside them")
@@ -222,7 +237,7 @@ struct SchemaTests {
         #expect(output.warnings == [])
         let message = try #require(output.files["Message.swift"])
         #expect(message.contains("    var user: User?"))
-        #expect(message.contains("struct MessageData: PropertyEncodable {\n    var text: String?\n\n"))
+        #expect(message.contains("struct MessageData: \(Self.value) {\n    var text: String?\n}\n"))
         #expect(try #require(output.files["User.swift"]).contains("static var users: Self { Self(path: \"api/users\") }"))
     }
 }

@@ -5,6 +5,8 @@ import Testing
 @Suite("The types of several services")
 struct ServiceTypeTests {
     private static let named = Corpus.object(["name": ["type": "string"]])
+    /// What a type outside others conforms to, unless it is a model.
+    private static let value = "Codable, Hashable, Sendable, ServiceValue"
     private static let orders: JSONValue = ["get": Corpus.result(Corpus.reference("orders"))]
 
     @Test("a schema of a service that is left out is a type of its own")
@@ -38,19 +40,19 @@ struct ServiceTypeTests {
             ])
         #expect(try #require(output.files["Message.swift"]).contains("    var user: User?\n"))
         let user = try #require(output.files["User.swift"])
-        #expect(user.contains("\nstruct User: ServiceModel, PropertyCodable, Identifiable {\n    var id: String\n"))
+        #expect(user.contains("\nstruct User: Codable, Hashable, Sendable, Identifiable, ServiceModel {\n    var id: String\n"))
         let account = try #require(output.files["Account.swift"])
         #expect(account.contains("    typealias CreateData = AccountData\n"))
-        #expect(account.contains("\nstruct AccountData: PropertyEncodable {\n    var name: String?\n\n"), "\(account)")
+        #expect(account.contains("\nstruct AccountData: \(Self.value) {\n    var name: String?\n}\n"), "\(account)")
     }
 
     @Test(
         "data that is not an object is declared with the types inside it",
         arguments: [
-            (["type": "array", "items": named], "[OrderDataValue]", "struct OrderDataValue: PropertyEncodable {\n    var name: String?\n"),
+            (["type": "array", "items": named], "[OrderDataValue]", "struct OrderDataValue: \(value) {\n    var name: String?\n"),
             (
                 ["oneOf": [["type": "string"], ["type": "array", "items": ["type": "string"]]]], "OrderDataValue",
-                "enum OrderDataValue: Codable, Hashable, Sendable {\n    case string(String)\n    case list([String])\n"
+                "enum OrderDataValue: \(value) {\n    case string(String)\n    case list([String])\n"
             ),
             (["type": "string", "enum": ["a", "b"]], "OrderDataValue", "enum OrderDataValue: RawRepresentable"),
         ] as [(JSONValue, String, String)])
@@ -86,9 +88,9 @@ struct ServiceTypeTests {
             schemas: ["users": Self.named, "other": Self.named])
         let user = try #require(output.files["User.swift"])
         #expect(user.contains("    typealias \(suffix == "Data" ? "CreateData" : "PatchData") = User\(suffix)2\n"), "\(user)")
-        #expect(user.contains("\nstruct User\(suffix)2: PropertyEncodable {\n"), "\(user)")
-        #expect(!user.contains("\nstruct User\(suffix): "), "\(user)")
-        #expect(try #require(output.files["User\(suffix).swift"]).contains("\nstruct User\(suffix): ServiceModel"))
+        #expect(user.contains("\nstruct User\(suffix)2: \(Self.value) {\n"), "\(user)")
+        #expect(!user.contains("struct User\(suffix): "), "\(user)")
+        #expect(try #require(output.files["User\(suffix).swift"]).contains("\nstruct User\(suffix): "))
     }
 
     @Test("a patch has types of its own for parts in which only it allows null")
@@ -103,7 +105,7 @@ struct ServiceTypeTests {
                 ]
             ],
             schemas: ["users": Corpus.object(["profile": model])])
-        let parts = try #require(output.files["User.swift"]).split(separator: "\nstruct UserPatch: PropertyEncodable {\n")
+        let parts = try #require(output.files["User.swift"]).split(separator: "\nstruct UserPatch: \(Self.value) {\n")
         #expect(try #require(parts.first).contains("        var bio: String\n"))
         #expect(try #require(parts.last).contains("        @Nullable var bio: String?\n"), "\(parts)")
         #expect(try #require(parts.last).contains("    var profile: Profile?\n"))

@@ -67,7 +67,7 @@ extension Query.Condition {
 /// A value that conditions can compare with: strings, numbers, booleans, dates, ids, JSON, and arrays of them.
 ///
 /// Conform your own types to use them in conditions.
-public protocol QueryValue {
+public protocol QueryValue: Sendable {
     /// The value in the form that is sent.
     var queryValue: JSONValue { get }
 }

@@ -141,7 +141,7 @@ struct ModelBuilder {
 
         model.model = SwiftStructure.ModelFacts(
             createData: create, patchData: patch, id: model.properties.first { $0.key == id }?.name,
-            queryKeys: queryKeys(service.query, model))
+            queryKeys: service.query.flatMap { queryKeys($0, model) })
         return SwiftService(
             path: service.path, parameters: service.path.split(separator: "/").filter { $0.hasPrefix(":") }.map { String($0.dropFirst()) },
             name: "", id: id, model: names.model, types: [.structure(model)] + types)
@@ -201,11 +201,11 @@ struct ModelBuilder {
         }
     }
 
-    /// The properties that a query's schema has; without one, all of the model's.
-    private func queryKeys(_ schema: Schema?, _ model: SwiftStructure) -> [(name: String, key: String)] {
+    /// The properties that a query's schema has; nil if it has none, or those of the model.
+    private func queryKeys(_ schema: Schema, _ model: SwiftStructure) -> [(name: String, key: String)]? {
         var (keys, visited) = ([String](), Set<SchemaPlace>())
-        if let schema { collectKeys(of: schema, into: &keys, &visited) }
-        guard !keys.isEmpty else { return model.properties.map { ($0.name, $0.key) } }
+        collectKeys(of: schema, into: &keys, &visited)
+        guard !keys.isEmpty, Set(keys) != Set(model.properties.map(\.key)) else { return nil }
         var taken = SwiftNames.takenMembers.union(model.properties.map(\.name))
         return keys.map { key in
             if let property = model.properties.first(where: { $0.key == key }) { return (property.name, key) }

@@ -59,12 +59,10 @@ package struct ModelGenerator: Sendable {
                 }
             }
         }
-        let parts = Set((services.flatMap(\.types) + others).flatMap(\.all).flatMap(\.parts).flatMap(\.names))
         var files: [String: String] = [:]
         for service in services {
             let own = others.filter { users[$0.path] == [service.model] }
-            let types = service.types.map { $0.path == service.model ? $0 : $0.onlySent(unlessIn: parts) }
-            files[service.model + ".swift"] = text(of: (types + own).map(recursion.broken), service)
+            files[service.model + ".swift"] = text(of: (service.types + own).map(recursion.broken), service)
         }
         let common = others.filter { (users[$0.path]?.count ?? 0) > 1 }.map(recursion.broken)
         if !common.isEmpty { files["SharedModels.swift"] = text(of: common, nil) }

@@ -115,10 +115,9 @@ enum SwiftNames {
     static let takenTypes: Set<String> = [
         "Any", "Array", "Bool", "Character", "Codable", "CodingKey", "CodingKeys", "CreateData", "Data", "Date", "Decodable",
         "Decoder", "DecodingError", "Dictionary", "Double", "Encodable", "Encoder", "Error", "Float", "Hashable", "ID",
-        "Identifiable", "Indirect", "Int", "Int32", "Int64", "JSONValue", "KeyValuePairs", "Never", "Nullable", "Optional",
-        "PartialKeyPath", "PatchData", "Presence", "PropertyCodable", "PropertyEncodable", "PropertyKey", "Protocol", "QueryKeys",
-        "QueryValue", "RawValue", "Result", "Self", "Sendable", "ServiceDefinition", "ServiceModel", "Set", "String", "Task", "Type", "URL",
-        "UUID", "Void",
+        "Identifiable", "Indirect", "Int", "Int32", "Int64", "JSONValue", "Never", "Nullable", "Optional", "PatchData", "Presence",
+        "Protocol", "QueryKeys", "QueryValue", "RawRepresentable", "RawValue", "Result", "Self", "Sendable", "ServiceDefinition",
+        "ServiceModel", "ServiceValue", "Set", "String", "Task", "Type", "URL", "UUID", "Void",
         "AuthenticationOptions", "Endpoint", "EventName", "FeathersApp", "FeathersError", "Health", "Hook", "Hooks", "Identity",
         "LiveQuery", "Outbox", "Paginated", "Params", "Query", "Service", "ServiceID", "ServiceMethod", "Transport", "TypedQuery",
         "TypedService",

@@ -63,6 +63,11 @@ struct SwiftWriter {
 
     private static func name(_ path: String) -> String { path.split(separator: ".").last.map(String.init) ?? path }
 
+    /// What a structure or a union conforms to. A type inside another one is isolated as that one.
+    private static func conformances(_ path: String) -> String {
+        "Codable, Hashable, Sendable" + (path.contains(".") ? "" : ", ServiceValue")
+    }
+
     // MARK: Structures
 
     private mutating func write(_ structure: SwiftStructure) {
@@ -72,8 +77,8 @@ struct SwiftWriter {
         }
         let conformances =
             structure.model == nil
-            ? structure.isOnlySent ? "PropertyEncodable" : "PropertyCodable"
-            : identifier == nil ? "ServiceModel, PropertyCodable" : "ServiceModel, PropertyCodable, Identifiable"
+            ? Self.conformances(structure.path)
+            : "Codable, Hashable, Sendable, \(identifier == nil ? "" : "Identifiable, ")ServiceModel"
         block("\(access)struct \(Self.name(structure.path)): \(conformances)") { writer in
             for property in structure.properties { writer.write(property, in: structure.path) }
             if let identifier, identifier != "id", let property = structure.properties.first(where: { $0.name == identifier }) {
@@ -81,14 +86,22 @@ struct SwiftWriter {
                 writer.line("/// The record's id, which `Identifiable` asks for.")
                 writer.line("\(writer.access)var id: \(Self.type(of: property, in: structure.path)) { \(SwiftNames.escaped(identifier)) }")
             }
-            if !structure.properties.isEmpty { writer.line() }
-            writer.writeProperties(structure)
+            let keys = structure.properties.map { ($0.name, $0.key) }
+            if structure.model != nil || keys.contains(where: { $0.0 != $0.1 }) {
+                if !keys.isEmpty { writer.line() }
+                writer.writeKeys("\(structure.model == nil ? "private " : writer.access)enum CodingKeys", keys)
+            }
             if let model = structure.model {
+                if let keys = model.queryKeys {
+                    writer.line()
+                    writer.comment(["The properties that the service's queries may name."])
+                    writer.writeKeys("\(writer.access)enum QueryKeys", keys)
+                }
                 writer.line()
                 writer.line("\(writer.access)typealias CreateData = \(model.createData.text())")
                 writer.line("\(writer.access)typealias PatchData = \(model.patchData.text())")
             }
-            if !writer.access.isEmpty || structure.properties.isEmpty {
+            if !writer.access.isEmpty {
                 writer.line()
                 writer.writeInitializer(structure)
             }
@@ -97,16 +110,24 @@ struct SwiftWriter {
                 writer.write(nested)
             }
         }
-        if let keys = structure.model?.queryKeys, !keys.isEmpty { writeQueryKeys(keys, of: structure.path) }
     }
 
-    private mutating func writeQueryKeys(_ keys: [(name: String, key: String)], of model: String) {
-        line()
-        comment(["The properties that the service's queries may name."])
-        block("extension PropertyKey<\(model)>") { writer in
+    /// Writes an enumeration of keys. Those that are the names themselves share their lines.
+    private mutating func writeKeys(_ head: String, _ keys: [(name: String, key: String)]) {
+        guard !keys.isEmpty else { return line("\(head): CodingKey {}") }
+        block("\(head): String, CodingKey") { writer in
+            var row = ""
             for (name, key) in keys {
-                writer.line("\(writer.access)static var \(SwiftNames.escaped(name)): Self { Self(\(Self.literal(key))) }")
+                let escaped = SwiftNames.escaped(name)
+                if name == key, row.count + escaped.count < Self.width - 20 {
+                    row += row.isEmpty ? "case \(escaped)" : ", \(escaped)"
+                    continue
+                }
+                if !row.isEmpty { writer.line(row) }
+                row = name == key ? "case \(escaped)" : ""
+                if row.isEmpty { writer.line("case \(escaped) = \(Self.literal(key))") }
             }
+            if !row.isEmpty { writer.line(row) }
         }
     }
 
@@ -138,21 +159,6 @@ struct SwiftWriter {
         // Only an optional without a wrapper is nil by itself.
         let value = property.presence == .optional && !property.isIndirect ? "" : Self.firstValue(of: property)
         line("\(wrapper)\(access)var \(SwiftNames.escaped(property.name)): \(Self.type(of: property, in: path))\(value)")
-    }
-
-    private mutating func writeProperties(_ structure: SwiftStructure) {
-        let rows = structure.properties.map { property in
-            let isWrapped = property.isIndirect || property.presence == .nullable
-            return "\(Self.literal(property.key)): \\.\(isWrapped ? "_" + property.name : SwiftNames.escaped(property.name))"
-        }
-        if !access.isEmpty { comment(["The properties by their names on the server."]) }
-        block("\(access)static var properties: KeyValuePairs<String, PartialKeyPath<Self>>") { writer in
-            let row = "[\(rows.isEmpty ? ":" : rows.joined(separator: ", "))]"
-            if row.count + writer.indentation.count <= Self.width { return writer.line(row) }
-            writer.line("[")
-            for row in rows { writer.line("    \(row),") }
-            writer.line("]")
-        }
     }
 
     private mutating func writeInitializer(_ structure: SwiftStructure) {
@@ -196,7 +202,7 @@ struct SwiftWriter {
 
     private mutating func write(_ union: SwiftUnion) {
         comment(union.comment)
-        block("\(union.isIndirect ? "indirect " : "")\(access)enum \(Self.name(union.path)): Codable, Hashable, Sendable") { writer in
+        block("\(union.isIndirect ? "indirect " : "")\(access)enum \(Self.name(union.path)): \(Self.conformances(union.path))") { writer in
             for one in union.cases { writer.line("case \(SwiftNames.escaped(one.name))(\(one.type.text(in: union.path)))") }
             if union.discriminator != nil {
                 writer.line("/// A kind that the schema does not list.")

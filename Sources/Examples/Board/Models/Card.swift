@@ -5,7 +5,7 @@ import Feathers
 import Foundation
 
 /// A card on a board.
-struct Card: ServiceModel, PropertyCodable, Identifiable {
+struct Card: Codable, Hashable, Sendable, Identifiable, ServiceModel {
     var id: String
     /// The name of the board.
     var board: String
@@ -15,15 +15,13 @@ struct Card: ServiceModel, PropertyCodable, Identifiable {
     /// The number of the last change, counted by the server.
     var version: Int?
 
-    static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
-        [
-            "id": \.id,
-            "board": \.board,
-            "title": \.title,
-            "column": \.column,
-            "createdAt": \.createdAt,
-            "version": \.version,
-        ]
+    enum CodingKeys: String, CodingKey {
+        case id, board, title, column, createdAt, version
+    }
+
+    /// The properties that the service's queries may name.
+    enum QueryKeys: String, CodingKey {
+        case board, column, createdAt
     }
 
     typealias CreateData = CardData
@@ -57,35 +55,20 @@ struct Card: ServiceModel, PropertyCodable, Identifiable {
     }
 }
 
-/// The properties that the service's queries may name.
-extension PropertyKey<Card> {
-    static var board: Self { Self("board") }
-    static var column: Self { Self("column") }
-    static var createdAt: Self { Self("createdAt") }
-}
-
 /// What the service's `create` takes.
-struct CardData: PropertyEncodable {
+struct CardData: Codable, Hashable, Sendable, ServiceValue {
     var board: String
     var title: String
     var column: Card.Column
     var createdAt: Date
-
-    static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
-        ["board": \.board, "title": \.title, "column": \.column, "createdAt": \.createdAt]
-    }
 }
 
 /// What the service's `patch` takes: only the properties to change.
-struct CardPatch: PropertyEncodable {
+struct CardPatch: Codable, Hashable, Sendable, ServiceValue {
     var title: String?
     var column: Card.Column?
     /// The version of the card that was changed. If the server has a later one, it refuses the change.
     var version: Int?
-
-    static var properties: KeyValuePairs<String, PartialKeyPath<Self>> {
-        ["title": \.title, "column": \.column, "version": \.version]
-    }
 }
 
 extension ServiceDefinition<Card> {
