@@ -61,7 +61,6 @@ struct Benchmarks {
         var groups = try await [CallBenchmarks.hooks(), CallBenchmarks.memory(), DiagnosticBenchmarks.group(), TrafficBenchmarks.group()]
         groups += try JSONBenchmarks.groups()
         groups.append(try await ModelBenchmarks.group())
-        groups += try PropertyBenchmarks.groups()
         groups += JSONAPIBenchmarks.groups()
         groups += try [QueryBenchmarks.group(), RESTBenchmarks.group()]
         groups += try await CachingBenchmarks.groups()

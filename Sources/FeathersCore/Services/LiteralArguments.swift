@@ -99,7 +99,7 @@ extension JSONCodec {
                 object[name] = try encode(value)
             } catch EncodingError.invalidValue(let value, let context) {
                 let context = EncodingError.Context(
-                    codingPath: [PropertyKey<Never>(name)] + context.codingPath, debugDescription: context.debugDescription)
+                    codingPath: [JSONKey(stringValue: name)] + context.codingPath, debugDescription: context.debugDescription)
                 throw FeathersError.unencodable(path, .invalidValue(value, context))
             }
         }

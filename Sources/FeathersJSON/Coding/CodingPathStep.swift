@@ -15,16 +15,16 @@ enum CodingPathStep {
     }
 }
 
-struct JSONKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
+package struct JSONKey: CodingKey {
+    package let stringValue: String
+    package let intValue: Int?
 
-    init(stringValue: String) {
+    package init(stringValue: String) {
         self.stringValue = stringValue
         intValue = nil
     }
 
-    init(intValue: Int) {
+    package init(intValue: Int) {
         stringValue = "Index \(intValue)"
         self.intValue = intValue
     }

@@ -1,4 +1,4 @@
-/// The container for an object, read by a model's keys.
+/// The container for an object, read by a model's coding keys.
 package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// The only stored property, so that each copy the standard library makes costs one reference.
     let node: DecodingNode
@@ -53,13 +53,6 @@ package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContaine
 
     private func superDecoder(for key: some CodingKey) -> DecodingNode {
         DecodingNode(source: node.value(of: key.stringValue) ?? .tree(.null), parent: node, step: .key(key))
-    }
-}
-
-extension Decoder {
-    /// Returns the container of this package's decoder, which calls reach without `KeyedDecodingContainer`; nil for another decoder.
-    package func jsonContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> JSONKeyedDecodingContainer<Key>? {
-        try (self as? DecodingNode)?.members(keyedBy: type)
     }
 }
 

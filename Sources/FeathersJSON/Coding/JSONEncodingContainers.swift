@@ -1,58 +1,49 @@
-/// The container for an object, written by a model's keys.
-package struct JSONKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+/// The container for an object, written by a model's coding keys.
+struct JSONKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let node: EncodingNode
 
-    package var codingPath: [any CodingKey] { node.codingPath }
+    var codingPath: [any CodingKey] { node.codingPath }
 
-    package mutating func encodeNil(forKey key: Key) { node.set(.null, forKey: key.stringValue) }
+    mutating func encodeNil(forKey key: Key) { node.set(.null, forKey: key.stringValue) }
 
-    package mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
         node.set(try node.encode(value, at: .key(key)), forKey: key.stringValue)
     }
 
-    package mutating func nestedContainer<NestedKey: CodingKey>(
+    mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) -> KeyedEncodingContainer<NestedKey> {
         node.unfinishedNode(forKey: key).container(keyedBy: type)
     }
 
-    package mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
         node.unfinishedNode(forKey: key).unkeyedContainer()
     }
 
-    package mutating func superEncoder() -> any Encoder { node.unfinishedNode(forKey: JSONKey.parent) }
-    package mutating func superEncoder(forKey key: Key) -> any Encoder { node.unfinishedNode(forKey: key) }
-}
-
-extension Encoder {
-    /// Returns the container of this package's encoder, which calls reach without `KeyedEncodingContainer`; nil for another encoder.
-    package func jsonContainer<Key: CodingKey>(keyedBy type: Key.Type) -> JSONKeyedEncodingContainer<Key>? {
-        (self as? EncodingNode)?.members(keyedBy: type)
-    }
+    mutating func superEncoder() -> any Encoder { node.unfinishedNode(forKey: JSONKey.parent) }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { node.unfinishedNode(forKey: key) }
 }
 
 /// The primitive types, encoded without a node of their own.
 extension JSONKeyedEncodingContainer {
-    package mutating func encode(_ value: Bool, forKey key: Key) throws { node.set(.bool(value), forKey: key.stringValue) }
-    package mutating func encode(_ value: String, forKey key: Key) throws { node.set(.string(value), forKey: key.stringValue) }
+    mutating func encode(_ value: Bool, forKey key: Key) throws { node.set(.bool(value), forKey: key.stringValue) }
+    mutating func encode(_ value: String, forKey key: Key) throws { node.set(.string(value), forKey: key.stringValue) }
 
-    package mutating func encode(_ value: Double, forKey key: Key) throws {
+    mutating func encode(_ value: Double, forKey key: Key) throws {
         node.set(try node.double(value, at: .key(key)), forKey: key.stringValue)
     }
 
-    package mutating func encode(_ value: Float, forKey key: Key) throws {
-        node.set(try node.float(value, at: .key(key)), forKey: key.stringValue)
-    }
-    package mutating func encode(_ value: Int, forKey key: Key) throws { try encodeInteger(value, key) }
-    package mutating func encode(_ value: Int8, forKey key: Key) throws { try encodeInteger(value, key) }
-    package mutating func encode(_ value: Int16, forKey key: Key) throws { try encodeInteger(value, key) }
-    package mutating func encode(_ value: Int32, forKey key: Key) throws { try encodeInteger(value, key) }
-    package mutating func encode(_ value: Int64, forKey key: Key) throws { try encodeInteger(value, key) }
-    package mutating func encode(_ value: UInt, forKey key: Key) throws { try encodeInteger(value, key) }
-    package mutating func encode(_ value: UInt8, forKey key: Key) throws { try encodeInteger(value, key) }
-    package mutating func encode(_ value: UInt16, forKey key: Key) throws { try encodeInteger(value, key) }
-    package mutating func encode(_ value: UInt32, forKey key: Key) throws { try encodeInteger(value, key) }
-    package mutating func encode(_ value: UInt64, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: Float, forKey key: Key) throws { node.set(try node.float(value, at: .key(key)), forKey: key.stringValue) }
+    mutating func encode(_ value: Int, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: Int8, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: Int16, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: Int32, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: Int64, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: UInt, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: UInt8, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: UInt16, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: UInt32, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: UInt64, forKey key: Key) throws { try encodeInteger(value, key) }
 
     @inline(__always)
     private func encodeInteger(_ value: some FixedWidthInteger, _ key: Key) throws {

@@ -69,16 +69,12 @@ final class EncodingNode: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { options.coding.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(members(keyedBy: type))
-    }
-
-    func members<Key: CodingKey>(keyedBy type: Key.Type) -> JSONKeyedEncodingContainer<Key> {
         // Most records have a handful of keys. Reserving room for them is cheaper than growing step by step.
         if kind == .empty { object = JSONObject(minimumCapacity: 8) }
         become(.object)
         // A JSONKey can be any key of a JSON object, not a model's property.
         if keys != nil, type == JSONKey.self { keys = nil }
-        return JSONKeyedEncodingContainer(node: self)
+        return KeyedEncodingContainer(JSONKeyedEncodingContainer<Key>(node: self))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

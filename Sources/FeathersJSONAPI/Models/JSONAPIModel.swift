@@ -51,16 +51,6 @@ extension JSONAPIModel {
     }
 }
 
-extension PropertyEncodable where Self: JSONAPIModel {
-    @available(*, unavailable, message: "A JSON:API model has coding keys, which know relationships.")
-    public func encode(to encoder: any Encoder) throws { fatalError("unavailable") }
-}
-
-extension PropertyCodable where Self: JSONAPIModel {
-    @available(*, unavailable, message: "A JSON:API model has coding keys, which know relationships.")
-    public init(from decoder: any Decoder) throws { fatalError("unavailable") }
-}
-
 extension JSONAPIIdentifier: JSONAPIRelatable { public var jsonAPIIdentifier: JSONAPIIdentifier? { self } }
 
 /// The type of a model's id. In documents, ids are always strings.

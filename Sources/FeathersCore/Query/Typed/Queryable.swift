@@ -19,32 +19,18 @@ public protocol Queryable: Decodable, Sendable {
     /// The keys the model is decoded by.
     associatedtype CodingKeys: CodingKey
 
-    /// The keys that queries may name: all coding keys, unless the model declares fewer.
+    /// The keys that queries may name: the coding keys, unless the model declares others.
+    ///
+    /// If queries may name properties that the model lacks, or fewer than it has, list them:
+    ///
+    /// ```swift
+    /// struct Message: Codable, Queryable {
+    ///     var id: Int
+    ///     var text: String
+    ///
+    ///     enum CodingKeys: String, CodingKey { case id, text }
+    ///     enum QueryKeys: String, CodingKey { case text, createdAt = "created_at" }
+    /// }
+    /// ```
     associatedtype QueryKeys: CodingKey = CodingKeys
-}
-
-/// A property of a model, by its name on the server.
-///
-/// If the queries of a model may name other properties than it has, its `QueryKeys` can be such keys:
-///
-/// ```swift
-/// struct Message: Codable, Queryable {
-///     typealias QueryKeys = PropertyKey<Message>
-/// }
-///
-/// extension PropertyKey<Message> {
-///     static var createdAt: Self { Self("created_at") }
-/// }
-/// ```
-///
-/// `swift package feathers-models` writes them. They are the keys of every ``PropertyCodable`` model.
-public struct PropertyKey<Model>: CodingKey {
-    public let stringValue: String
-    public var intValue: Int? { nil }
-
-    /// Creates a key from the property's name on the server.
-    public init(_ name: String) { stringValue = name }
-    public init(stringValue: String) { self.stringValue = stringValue }
-    public init?(intValue: Int) { nil }
-    public var description: String { stringValue }
 }
