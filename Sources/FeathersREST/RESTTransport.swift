@@ -51,10 +51,6 @@ public struct RESTTransport: Transport {
     public func endCalls() { httpClient.cancelAll() }
 }
 
-extension RESTTransport: NetworkThreadUser {
-    package func joinNetworkThread() -> (any NetworkExecutor)? { (httpClient as? any NetworkThreadUser)?.joinNetworkThread() }
-}
-
 extension RESTTransport: AddressedTransport {
     package var origin: Origin? { builder.base.origin }
 }

@@ -1,6 +1,6 @@
 public import FeathersCore
 public import FeathersNetworking
-package import FeathersSupport
+import FeathersSupport
 import Foundation
 
 /// An HTTP client that reports every exchange of another client as ``DiagnosticDomain/http``.
@@ -60,10 +60,6 @@ public struct ReportingHTTPClient: StreamingHTTPClient {
             throw error
         }
     }
-}
-
-extension ReportingHTTPClient: NetworkThreadUser {
-    package func joinNetworkThread() -> (any NetworkExecutor)? { (client as? any NetworkThreadUser)?.joinNetworkThread() }
 }
 
 extension DiagnosticReport {

@@ -24,8 +24,7 @@ public final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, Cus
     #else
         @usableFromInline let lock = NSLock()
     #endif
-    /// The lock guarantees exclusive access, and recursive locking would deadlock, so the runtime's exclusivity checks are unnecessary.
-    @exclusivity(unchecked) @usableFromInline var value: Value
+    @usableFromInline var value: Value
 
     /// Creates a lock around a value.
     public init(_ value: consuming Value) { self.value = value }

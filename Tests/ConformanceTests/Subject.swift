@@ -62,33 +62,6 @@ struct Subject: Sendable, CustomTestStringConvertible {
         try await socketIO { $0.transports = [.webSocket] }
     }
 
-    #if os(Linux)
-        /// The same with every call on the network thread, from its hooks to its result.
-        static let onNetworkThread = Subject(
-            testDescription: "Socket.IO on the network thread", keepsTimeouts: true, refusesUnknownMethods: false, carriesHeaders: false
-        ) {
-            try await callingOnNetworkThread(webSocket.app())
-        }
-
-        /// REST with every call, and its HTTP exchange, on the network thread.
-        static let restOnNetworkThread = Subject(testDescription: "REST on the network thread", keepsTimeouts: true) {
-            try await callingOnNetworkThread(rest.app())
-        }
-
-        private static func callingOnNetworkThread(_ app: FeathersApp) throws -> FeathersApp {
-            let executor = try #require(app.networkExecutor)
-            let moving: AroundHook = { context, next in try await withTaskExecutorPreference(executor) { try await next(&context) } }
-            app.use(hooks: Hooks(around: [moving]))
-            return app
-        }
-
-        /// WebSockets of URLSession have threads of their own.
-        private static let onTheirOwnThread =
-            Environment.choosesURLSessionWebSockets ? [restOnNetworkThread] : [onNetworkThread, restOnNetworkThread]
-    #else
-        private static let onTheirOwnThread: [Subject] = []
-    #endif
-
     /// The test backend over Socket.IO, long-polling only.
     static let polling = Subject(
         testDescription: "Socket.IO over polling", keepsTimeouts: true, refusesUnknownMethods: false, carriesHeaders: false
@@ -162,5 +135,5 @@ struct Subject: Sendable, CustomTestStringConvertible {
         [memory, stub, realTimeStub]
         + (TestBackend.isSkipped
             ? []
-            : [rest, limited, restOverURLSession, webSocket, polling, mixed, mixedForEvents, jsonAPI] + onTheirOwnThread + ofOwnBackend)
+            : [rest, limited, restOverURLSession, webSocket, polling, mixed, mixedForEvents, jsonAPI] + ofOwnBackend)
 }

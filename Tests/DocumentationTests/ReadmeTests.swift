@@ -37,7 +37,6 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/Traffic.md", "TrafficSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/Caching.md", "TrafficSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/Feathers6.md", "Feathers6Samples.swift", 7),
-            ("Sources/Feathers/Documentation.docc/NetworkThread.md", "ServerSamples.swift", 2),
             ("Sources/Feathers/Documentation.docc/UsingOutbox.md", "OutboxSamples.swift", 6),
             ("Sources/Feathers/Documentation.docc/Testing.md", "TestingSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/UsingDiagnostics.md", "DiagnosticsSamples.swift", 8),

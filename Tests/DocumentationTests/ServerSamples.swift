@@ -68,21 +68,3 @@ struct FeathersLife: ServiceLifecycle.Service {
         }
     }
 }
-
-private struct Message: Codable, Sendable {
-    var text: String
-}
-
-private func forward(_ message: Message) async {}
-private func summary(of messages: [Message]) async -> String { "" }
-
-private func networkThread(_ app: FeathersApp) async throws {
-    try await withFeathersApp(app, on: .networkThread) { app in
-        for await message in app.service("messages", of: Message.self).events(.created) { await forward(message) }
-    }
-}
-
-private func elsewhere(_ messages: [Message]) async {
-    let report = await withTaskExecutorPreference(globalConcurrentExecutor) { await summary(of: messages) }
-    print(report)
-}

@@ -4,8 +4,7 @@
     import Feathers
     import Foundation
 
-    /// Events and calls over Socket.IO beside a client in C that only counts frames, on the same server and in the same run; and all of them, with calls
-    /// over REST, on the network thread beside the thread pool.
+    /// Events and calls over Socket.IO beside a client in C that only counts frames, on the same server and in the same run.
     ///
     /// The C client shows what the kernel and the server cost, which no client can avoid. Ratios to it hold on any machine.
     struct FloorBenchmarks {
@@ -27,7 +26,6 @@
         private static let events = 20_000
         private static let callsOneByOne = 2_000
         private static let callsInFlight = 12_800
-        private static let requests = 960
 
         private let rounds: Int
         private let server: ServerProcess
@@ -58,7 +56,6 @@
                 }
                 addCalls(task, calls, inFlight: inFlight)
             }
-            try addRequests()
         }
 
         private mutating func addEvents(_ task: String, _ pattern: LoopbackSocketServer.EventPattern) {
@@ -76,8 +73,6 @@
                 return latencies
             }
             add(task, "feathers-swift", Self.events, run)
-            add(task, "feathers-swift, network thread", Self.events, Self.on(.networkThread, app, run))
-            add(task, "feathers-swift, moderated", Self.events, Self.on(.moderatedNetworkThread, app, run))
             add(task, "feathers-swift, typed", Self.events) { count in
                 let events = typed.events(.created, bufferingNewest: count)
                 async let answered: JSONValue = source.create(.integer(Int64(count)))
@@ -95,31 +90,9 @@
             let (untyped, typed) = (app.service("messages"), app.service("messages", of: LoopbackSocketServer.Message.self))
             let run: Run = { count in try await Self.latencies(count, inFlight) { _ = try await untyped.get(1) } }
             add(task, "feathers-swift", calls, run)
-            add(task, "feathers-swift, network thread", calls, Self.on(.networkThread, app, run))
             add(task, "feathers-swift, typed", calls) { count in
                 try await Self.latencies(count, inFlight) { _ = try await typed.get(1) }
             }
-        }
-
-        /// REST has no floor: ratios are to the thread pool.
-        private mutating func addRequests() throws {
-            let server = try ServerProcess(.http)
-            for (task, inFlight) in [("REST call, one at a time", 1), ("REST call, 32 at once", 32)] {
-                for (client, place) in [("feathers-swift", AppExecutor.threadPool), ("feathers-swift, network thread", .networkThread)] {
-                    // An app for each: the first use of the network thread moves its requests there.
-                    let app = FeathersApp(transport: .rest(try server.url))
-                    let service = app.service("messages")
-                    let run: Run = { count in
-                        defer { withExtendedLifetime(server) {} }
-                        return try await Self.latencies(count, inFlight) { _ = try await service.get(1) }
-                    }
-                    add(task, client, Self.requests, place == .threadPool ? run : Self.on(place, app, run))
-                }
-            }
-        }
-
-        private static func on(_ place: AppExecutor, _ app: FeathersApp, _ run: @escaping Run) -> Run {
-            { count in try await withFeathersApp(app, on: place) { _ in try await run(count) } }
         }
 
         private static func latencies(
@@ -198,7 +171,6 @@
                 An event's latency is the time from the server's write to its reader; events of one write share the time of the write.
                 Switches are voluntary and involuntary context switches (getrusage). Allocations are calls of malloc and its kin, mutexes calls of
                 pthread_mutex_lock, on all threads of the process, including the benchmark's own; Swift's `Mutex` makes no call and is not counted.
-                Ratios of REST are to the thread pool.
                 """
         }
     }

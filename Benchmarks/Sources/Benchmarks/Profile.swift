@@ -13,9 +13,8 @@ enum Profile: String, CaseIterable {
     case reading, parsing, serializing, querying
     case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, live, memory, readers, atOnce, decoding
     case noHooks, threeHooks, hooks
-    case typed, jsonapi, idle, idleSockets, callsOverMany, items, firstItem, firstItemOnThread, streamEvents, sourceEvents, eventsOnThread,
-        inFlightOnThread
-    case eventsPaced, eventsPacedOnThread, streamEventsPaced, streamEventsPacedOnThread
+    case typed, jsonapi, idle, idleSockets, callsOverMany, items, firstItem, streamEvents, sourceEvents
+    case eventsPaced, streamEventsPaced
     case diskHit, memoryHit, miss, missOnDisk, recordsShort, recordsLong, created
     case opening, queuedHidden, queued, queuedMoved, listShort, listLong, movedShort, movedLong
 
@@ -33,11 +32,9 @@ enum Profile: String, CaseIterable {
         case .socketioTyped:
             let service = try await connected(to: server).service("messages", of: LoopbackSocketServer.Message.self)
             for _ in 0..<times { _ = try await service.get(1) }
-        case .inFlight, .inFlightOnThread:
-            try await withFeathersApp(try await connected(to: server), on: self == .inFlight ? .threadPool : .networkThread) { app in
-                let service = app.service("messages")
-                try await concurrently(64, each: times / 64) { _ = try await service.get(1) }
-            }
+        case .inFlight:
+            let service = try await connected(to: server).service("messages")
+            try await concurrently(64, each: times / 64) { _ = try await service.get(1) }
         case .eventsTyped:
             let app = try await connected(to: server)
             let service = app.service("messages", of: LoopbackSocketServer.Message.self)
@@ -51,8 +48,7 @@ enum Profile: String, CaseIterable {
             async let read: Void = { for await _ in events.prefix(times) {} }()
             for _ in 0..<times { _ = try await burst.create(1) }
             await read
-        case .events, .eventsPaced: try await readEvents(times, from: server, on: .threadPool)
-        case .eventsOnThread, .eventsPacedOnThread: try await readEvents(times, from: server, on: .networkThread)
+        case .events, .eventsPaced: try await readEvents(times, from: server)
         case .noHooks, .threeHooks:
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             let hook: Hook = { _ in }
@@ -119,19 +115,14 @@ enum Profile: String, CaseIterable {
         case .items:
             let tokens = FeathersApp(transport: .feathers6(try url(of: server))).service("tokens")
             for try await _ in tokens.stream(.find, query: ["count": .integer(Int64(times))]) {}
-        case .firstItem, .firstItemOnThread:
-            let app = FeathersApp(transport: .feathers6(try url(of: server)))
-            try await withFeathersApp(app, on: self == .firstItem ? .threadPool : .networkThread) { app in
-                let tokens = app.service("tokens")
-                for _ in 0..<times { for try await _ in tokens.stream(.find, query: ["count": 1]) {} }
-            }
-        case .streamEvents, .streamEventsPaced, .streamEventsPacedOnThread:
+        case .firstItem:
+            let tokens = FeathersApp(transport: .feathers6(try url(of: server))).service("tokens")
+            for _ in 0..<times { for try await _ in tokens.stream(.find, query: ["count": 1]) {} }
+        case .streamEvents, .streamEventsPaced:
             let query: Query = ["count": .integer(Int64(times)), "pattern": self == .streamEvents ? "burst" : "paced"]
             let app = FeathersApp(transport: .feathers6(try url(of: server)) { $0.query = query })
             let events = app.service("messages").events(.created, bufferingNewest: times)
-            try await withFeathersApp(app, on: self == .streamEventsPacedOnThread ? .networkThread : .threadPool) { _ in
-                for await _ in events.prefix(times) {}
-            }
+            try await withFeathersApp(app) { _ in for await _ in events.prefix(times) {} }
         case .sourceEvents:
             let app = FeathersApp(transport: .rest(try url(of: server)))
             var iterator = app.eventSource("sse", as: JSONValue.self, query: ["count": .integer(Int64(times))]).makeAsyncIterator()
@@ -172,15 +163,13 @@ enum Profile: String, CaseIterable {
         for _ in 0..<times { _ = try await service.get(1) }
     }
 
-    private func readEvents(_ count: Int, from server: URL?, on place: AppExecutor) async throws {
-        let isPaced = self == .eventsPaced || self == .eventsPacedOnThread
-        let pattern = isPaced ? LoopbackSocketServer.EventPattern.paced : .burst
-        try await withFeathersApp(try await connected(to: server), on: place) { app in
-            let events = app.service("messages").events(.created, bufferingNewest: count)
-            async let sent = app.service(pattern.rawValue).create(.integer(Int64(count)))
-            for await _ in events.prefix(count) {}
-            _ = try await sent
-        }
+    private func readEvents(_ count: Int, from server: URL?) async throws {
+        let pattern = self == .eventsPaced ? LoopbackSocketServer.EventPattern.paced : .burst
+        let app = try await connected(to: server)
+        let events = app.service("messages").events(.created, bufferingNewest: count)
+        async let sent = app.service(pattern.rawValue).create(.integer(Int64(count)))
+        for await _ in events.prefix(count) {}
+        _ = try await sent
     }
 
     private func url(of server: URL?) throws(ArgumentError) -> URL {

@@ -83,23 +83,6 @@ CCURL_WEAK CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy);
 CCURL_WEAK CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy);
 CCURL_WEAK CURLMcode curl_multi_perform(CURLM *multi, int *running);
 CCURL_WEAK const CURLMsg *_Nullable curl_multi_info_read(CURLM *multi, int *left);
-/// Called when libcurl waits for something else on a socket: a value of CURL_POLL_.
-typedef int (*curl_socket_callback)(CURL *easy, int descriptor, int what, void *_Nullable context, void *_Nullable socket_context);
-static const int CURL_POLL_IN = 1;
-static const int CURL_POLL_OUT = 2;
-static const int CURL_POLL_INOUT = 3;
-static const int CURL_POLL_REMOVE = 4;
-
-/// Called when the time of libcurl's next action changes. -1 means that there is none.
-typedef int (*curl_multi_timer_callback)(CURLM *multi, long timeout_ms, void *_Nullable context);
-
-/// Does the work of one socket that is ready, or with CURL_SOCKET_TIMEOUT the work that is due. The events are those of CURL_CSELECT_.
-CCURL_WEAK CURLMcode curl_multi_socket_action(CURLM *multi, int descriptor, int events, int *running);
-static const int CURL_SOCKET_TIMEOUT = -1;
-static const int CURL_CSELECT_IN = 1;
-static const int CURL_CSELECT_OUT = 2;
-static const int CURL_CSELECT_ERR = 4;
-
 /// Since 7.66.
 CCURL_WEAK CURLMcode curl_multi_poll(
     CURLM *multi, struct curl_waitfd *_Nullable extra, unsigned int extra_count, int timeout_ms, int *_Nullable ready);

@@ -11,8 +11,7 @@ static inline bool ccurl_is_complete(void) {
     return curl_global_init && curl_version_info && curl_easy_init && curl_easy_reset && curl_easy_cleanup && curl_easy_setopt
         && curl_easy_getinfo && curl_easy_send && curl_easy_recv && curl_easy_pause && curl_easy_strerror && curl_slist_append && curl_slist_free_all
         && curl_multi_init && curl_multi_cleanup && curl_multi_setopt && curl_multi_add_handle && curl_multi_remove_handle
-        && curl_multi_perform && curl_multi_info_read && curl_multi_poll && curl_multi_wakeup
-        && curl_multi_socket_action;
+        && curl_multi_perform && curl_multi_info_read && curl_multi_poll && curl_multi_wakeup;
 }
 
 static inline CURLcode ccurl_set_long(CURL *easy, CURLLongOption option, long value) {
@@ -84,15 +83,6 @@ static inline CURLcode ccurl_get_offset(CURL *easy, CURLOffsetInfo info, int64_t
 static inline int ccurl_active_socket(CURL *easy) {
     int descriptor = -1;
     return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &descriptor) == CURLE_OK ? descriptor : -1;
-}
-
-/// CURLMOPT_SOCKETFUNCTION and CURLMOPT_TIMERFUNCTION, both with the same context.
-static inline CURLMcode ccurl_multi_set_callbacks(
-    CURLM *multi, curl_socket_callback _Nullable socket, curl_multi_timer_callback _Nullable timer, void *_Nullable context) {
-    curl_multi_setopt(multi, 20001, socket);
-    curl_multi_setopt(multi, 10002, context);
-    curl_multi_setopt(multi, 20004, timer);
-    return curl_multi_setopt(multi, 10005, context);
 }
 
 static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMultiLongOption option, long value) {

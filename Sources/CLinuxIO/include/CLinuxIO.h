@@ -28,14 +28,6 @@
         return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
     }
 
-    /// Watches a descriptor, level-triggered: what it is watched for is reported as long as it lasts.
-    static inline int clinuxio_watch_level(int epoll, int descriptor, uint64_t token, int reads, int writes, int is_new) {
-        struct epoll_event event;
-        event.events = (reads ? EPOLLIN : 0) | (writes ? EPOLLOUT : 0);
-        event.data.u64 = token;
-        return epoll_ctl(epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, &event);
-    }
-
     static inline int clinuxio_unwatch(int epoll, int descriptor) {
         struct epoll_event unused = {0};
         return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &unused);
@@ -44,13 +36,6 @@
     /// Fills up to 256 bytes with cryptographically random ones. The kernel never interrupts so few. Returns 0 on failure.
     static inline int clinuxio_random(void *bytes, size_t count) {
         return getrandom(bytes, count, 0) == (ssize_t)count;
-    }
-
-    /// The milliseconds of the monotonic clock as of the kernel's last tick, at most 10 ms ago. Takes 5 ns; the exact time takes 25.
-    static inline int64_t clinuxio_coarse_milliseconds(void) {
-        struct timespec time;
-        clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-        return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
     }
 
     /// Names the calling thread. Names have at most 15 bytes.

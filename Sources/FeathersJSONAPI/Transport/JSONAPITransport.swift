@@ -52,10 +52,6 @@ public struct JSONAPITransport: Transport {
     public func endCalls() { httpClient.cancelAll() }
 }
 
-extension JSONAPITransport: NetworkThreadUser {
-    package func joinNetworkThread() -> (any NetworkExecutor)? { (httpClient as? any NetworkThreadUser)?.joinNetworkThread() }
-}
-
 extension JSONAPITransport: SecretHiding, Summarized {
     package var summary: String { "JSONAPITransport(\(builder.base))" }
 }

@@ -6,8 +6,6 @@ import FeathersSupport
 
     /// The thread that drives a client's transfers, and its mailbox. The thread starts with the first exchange and ends with ``close()``.
     /// It holds a reference to the driver, not to the client, so that releasing the client can end the thread.
-    ///
-    /// After ``joinNetworkThread()``, exchanges that access no files run on the network thread instead. Files stay here, because a disk may block.
     final class CurlDriver: Sendable {
         enum Command: Sendable {
             case start(CurlExchange)
@@ -26,9 +24,6 @@ import FeathersSupport
             var phase = Phase.resting
             var generation = 0
             var commands: [Command] = []
-            /// The network thread, once joined, the token of the listener there, and the commands for it.
-            var loop: (SocketLoop, SocketLoop.Token)?
-            var loopCommands: [Command] = []
         }
 
         private let settings: CurlSettings
@@ -43,12 +38,11 @@ import FeathersSupport
         func start(_ exchange: CurlExchange) {
             let failure: HTTPClientError? = mailbox.withLock { mailbox in
                 guard exchange.generation == mailbox.generation else { return .allCancelled(host: exchange.host, delivery: .neverSent) }
-                if case .closed = mailbox.phase { return .clientClosed(host: exchange.host, delivery: .neverSent) }
-                if !exchange.accessesFiles, putOnLoop(.start(exchange), into: &mailbox) { return nil }
                 if case .resting = mailbox.phase {
                     guard let wakeable = makeMulti() else {
                         return HTTPClientError(.other, "libcurl is out of memory", delivery: .neverSent)
                     }
+                    // Deep, because readers parse JSON in place, and release it, however deeply it is nested (``HTTPBodyPipe/forEach(_:)``).
                     guard NetworkThread.start("feathers-http", isDeep: true, { self.run(wakeable) }) else {
                         curl_multi_cleanup(wakeable.multi)
                         return HTTPClientError(.other, "The system could not start another thread", delivery: .neverSent)
@@ -62,21 +56,18 @@ import FeathersSupport
         }
 
         /// Drops an exchange whose caller has already been resumed.
-        func abandon(_ exchange: CurlExchange) { mailbox.withLock { mailbox in putOnBoth(.abandon(exchange), into: &mailbox) } }
+        func abandon(_ exchange: CurlExchange) { put(.abandon(exchange)) }
 
         /// Continues an exchange that was paused by its reader, or by the stream of its body.
-        func resume(_ exchange: CurlExchange) { mailbox.withLock { mailbox in putOnBoth(.resume(exchange), into: &mailbox) } }
+        func resume(_ exchange: CurlExchange) { put(.resume(exchange)) }
 
         /// Ends everything in flight, including redirects that have not been followed yet.
         func cancelAll() {
             let unstarted: [CurlExchange] = mailbox.withLock { mailbox in
                 mailbox.generation += 1
-                let starts: [CurlExchange] = (mailbox.commands + mailbox.loopCommands).compactMap {
-                    if case .start(let exchange) = $0 { exchange } else { nil }
-                }
+                let starts: [CurlExchange] = mailbox.commands.compactMap { if case .start(let exchange) = $0 { exchange } else { nil } }
                 mailbox.commands.removeAll { if case .start = $0 { true } else { false } }
-                mailbox.loopCommands.removeAll { if case .start = $0 { true } else { false } }
-                putOnBoth(.cancelAll, into: &mailbox)
+                _ = put(.cancelAll, into: &mailbox)
                 return starts
             }
             for exchange in unstarted { exchange.finish(.failure(.allCancelled(host: exchange.host, delivery: .neverSent))) }
@@ -87,15 +78,18 @@ import FeathersSupport
             let leftOver: [Command] = mailbox.withLock { mailbox in
                 if case .running(let wakeable) = mailbox.phase { curl_multi_wakeup(wakeable.multi) }
                 mailbox.phase = .closed
-                if let (loop, token) = mailbox.loop { loop.send(.wake(token)) }
-                defer { (mailbox.commands, mailbox.loopCommands) = ([], []) }
-                return mailbox.commands + mailbox.loopCommands
+                defer { mailbox.commands = [] }
+                return mailbox.commands
             }
             for case .start(let exchange) in leftOver {
                 exchange.finish(.failure(.clientClosed(host: exchange.host, delivery: .neverSent)))
             }
         }
 
+        private func put(_ command: Command) { mailbox.withLock { mailbox in _ = put(command, into: &mailbox) } }
+
+        /// Returns whether the thread takes the command, which it does unless it has not started or was closed.
+        ///
         /// Wakes the thread while holding the lock, because the thread takes the lock once more before it frees the multi handle.
         private func put(_ command: Command, into mailbox: inout Mailbox) -> Bool {
             guard case .running(let wakeable) = mailbox.phase else { return false }
@@ -103,47 +97,6 @@ import FeathersSupport
             // If the mailbox already held a command, the thread has already been woken.
             if mailbox.commands.count == 1 { curl_multi_wakeup(wakeable.multi) }
             return true
-        }
-
-        // MARK: On the network thread
-
-        /// Runs later exchanges on the network thread, except those that access files.
-        /// - Returns: The thread; nil if the system cannot start it.
-        func joinNetworkThread() -> SocketLoop? {
-            guard let loop = try? SocketLoop.shared() else { return nil }
-            let token = loop.newToken()
-            mailbox.withLock { mailbox in
-                if case .closed = mailbox.phase { return }
-                // Out of memory, the exchanges stay where they are.
-                guard mailbox.loop == nil, let wakeable = makeMulti() else { return }
-                mailbox.loop = (loop, token)
-                loop.send(.attach(token) { CurlLoopListener(CurlMulti(wakeable.multi, self.settings), driver: self, loop, token) })
-            }
-            return loop
-        }
-
-        private func putOnLoop(_ command: Command, into mailbox: inout Mailbox) -> Bool {
-            guard let (loop, token) = mailbox.loop else { return false }
-            mailbox.loopCommands.append(command)
-            if case .start = command { loop.noteWrite() }
-            guard mailbox.loopCommands.count == 1 else { return true }
-            if loop.isCurrent { loop.callAtEndOfTurn(token) } else { loop.send(.wake(token)) }
-            return true
-        }
-
-        /// Each thread ignores exchanges that it doesn't know.
-        private func putOnBoth(_ command: Command, into mailbox: inout Mailbox) {
-            _ = put(command, into: &mailbox)
-            _ = putOnLoop(command, into: &mailbox)
-        }
-
-        /// Returns the commands for the network thread, or nil once the driver is closed.
-        func takeOnLoop() -> [Command]? {
-            mailbox.withLock { mailbox in
-                if case .closed = mailbox.phase { return nil }
-                defer { mailbox.loopCommands = [] }
-                return mailbox.loopCommands
-            }
         }
 
         private func makeMulti() -> WakeableMulti? {
@@ -156,16 +109,11 @@ import FeathersSupport
         private func run(_ wakeable: WakeableMulti) {
             let multi = CurlMulti(wakeable.multi, settings)
             var commands: [Command] = []
-            var moderation = ReadModeration()
             while take(&commands) {
-                let hasCommands = !commands.isEmpty
                 for command in commands { multi.execute(command) }
-                // Before the thread sleeps, so that it holds on to no exchange.
+                // Before the thread waits, so that it holds on to no exchange.
                 commands.removeAll(keepingCapacity: true)
-                guard multi.perform() else { return giveUp(multi) }
-                // The pieces of event streams gather as messages of WebSockets do.
-                if moderation.sleeps(at: .now, messages: multi.takePieces(), hasWritten: hasCommands) { usleep(ReadModeration.bodyNap) }
-                guard multi.wait() else { return giveUp(multi) }
+                guard multi.perform(), multi.wait() else { return giveUp(multi) }
             }
             multi.endAll(with: HTTPClientError.clientClosed)
         }

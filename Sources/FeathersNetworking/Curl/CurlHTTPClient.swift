@@ -1,11 +1,10 @@
 #if os(Linux)
-    package import FeathersSupport
+    import FeathersSupport
 
     /// An HTTP client built on the libcurl that Foundation itself uses. It is several times as fast as `URLSession` on Linux.
     ///
     /// All callers share a pool of connections, which use HTTP/1.1 or HTTP/2 as negotiated by TLS. Cookies are neither stored nor sent. A single
-    /// thread, started with the first request, drives all connections and streams files. It ends with the client or with ``close()``. The client of an
-    /// app that runs tasks on the network thread uses that one instead, except for files.
+    /// thread, started with the first request, drives all connections and streams files. It ends with the client or with ``close()``.
     ///
     /// If a pooled connection turns out to be dead, libcurl repeats the request, but only if it is idempotent (RFC 9110, section 9.2.2).
     public final class CurlHTTPClient: StreamingHTTPClient {
@@ -70,10 +69,6 @@
         }
     }
 
-    extension CurlHTTPClient: NetworkThreadUser {
-        package func joinNetworkThread() -> (any NetworkExecutor)? { driver.joinNetworkThread() }
-    }
-
     /// A request in flight. The response, the deadline, cancellation, and closing the client race to end it.
     final class CurlExchange: Sendable {
         let request: HTTPRequest
@@ -94,8 +89,6 @@
         }
 
         var host: String? { request.url.hostAndPort }
-
-        var accessesFiles: Bool { streams?.body?.hasFiles == true || streams?.download != nil }
 
         /// Continues after a pause.
         func resume() { resuming?(self) }

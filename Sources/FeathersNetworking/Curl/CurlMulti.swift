@@ -7,20 +7,18 @@
         /// The maximum number of idle handles to keep for later exchanges.
         private static let idleLimit = 64
 
-        let multi: UnsafeMutableRawPointer
+        private let multi: UnsafeMutableRawPointer
         private let settings: CurlSettings
         private var running: [ObjectIdentifier: CurlTransfer] = [:]
         private var idle: [CurlTransfer] = []
         /// Transfers that have bytes for their readers.
         private var arrived: [CurlTransfer] = []
-        /// Pieces of bodies with readers that have arrived and are not taken yet.
-        private var pieces = 0
         /// Transfers that ended during name resolution. libcurl finishes them, and they send nothing.
         private var lingering: [ObjectIdentifier: CurlTransfer] = [:]
         /// Before libcurl 7.87, removing a transfer blocks the thread until its host name is resolved.
         private let lingers = (try? Libcurl.version.get()).map { $0 < 0x07_57_00 } ?? false
         /// A lower bound for the deadlines of all running exchanges. It may be too early, because it isn't recalculated when an exchange ends.
-        private(set) var earliestDeadline: ContinuousClock.Instant?
+        private var earliestDeadline: ContinuousClock.Instant?
 
         init(_ multi: UnsafeMutableRawPointer, _ settings: CurlSettings) {
             self.multi = multi
@@ -89,25 +87,6 @@
             return true
         }
 
-        /// Does the work of one socket that is ready, or the work that is due. Returns `false` if libcurl cannot continue.
-        func perform(on socket: Int32, _ events: Int32) -> Bool {
-            var count: Int32 = 0
-            guard curl_multi_socket_action(multi, socket, events, &count) == CURLM_OK else { return false }
-            passOn()
-            endFinished()
-            expire()
-            return true
-        }
-
-        /// Returns the number of pieces of bodies with readers that have arrived since the last call.
-        func takePieces() -> Int {
-            defer { pieces = 0 }
-            return pieces
-        }
-
-        /// Notes pieces of a body that has a reader.
-        func notePieces(_ count: Int) { pieces += count }
-
         /// Lets a transfer pass on what has arrived once libcurl has nothing more to read for now.
         func noteArrival(of transfer: CurlTransfer) { arrived.append(transfer) }
 
@@ -115,9 +94,6 @@
             for transfer in arrived { transfer.passOn() }
             arrived.removeAll(keepingCapacity: true)
         }
-
-        /// Whether releasing this object may wait for a resolver.
-        var isResolving: Bool { !lingering.isEmpty }
 
         /// Waits for sockets, libcurl's own timers, the next deadline or `curl_multi_wakeup`.
         func wait() -> Bool {

@@ -14,20 +14,14 @@
         private var head = HTTPHeadReader()
         private var body: [UInt8] = []
         /// The number of response bytes received so far, after decompression.
-        ///
-        /// Not checked at run time, like the other properties used for every piece: all are used on the driver's thread only, and while `passOn` reads
-        /// ``gathered``, nothing calls libcurl, because a reader resumes the transfer by a queued command. The checks took 220 of the 12,500
-        /// instructions of an event.
-        @exclusivity(unchecked) private var received: Int64 = 0
+        private var received: Int64 = 0
         /// The number of bytes transmitted when libcurl was last asked.
-        @exclusivity(unchecked) private var transmitted: Int64 = 0
+        private var transmitted: Int64 = 0
         /// Whether the body has a reader that gets it as it arrives.
-        @exclusivity(unchecked) private var isPassingOn = false
+        private var isPassingOn = false
         /// Bytes that are gathered for the pipe until libcurl has nothing more to read for now. libcurl passes on every HTTP chunk by itself, and
         /// waking the reader for each of them costs more than the chunk.
-        @exclusivity(unchecked) private var gathered: [UInt8] = []
-        /// The number of pieces that are gathered.
-        @exclusivity(unchecked) private var pieces = 0
+        private var gathered: [UInt8] = []
         private var uploaded = 0
         /// The reader of a streamed body, or nil if the body is in memory or there is none.
         private var reader: HTTPBodyReader?
@@ -39,7 +33,7 @@
         /// Whether libcurl calls `mayBeSent` before it sends.
         private var asksBeforeSending = false
         private(set) var isResolving = false
-        @exclusivity(unchecked) private var isPaused = false
+        private var isPaused = false
         /// Whether libcurl is waiting for bytes of a stream.
         private var isAwaitingBody = false
         /// Whether this handle was ever paused.
@@ -93,7 +87,7 @@
             lastMove = exchange.streams?.transfer.stallTimeout == nil ? nil : .now
             self.exchange = exchange
             head = HTTPHeadReader()
-            (received, transmitted, pieces, isPassingOn) = (0, 0, 0, false)
+            (received, transmitted, isPassingOn) = (0, 0, false)
             gathered.removeAll(keepingCapacity: true)
             uploaded = 0
             isResolving = false
@@ -231,7 +225,8 @@
 
         /// Returns a callback's transfer, which is alive: libcurl makes callbacks only while the driver, which holds the transfer, is calling it.
         private static func at(_ context: UnsafeMutableRawPointer?) -> CurlTransfer {
-            Unmanaged.fromOpaque(context.unsafelyUnwrapped).takeUnretainedValue()
+            guard let context else { preconditionFailure("libcurl makes every callback with the transfer it was given") }
+            return Unmanaged.fromOpaque(context).takeUnretainedValue()
         }
 
         private func receivedHeadLine(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -269,7 +264,6 @@
                 return 0
             }
             if isPassingOn {
-                pieces += 1
                 if gathered.isEmpty { owner.noteArrival(of: self) }
                 gathered.append(contentsOf: piece)
                 if gathered.count >= Self.gatheringLimit { passOn() }
@@ -285,8 +279,6 @@
         func passOn() {
             if isAwaitingBody, head.status >= 300 { resume() }
             guard !gathered.isEmpty, let pipe else { return }
-            owner.notePieces(pieces)
-            pieces = 0
             if gathered.withUnsafeBytes({ pipe.write($0) }) { (isPaused, hasPaused) = (true, true) }
             let count = Int64(gathered.count)
             gathered.removeAll(keepingCapacity: true)

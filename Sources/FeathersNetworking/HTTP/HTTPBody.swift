@@ -23,8 +23,6 @@ package struct HTTPBody: Sendable {
 
     package var isInMemory: Bool { pieces.allSatisfy { if case .bytes = $0 { true } else { false } } }
 
-    var hasFiles: Bool { pieces.contains { if case .file = $0 { true } else { false } } }
-
     var streams: [HTTPBodySource] { pieces.compactMap { if case .stream(let source) = $0 { source } else { nil } } }
 
     /// Returns the whole body in memory, for small bodies and for clients that cannot stream.

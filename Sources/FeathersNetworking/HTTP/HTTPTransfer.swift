@@ -14,7 +14,7 @@ public struct HTTPTransfer: Sendable {
     package var keepAlive: Duration?
     /// How long the transfer may stall, or nil for no limit. ``HTTPRequest/timeout`` limits the whole transfer.
     package var stallTimeout: Duration?
-    /// A closure that receives progress. It is called often, and on the network thread, so it must return quickly.
+    /// A closure that receives progress. It is called often, and on the client's own thread, so it must return quickly.
     package var progress: (@Sendable (TransferProgress) -> Void)?
 
     /// Creates a transfer. Without a destination, the response's body stays in memory.

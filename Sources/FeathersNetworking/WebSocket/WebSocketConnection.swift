@@ -22,13 +22,10 @@ public protocol WebSocketConnection: Sendable {
     func close(code: UInt16, reason: String)
 }
 
-/// A connection that is served by this module's own thread, which can pass on texts without creating strings of them, and write messages together.
+/// A connection that is served by this module's own thread, which can pass on texts without creating strings of them.
 package protocol LoopedConnection: WebSocketConnection {
     /// Starts delivering, as ``WebSocketConnection/start(_:)`` does.
     func start(_ handler: WebSocketHandler)
-
-    /// Does the same as ``WebSocketConnection/sendNow(_:)``, but the message may wait about 0.1 ms for others that are written with it.
-    func sendSoon(_ message: WebSocketMessage) throws(WebSocketError)
 }
 
 extension LoopedConnection {

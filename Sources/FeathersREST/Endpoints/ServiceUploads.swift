@@ -51,7 +51,7 @@ extension UntypedService {
     ///   - id: the record's id, for the methods that have one.
     ///   - query: the query, which joins that of the params.
     ///   - params: the other parameters.
-    ///   - progress: a closure that receives the progress. It is called often, and on the network thread, so it must return quickly.
+    ///   - progress: a closure that receives the progress. It is called often, and on the HTTP client's own thread, so it must return quickly.
     /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, for a method without a body, an app without REST, and an unreadable
     ///   file; otherwise the errors of every call.
     @concurrent @discardableResult

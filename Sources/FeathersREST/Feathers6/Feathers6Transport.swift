@@ -62,11 +62,6 @@ public final class Feathers6Transport: RealTimeTransport, CompositeTransport, Re
     package func reopen() { events.reopen() }
 }
 
-extension Feathers6Transport: NetworkThreadUser {
-    /// Moves the event stream; the calls are its component's.
-    package func joinNetworkThread() -> (any NetworkExecutor)? { (events.httpClient as? any NetworkThreadUser)?.joinNetworkThread() }
-}
-
 extension Feathers6Transport: SecretHiding, Summarized {
     package var summary: String { "Feathers6Transport(\(rest.builder.base.summary))" }
 }

@@ -140,9 +140,6 @@ extension SocketIOClient {
         }
     }
 
-    /// The number of calls in flight from which their requests may be written together: none of them waits only for the next response.
-    private static let manyCalls = 8
-
     /// Sends a call immediately if its connection, or the stage of the current one, allows it. Otherwise, the call waits.
     private func add(_ call: OutgoingCall, _ waiter: Waiter, _ state: inout State) -> Outcome {
         guard let connection = state.connection(for: call) else { return queue(call, waiter, &state) }
@@ -156,9 +153,7 @@ extension SocketIOClient {
         }
         state.calls.addSent(
             call.id, waiter: waiter, frame: call.frame, deadline: call.deadline, isVolatile: call.isVolatile, lane: call.lane)
-        var frame = call.frame
-        frame.isHurried = state.calls.count < Self.manyCalls
-        return handOver([frame], connection, &state)
+        return handOver([call.frame], connection, &state)
     }
 
     private func queue(_ call: OutgoingCall, _ waiter: Waiter, _ state: inout State) -> Outcome {

@@ -62,8 +62,6 @@ struct EngineFrame: Sendable, Hashable {
     var content: WebSocketMessage
     /// The acknowledgement id of the call that this frame is a part of.
     var call: Int?
-    /// Whether the frame is written at once, instead of together with others that may follow.
-    var isHurried = true
 
     init(text: String, call: Int? = nil) {
         content = .text(text)

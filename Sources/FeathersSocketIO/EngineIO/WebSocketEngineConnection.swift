@@ -27,8 +27,6 @@ final class WebSocketEngineConnection: EngineConnection {
     private static let packetOverhead = 256
 
     private let socket: any WebSocketConnection
-    /// The same, if it can write messages together.
-    private let looped: (any LoopedConnection)?
     private let state = Locked(State())
     /// The handlers of the running session, without a lock for each packet. Safe because they are written once, with the lock held and before
     /// `isRunning` is set (releasing), and read only after it was seen (acquiring). They are kept until this object is released, which they must not
@@ -37,14 +35,11 @@ final class WebSocketEngineConnection: EngineConnection {
     nonisolated(unsafe) private var take: WebSocketHandler.TextTaker = { _ in false }
     private let isRunning = Atomic(false)
 
-    private init(_ socket: any WebSocketConnection) {
-        self.socket = socket
-        looped = socket as? any LoopedConnection
-    }
+    private init(_ socket: any WebSocketConnection) { self.socket = socket }
 
     static func start(_ socket: any WebSocketConnection) -> WebSocketEngineConnection {
         let connection = WebSocketEngineConnection(socket)
-        if let socket = connection.looped {
+        if let socket = socket as? any LoopedConnection {
             socket.start(
                 WebSocketHandler {
                     connection.received($0)
@@ -122,7 +117,7 @@ final class WebSocketEngineConnection: EngineConnection {
     func sendNow(_ frames: [EngineFrame]) throws(EngineSendError) {
         for (index, frame) in frames.enumerated() {
             do throws(WebSocketError) {
-                if !frame.isHurried, let looped { try looped.sendSoon(frame.content) } else { try socket.sendNow(frame.content) }
+                try socket.sendNow(frame.content)
             } catch {
                 throw EngineSendError(reason: error.kind == .queueFull ? .queueFull : .closed, taken: index)
             }

@@ -77,13 +77,6 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
     package func failUnsentCalls(where isStale: @Sendable (ServiceRequest) -> Bool) { client.failUnsent(where: isStale) }
 }
 
-extension SocketIOTransport: NetworkThreadUser {
-    package func joinNetworkThread() -> (any NetworkExecutor)? {
-        guard let opener = try? client.opener.get(), opener.transports.contains(.webSocket) else { return nil }
-        return (opener.connector as? any NetworkThreadUser)?.joinNetworkThread()
-    }
-}
-
 extension Transport where Self == SocketIOTransport {
     /// Creates a transport that stays idle until it is connected: `FeathersApp(transport: .socketIO(url))`.
     /// - Parameters:

@@ -257,7 +257,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         // instead of 3.5.
         let share = rows.count < 512 ? rows.count : 256
         let shares = stride(from: 0, to: rows.count, by: max(share, 1)).map { rows[$0...].prefix(share) }
-        let failed = try await shares.concurrentMap(on: globalConcurrentExecutor) { [source, undecodable] in
+        let failed = try await shares.concurrentMap { [source, undecodable] in
             try source.decode($0, content.plan, except: undecodable)
         }
         if changes.contains(where: { $0.new.count > LiveRow.packingThreshold }) { for row in content.rows { row.pack() } }

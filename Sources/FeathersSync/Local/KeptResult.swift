@@ -146,7 +146,7 @@ extension KeptResult {
         guard start == bytes.count else { throw Failure.damaged }
         if index > LiveRow.packingThreshold { for index in slices.indices { slices[index].isOfLongResult = true } }
         // On all processors, and not on the disk's thread, because models are decoded too.
-        let rows = try await slices.concurrentMap(on: globalConcurrentExecutor, isolation: nil) { part in
+        let rows = try await slices.concurrentMap(isolation: nil) { part in
             try Self.check(part.text, part.checksum)
             let rows = try read(part)
             guard rows.count == part.indices.count else { throw Failure.damaged }

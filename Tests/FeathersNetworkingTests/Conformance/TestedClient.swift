@@ -12,14 +12,9 @@ struct TestedClient: Sendable, CustomTestStringConvertible {
 
     #if os(Linux)
         static let libcurl = TestedClient(testDescription: "libcurl") { try CurlHTTPClient() }
-        static let libcurlOnNetworkThread = TestedClient(testDescription: "libcurl on the network thread") {
-            let client = try CurlHTTPClient()
-            _ = try #require(client.joinNetworkThread())
-            return client
-        }
-        static let all = [urlSession, libcurl, libcurlOnNetworkThread]
+        static let all = [urlSession, libcurl]
         /// Those that may be cancelled while they begin: Foundation's tasks on Linux then now and then wait for each other for ever.
-        static let cancellableAnywhere = [libcurl, libcurlOnNetworkThread]
+        static let cancellableAnywhere = [libcurl]
     #else
         static let all = [urlSession]
         static let cancellableAnywhere = all

@@ -14,14 +14,13 @@
             #expect(try Libcurl.version.get() >= 0x07_44_00)
         }
 
-        @Test("leaves neither thread nor handle behind when it is dropped", arguments: [false, true])
-        func deinitialized(isOnNetworkThread: Bool) async throws {
+        @Test("leaves neither thread nor handle behind when it is dropped")
+        func deinitialized() async throws {
             let script = try await ServerScript(ScriptedResponse(body: "ok"))
             weak var driver: CurlDriver?
             do {
                 let client = try CurlHTTPClient()
                 driver = client.driver
-                if isOnNetworkThread { #expect(client.joinNetworkThread() != nil) }
                 for _ in 0..<3 { #expect(try await client.execute(HTTPRequest(url: script.url)).status == 200) }
             }
             // The thread holds the driver. Every look costs a round trip; the suite's time limit is the other outcome.
@@ -54,27 +53,6 @@
                 $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &size) }
             }
             return result == 0 && address.sin_family == AF_INET ? Int(UInt16(bigEndian: address.sin_port)) : nil
-        }
-
-        @Test("moves to the network thread except with files, which may block", arguments: [false, true])
-        func networkThread(isDownload: Bool) async throws {
-            let script = try await ServerScript(ScriptedResponse(body: "ok"))
-            let (client, loop) = (try CurlHTTPClient(), try SocketLoop.shared())
-            let threads = Locked<Set<Bool>>([])
-            let folder = try ScratchFolder()
-            func exchange() async throws {
-                let response = try await client.execute(
-                    HTTPTransfer(HTTPRequest(url: script.url), destination: isDownload ? folder.url.appending(path: "file") : nil) { _ in
-                        threads.withLock { _ = $0.insert(loop.isCurrent) }
-                    })
-                #expect(response.status == 200)
-            }
-            try await exchange()
-            #expect(threads.withLock(\.self) == [false])
-            threads.withLock { $0 = [] }
-            #expect(client.joinNetworkThread() != nil)
-            try await exchange()
-            #expect(threads.withLock(\.self) == [!isDownload])
         }
 
         @Test("starts nothing before its first request")
@@ -136,23 +114,21 @@
             #expect(error.kind == .badResponse && error.delivery == .mayHaveExecuted)
         }
 
-        @Test("gives up connecting in time, whatever the request allows", arguments: [false, true])
-        func connectTimeout(isOnNetworkThread: Bool) async throws {
+        @Test("gives up connecting in time, whatever the request allows")
+        func connectTimeout() async throws {
             // The script server waits for the end of a head, which a TLS handshake does not have.
             let script = try await ServerScript(ScriptedResponse())
             let text = script.url.absoluteString.replacingOccurrences(of: "http:", with: "https:")
             let client = try CurlHTTPClient(connectTimeout: .milliseconds(200))
-            if isOnNetworkThread { #expect(client.joinNetworkThread() != nil) }
             let error = try await client.failure(HTTPRequest(url: try #require(URL(string: text))))
             #expect(error.kind == .timeout)
             #expect(error.delivery == .neverSent)
         }
 
-        @Test("keeps to its limit of connections, and deadlines count for those who wait", arguments: [false, true])
-        func connectionLimit(isOnNetworkThread: Bool) async throws {
+        @Test("keeps to its limit of connections, and deadlines count for those who wait")
+        func connectionLimit() async throws {
             let script = try await ServerScript(.never)
             let client = try CurlHTTPClient(maximumConnectionsPerHost: 2)
-            if isOnNetworkThread { #expect(client.joinNetworkThread() != nil) }
             let holders = (0..<2).map { _ in Task { try await client.execute(HTTPRequest(url: script.url)) } }
             _ = try await script.requests(count: 2)
             for _ in 0..<2 {

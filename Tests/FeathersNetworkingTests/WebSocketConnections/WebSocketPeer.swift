@@ -1,5 +1,4 @@
 #if os(Linux)
-    import FeathersSupport
     import Foundation
 
     @testable import FeathersNetworking
@@ -12,17 +11,13 @@
 
         deinit { close(descriptor) }
 
-        /// A connection to a peer. `writes` notes the size of each write to it.
-        static func connected(
-            on loop: SocketLoop? = nil, noting writes: Locked<[Int]>? = nil
-        ) throws -> (WebSocketPeer, CurlWebSocketConnection) {
+        /// A connection to a peer.
+        static func connected() throws -> (WebSocketPeer, CurlWebSocketConnection) {
             var ends: [Int32] = [-1, -1]
             guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { throw CocoaError(.fileWriteUnknown) }
             _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-            let socket = SocketByteStream(owning: ends[0])
-            let stream: any ByteStream = writes.map { NotingStream(socket, $0) } ?? socket
             let connection = CurlWebSocketConnection(
-                stream, early: [], on: try loop ?? SocketLoop.shared(), host: "peer", maximumMessageSize: 1 << 20,
+                SocketByteStream(owning: ends[0]), early: [], on: try SocketLoop.shared(), host: "peer", maximumMessageSize: 1 << 20,
                 closingTimeout: .seconds(5))
             return (WebSocketPeer(owning: ends[1]), connection)
         }
@@ -47,22 +42,5 @@
 
         /// Refuses everything that the connection writes from now on.
         func refuseWrites() { shutdown(descriptor, Int32(SHUT_RD)) }
-    }
-
-    /// A stream that notes the size of each write.
-    private final class NotingStream: ByteStream {
-        private let stream: SocketByteStream
-        private let writes: Locked<[Int]>
-
-        init(_ stream: SocketByteStream, _ writes: Locked<[Int]>) { (self.stream, self.writes) = (stream, writes) }
-
-        var descriptor: Int32 { stream.descriptor }
-        var holdsBytes: Bool { stream.holdsBytes }
-        func read(into buffer: UnsafeMutableRawBufferPointer) -> ByteStreamProgress { stream.read(into: buffer) }
-
-        func write(_ bytes: UnsafeRawBufferPointer) -> ByteStreamProgress {
-            writes.withLock { $0.append(bytes.count) }
-            return stream.write(bytes)
-        }
     }
 #endif

@@ -29,14 +29,6 @@ struct PeerBenchmarks {
             // Keeps the server alive: it ends with its last reference.
             withExtendedLifetime(server) {}
         }
-        // An app of its own: the first use of the network thread moves its requests there.
-        let threaded = FeathersApp(transport: .rest(url))
-        addThreaded(512) {
-            try await withFeathersApp(threaded, on: .networkThread) { app in
-                let service = app.service("messages")
-                for _ in 0..<512 { _ = try await service.get(1) }
-            }
-        }
         add("REST get, 64 in flight", operations: 1_024, "in_flight", peers) {
             try await concurrently(64, each: 16) { _ = try await service.get(1) }
         }
@@ -55,11 +47,6 @@ struct PeerBenchmarks {
         add("Socket.IO get, one at a time", operations: 2_000, "one_at_a_time", peers) {
             for _ in 0..<2_000 { _ = try await messages.get(1) }
             withExtendedLifetime(server) {}
-        }
-        addThreaded(2_000) {
-            try await withFeathersApp(app, on: .networkThread) { _ in
-                for _ in 0..<2_000 { _ = try await messages.get(1) }
-            }
         }
         add("Socket.IO get, 64 in flight", operations: 6_400, "in_flight", peers) {
             try await concurrently(64, each: 100) { _ = try await messages.get(1) }
@@ -90,7 +77,7 @@ struct PeerBenchmarks {
     private mutating func addStreams(_ server: ServerProcess) throws {
         let (url, count) = (try server.url, 50_000)
         let tokens = FeathersApp(transport: .feathers6(url)).service("tokens")
-        let (plain, threaded) = (FeathersApp(transport: .rest(url)), FeathersApp(transport: .rest(url)))
+        let plain = FeathersApp(transport: .rest(url))
         let peers = start([("Node's fetch", .node, "stream_client.js")], url)
         for (how, prefix, pattern) in [("32 a write", "", "burst"), ("one write each", "paced_", "paced")] {
             let read: @Sendable (FeathersApp) async throws -> Void = { app in
@@ -104,13 +91,12 @@ struct PeerBenchmarks {
                 withExtendedLifetime(server) {}
             }
             add("items of a streamed result, \(how)", operations: count, prefix + "items", peers) { try await read(tokens.app) }
-            addThreaded(count) { try await withFeathersApp(threaded, on: .networkThread) { try await read($0) } }
             addFloor("/tokens?count=\(count)&pattern=\(pattern)", count, server)
-            let listen: @Sendable (AppExecutor) async throws -> Void = { executor in
+            add("events of an event stream, \(how)", operations: count, prefix + "events", peers) {
                 let query: Query = ["count": .integer(Int64(count)), "pattern": .string(pattern)]
                 let app = FeathersApp(transport: .feathers6(url) { $0.query = query })
                 let events = app.service("messages").events(.created, bufferingNewest: 2 * count)
-                try await withFeathersApp(app, on: executor) { _ in
+                try await withFeathersApp(app) { _ in
                     var seen = 0
                     for await event in events {
                         seen += event["id"] == 1234 ? 1 : 0
@@ -118,8 +104,6 @@ struct PeerBenchmarks {
                     }
                 }
             }
-            add("events of an event stream, \(how)", operations: count, prefix + "events", peers) { try await listen(.threadPool) }
-            addThreaded(count) { try await listen(.networkThread) }
             addFloor("/sse?count=\(count)&pattern=\(pattern)", count + 1, server)
             add("events of an event source, \(how)", operations: count, prefix + "events", peers) {
                 // The stream begins with a greeting.
@@ -148,15 +132,7 @@ struct PeerBenchmarks {
         for peer in peers {
             first.addMeasured(peer.name, operations: 200, comparedWith: Self.ours) { try peer.process.run("first_item", 200) }
         }
-        first.addMeasured(Self.ours + ", network thread", operations: 200, comparedWith: Self.ours) {
-            try await withFeathersApp(threaded, on: .networkThread) { try await readFirst($0) }
-        }
         groups.append(first)
-    }
-
-    /// Adds this client on the network thread to the last task.
-    private mutating func addThreaded(_ operations: Int, _ body: @escaping @Sendable () async throws -> Void) {
-        groups[groups.count - 1].add(Self.ours + ", network thread", operations: operations, comparedWith: Self.ours, body)
     }
 
     /// Adds a client in C that only counts events to the last task: what the kernel costs.

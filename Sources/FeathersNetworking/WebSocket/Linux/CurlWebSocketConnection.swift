@@ -17,8 +17,7 @@
         deinit { link.abandon() }
 
         func start(_ handler: WebSocketHandler) { link.start(handler) }
-        func sendNow(_ message: WebSocketMessage) throws(WebSocketError) { try link.send(message, isHurried: true) }
-        func sendSoon(_ message: WebSocketMessage) throws(WebSocketError) { try link.send(message, isHurried: false) }
+        func sendNow(_ message: WebSocketMessage) throws(WebSocketError) { try link.send(message) }
         func close(code: UInt16, reason: String) { link.close(WebSocketCloseFrame(code: code, reason: reason)) }
     }
 
@@ -56,25 +55,21 @@
             }
         }
 
-        /// Sends a message, at the end of the turn if the loop's thread is the sender, or gathers messages for it.
-        func send(_ message: WebSocketMessage, isHurried: Bool) throws(WebSocketError) {
-            if isHurried { loop.noteWrite() }
-            let isOnLoop = loop.isCurrent
+        func send(_ message: WebSocketMessage) throws(WebSocketError) {
             let progress: WebSocketOutbound.Progress = outbound.withLock { outbound in
                 if let obstacle = outbound.obstacle { return .failed(obstacle) }
                 guard outbound.hasRoom(for: message) else {
                     return .failed(WebSocketError(.queueFull, "The connection's send queue is full"))
                 }
-                guard isOnLoop || !isHurried && (outbound.isGathering || loop.isNapping) else { return outbound.send(message) }
-                let isFirst = !outbound.isGathering
-                let progress = outbound.gather(message)
-                guard isFirst else { return progress }
-                // From another thread, the loop is woken, which takes no system call while it naps.
-                guard isOnLoop else { return .unfinished }
-                loop.callAtEndOfTurn(token)
-                return progress
+                return outbound.send(message)
             }
-            try settle(progress)
+            switch progress {
+            case .settled: return
+            case .unfinished: wake()
+            case .failed(let error):
+                if error.kind == .connectionLost { wake() }
+                throw error
+            }
         }
 
         func close(_ frame: WebSocketCloseFrame) {
@@ -120,16 +115,6 @@
                 return outbound.closure != nil
             }
             if !isOver { wake() }
-        }
-
-        private func settle(_ progress: WebSocketOutbound.Progress) throws(WebSocketError) {
-            switch progress {
-            case .settled: return
-            case .unfinished: wake()
-            case .failed(let error):
-                if error.kind == .connectionLost { wake() }
-                throw error
-            }
         }
 
         private func wake() { loop.send(.wake(token)) }

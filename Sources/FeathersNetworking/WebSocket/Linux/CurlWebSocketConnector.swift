@@ -1,5 +1,5 @@
 #if os(Linux)
-    package import FeathersSupport
+    import FeathersSupport
     import Foundation
 
     /// Opens WebSockets on Linux. Connections are made by the libcurl that Foundation itself uses; framing is done in Swift (RFC 6455).
@@ -64,10 +64,6 @@
             }
             return stream
         }
-    }
-
-    extension CurlWebSocketConnector: NetworkThreadUser {
-        package func joinNetworkThread() -> (any NetworkExecutor)? { try? SocketLoop.shared() }
     }
 
     extension NetworkProxy {

@@ -7,40 +7,35 @@
     enum NetworkThread {
         private final class Body: Sendable {
             let name: String
-            let blocksBrokenPipe: Bool
             let run: @Sendable () -> Void
 
-            init(_ name: String, blocksBrokenPipe: Bool, _ run: @escaping @Sendable () -> Void) {
+            init(_ name: String, _ run: @escaping @Sendable () -> Void) {
                 self.name = name
-                self.blocksBrokenPipe = blocksBrokenPipe
                 self.run = run
             }
         }
 
         private static let smallStackSize = 512 * 1024
-        /// As deep as the stacks of the pool's threads, for tasks and for the release of deeply nested values. Untouched pages take no memory.
+        /// As deep as the stacks of the pool's threads. Untouched pages take no memory.
         private static let deepStackSize = 8 << 20
 
         /// Starts a detached thread. Returns `false` on failure, which `Thread` does not report.
-        /// - Parameters:
-        ///   - runsTasks: Whether the thread runs the code of users. If so, SIGPIPE is not blocked, because the processes that they start would inherit
-        ///     that, and calls to libcurl need ``BrokenPipeSignal/swallowed(_:)``.
-        ///   - isDeep: Whether the thread handles deeply nested values.
-        static func start(_ name: String, runsTasks: Bool = false, isDeep: Bool = false, _ run: @escaping @Sendable () -> Void) -> Bool {
+        /// - Parameter isDeep: Whether the thread parses or releases deeply nested values.
+        static func start(_ name: String, isDeep: Bool = false, _ run: @escaping @Sendable () -> Void) -> Bool {
             var attributes = pthread_attr_t()
             pthread_attr_init(&attributes)
             defer { pthread_attr_destroy(&attributes) }
             pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
             // libcurl's TLS needs a moderate stack. The default of 8 MB per thread is too much when many connections open at once.
-            pthread_attr_setstacksize(&attributes, runsTasks || isDeep ? deepStackSize : smallStackSize)
-            let body = Unmanaged.passRetained(Body(name, blocksBrokenPipe: !runsTasks, run))
+            pthread_attr_setstacksize(&attributes, isDeep ? deepStackSize : smallStackSize)
+            let body = Unmanaged.passRetained(Body(name, run))
             var thread = pthread_t()
             let result = pthread_create(
                 &thread, &attributes,
                 { context in
                     guard let context else { return nil }
                     let body = Unmanaged<Body>.fromOpaque(context).takeRetainedValue()
-                    if body.blocksBrokenPipe { BrokenPipeSignal.block() }
+                    BrokenPipeSignal.block()
                     clinuxio_name_thread(body.name)
                     body.run()
                     return nil

@@ -1,6 +1,6 @@
 #if os(Linux)
     /// The sending half of a connection: the queue, and the state of the closing handshake. Whenever bytes are queued, either the socket would block
-    /// and its next event continues sending, or the loop has been woken to continue, or it continues at the end of its turn.
+    /// and its next event continues sending, or the loop has been woken to continue.
     struct WebSocketOutbound: ~Copyable, Sendable {
         enum Progress: Sendable {
             /// Everything was written, or the socket's next event continues.
@@ -30,14 +30,8 @@
         var isAbandoned = false
         var delivery: Delivery?
 
-        /// The number of messages that are written together at most. With all messages of a turn, client and server work in turns: 64 calls in flight
-        /// took 37 µs each with 64 messages at once, 33 with 8, and 41 one by one (with 12, 12 and 18 µs of CPU).
-        static let gatheringLimit = 8
-
         private var queue = OutgoingBytes()
         private var frames = WebSocketFrameWriter()
-        /// The number of messages queued by the loop's thread since the last write, or nil if the end of its turn need not write.
-        private var gathered: Int?
         private var isBlocked = false
         /// The error after which nothing more can be written.
         private var writingError: WebSocketError?
@@ -56,29 +50,11 @@
         /// Whether a pong may be sent. A peer that sends pings but does not read gets no more pongs, as RFC 6455, section 5.5.3, permits.
         var mayAnswerPings: Bool { obstacle == nil && queue.count < Self.maximumQueuedBytesForPongs }
 
-        /// Queues a message, and writes it immediately, with those that have been gathered, unless the socket would block.
+        /// Queues a message, and writes it immediately unless others wait before it or the socket would block.
         mutating func send(_ message: WebSocketMessage) -> Progress {
-            let isFirst = queue.isEmpty || isGathering
+            let wasEmpty = queue.isEmpty
             frames.append(message, to: &queue)
-            return isFirst ? flush() : .settled
-        }
-
-        var isGathering: Bool { gathered != nil }
-
-        /// Queues a message on the loop's thread, to be written at the end of its turn, or earlier with others.
-        ///
-        /// Never fails: earlier messages, whose senders have moved on, were to be written too. The loop is woken instead and ends the connection.
-        mutating func gather(_ message: WebSocketMessage) -> Progress {
-            frames.append(message, to: &queue)
-            gathered = (gathered ?? 0) + 1
-            guard gathered == Self.gatheringLimit else { return .settled }
-            gathered = 0
-            return if case .settled = flush() { .settled } else { .unfinished }
-        }
-
-        mutating func flushGathered() -> Progress {
-            gathered = nil
-            return flush()
+            return wasEmpty ? flush() : .settled
         }
 
         mutating func send(_ opcode: WebSocketOpcode, _ payload: [UInt8]) -> Progress {

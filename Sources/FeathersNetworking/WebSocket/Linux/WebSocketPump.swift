@@ -9,8 +9,6 @@ import FeathersSupport
         // Reads are limited separately, because TLS may return only a few bytes at a time.
         private static let readsPerTurn = 16
         private static let bytesPerTurn = 128 << 10
-        /// The same while tasks wait for the thread: they read what was delivered before more is, so that no reader's buffer overflows.
-        private static let bytesBeforeJobs = 64 << 10
         static let framesPerTurn = 128
         /// The size in bytes from which a message is delivered on the connection's own queue.
         static let largeMessage = 64 << 10
@@ -22,7 +20,7 @@ import FeathersSupport
             var handler: WebSocketHandler?
         }
 
-        let descriptor: Int32?
+        let descriptor: Int32
         private let holdsBytes: Bool
         private let link: WebSocketLink
         private var receiver: WebSocketReceiver
@@ -82,15 +80,9 @@ import FeathersSupport
                 hasDeadline = true
                 thread.setDeadline(.now.advanced(by: link.closingTimeout), for: link.token)
             }
-            flushGathered(on: thread)
+            note(link.outbound.withLock { outbound in outbound.flush() }, on: thread)
             read(on: thread)
             if isAbandoned { act({ $0.abandoned() }, on: thread) }
-        }
-
-        func turnEnded(on thread: SocketLoopThread) {
-            flushGathered(on: thread)
-            // The connection is lost once everything that arrived before has been read.
-            if writingError != nil { thread.callAgain(link.token) }
         }
 
         func deadlinePassed(on thread: SocketLoopThread) {
@@ -103,11 +95,6 @@ import FeathersSupport
         }
 
         // MARK: Writing
-
-        private func flushGathered(on thread: SocketLoopThread) {
-            let progress = link.outbound.withLock { outbound in outbound.flushGathered() }
-            note(progress, on: thread)
-        }
 
         private func note(_ progress: WebSocketOutbound.Progress, on thread: SocketLoopThread) {
             switch progress {
@@ -127,7 +114,6 @@ import FeathersSupport
             guard mayRead else { return }
             var first = first
             receiver.allowance = Self.framesPerTurn
-            defer { thread.messages += Self.framesPerTurn - receiver.allowance }
             var (reads, bytes) = (0, unread.count)
             if !unread.isEmpty {
                 let waiting = unread
@@ -136,9 +122,7 @@ import FeathersSupport
                 // An empty slice would keep all of the memory alive.
                 if left > 0 { unread = waiting.suffix(left) }
             }
-            while unread.isEmpty, !isPaused, receiver.allowance > 0, reads < Self.readsPerTurn,
-                bytes < (thread.hasJobs ? Self.bytesBeforeJobs : Self.bytesPerTurn)
-            {
+            while unread.isEmpty, !isPaused, receiver.allowance > 0, reads < Self.readsPerTurn, bytes < Self.bytesPerTurn {
                 let progress = first ?? link.outbound.withLock { outbound in outbound.stream?.read(into: thread.scratch) }
                 first = nil
                 switch progress {
