@@ -31,15 +31,11 @@ struct MixedCredentialTests {
         #expect(ways.rest.requests.last?.params.headers == ["authorization": "Bearer theirs"])
     }
 
-    @Test("are known by the field of the app's authentication, also inside batches", arguments: [false, true])
-    func customField(isBatched: Bool) async throws {
+    @Test("are known by the field of the app's authentication")
+    func customField() async throws {
         let ways = StubbedWays()
         ways.signsIn()
         try ways.app.use(authentication: AuthenticationOptions { $0.header = "X-Token" })
-        if isBatched { ways.app.use(hooks: .batching(over: "batch", window: .zero)) }
-        let batch = ServiceStub { _ in [["status": "fulfilled", "value": "batched"]] }
-        ways.socket.stub("batch", with: batch)
-        ways.rest.stub("batch", with: batch)
         try await ways.app.connect()
         try await ways.app.authenticate(.local(email: "a@example.com", password: "p"))
         let messages = ways.app.service("messages")
