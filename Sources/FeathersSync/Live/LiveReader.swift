@@ -109,9 +109,10 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
 
     /// Shows the last result from disk, if there is one.
     private func restore(_ feed: LiveFeed, for sender: RequestSender) async {
-        guard let store = source.service.app.localStore else { return }
+        let app = source.service.app
+        guard let store = app.localStore, let key = source.keptKey(for: sender.identity) else { return }
         let plan = feed.withState { $0.view.base.plan }
-        await store.restore(source.keptKey(for: sender.identity), into: feed, for: sender, source.service.app.diagnostics) {
+        await store.restore(key, into: feed, for: sender, app.diagnostics) {
             [source] in try source.keptRows(of: $0, plan)
         }
     }
@@ -177,9 +178,8 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
             if let snapshot, snapshot.source == .server, let store = source.service.app.localStore {
                 let identity = feed.withState { $0.sender?.identity }
                 if keptKey?.identity != identity { keptKey = nil }
-                let key = keptKey ?? source.keptKey(for: identity)
-                keptKey = key
-                store.changed(feed, key)
+                keptKey = keptKey ?? source.keptKey(for: identity)
+                if let keptKey { store.changed(feed, keptKey) }
             }
             return snapshot
         } catch {

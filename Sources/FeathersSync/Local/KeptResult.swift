@@ -14,7 +14,7 @@ struct KeptResultKey: Sendable, Hashable {
 
     static func prefix(of identity: Identity) -> String { "\(digest(identity.name).prefix(24))-" }
 
-    private static func digest(_ text: String) -> String { SHA256.hex(Array(text.utf8)) }
+    static func digest(_ text: String) -> String { SHA256.hex(Array(text.utf8)) }
 }
 
 /// The last result of a live query as the server reported it, without queued writes.
@@ -182,15 +182,27 @@ extension LiveSource {
         }
     }
 
-    /// Returns the key under which the query's result is kept for a user.
-    func keptKey(for identity: Identity?) -> KeptResultKey {
+    /// Returns the key under which the query's result is kept for a user; nil if it is not kept.
+    ///
+    /// Files contain no values of header fields. Those with credentials are left out, because the user tells results
+    /// apart, and a renewed token must find them again. Without a user, nothing does, so a query with credentials of
+    /// its own is not kept. Other fields take part as a digest.
+    func keptKey(for identity: Identity?) -> KeptResultKey? {
+        let credentials: Set = ["authorization", "cookie", "proxy-authorization", service.app.credentialField]
+        let fields = params.headers.map { ($0.key.lowercased(), $0.value) }.sorted { $0 < $1 }
+        let plain = fields.filter { !credentials.contains($0.0) }.map {
+            JSONValue.array([.string($0.0), .string($0.1)])
+        }
+        if identity == nil, plain.count < fields.count { return nil }
         let query = params.query.joined(with: query)
-        let values: JSONObject = [
+        var values: JSONObject = [
             "query": .object(query.json), "id": .string(id),
             "route": .object(JSONObject(params.route.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })),
-            "headers": .object(JSONObject(params.headers.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })),
         ]
-        let text = (try? JSONValue.object(values).serialized()).map { String(decoding: $0, as: UTF8.self) } ?? ""
-        return KeptResultKey(identity: identity, path: service.path, text: text)
+        func text(_ value: JSONValue) -> String {
+            (try? value.serialized()).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        }
+        if !plain.isEmpty { values["headers"] = .string(KeptResultKey.digest(text(.array(plain)))) }
+        return KeptResultKey(identity: identity, path: service.path, text: text(.object(values)))
     }
 }

@@ -22,7 +22,9 @@ actor KeptResults {
         var removal: Task<Void, Never>?
     }
 
-    private static let suffix = ".result"
+    static let suffix = ".kept"
+    /// The suffixes of files of earlier versions, which contain values of header fields, and of their drafts.
+    private static let oldSuffixes = [".result", ".result.new"]
 
     private let store: LocalStore
     private let outboxFile: URL
@@ -213,6 +215,15 @@ actor KeptResults {
     }
 
     // MARK: Removing
+
+    /// Removes the files of earlier versions.
+    /// - Throws: An error that names a file that cannot be removed.
+    func removeOldFiles() throws {
+        guard !store.isReadOnly, let directory = try SafeDirectory.open(path) else { return }
+        for suffix in Self.oldSuffixes {
+            for file in try directory.files(withSuffix: suffix) { try directory.remove(file.name) }
+        }
+    }
 
     /// Removes the results of a user, those of executed writes included; of all users if it is nil.
     /// - Throws: The first error, after everything that can be removed has been.

@@ -59,6 +59,7 @@ extension FeathersApp {
         let results = KeptResults(store, outboxFile: store.outboxFile, outbox)
         if let outbox {
             do {
+                try await results.removeOldFiles()
                 try use(outbox: outbox)
             } catch {
                 await outbox.close()

@@ -49,16 +49,21 @@ struct LocalScene: Sendable {
     func notes(_ app: FeathersApp) -> TypedService<Note> { app.service("notes", of: Note.self) }
 
     /// Runs an app until a live query has shown the server's result, which is then on disk.
-    func visit(as user: String? = nil, _ store: ((URL) -> LocalStore)? = nil) async throws {
+    func visit(as user: String? = nil, headers: [String: String] = [:], _ store: ((URL) -> LocalStore)? = nil)
+        async throws
+    {
         let app = try await app(store, as: user)
         try await withFeathersApp(app) { app in
-            for try await snapshot in notes(app).live(.sorted(by: "id")).snapshots where snapshot.source == .server { break }
+            let live = notes(app).live(.sorted(by: "id"), params: Params(headers: headers))
+            for try await snapshot in live.snapshots where snapshot.source == .server { break }
         }
         await app.outbox?.close()
     }
 
     var resultFiles: [String] {
-        (try? FileManager.default.contentsOfDirectory(atPath: place.appending(path: "results").path))?.filter { $0.hasSuffix(".result") }
+        (try? FileManager.default.contentsOfDirectory(atPath: place.appending(path: "results").path))?.filter {
+            $0.hasSuffix(".kept")
+        }
             ?? []
     }
 }
