@@ -4,7 +4,7 @@ package import Foundation
 ///
 /// Secrets of one origin are never sent to another. Scheme and host are case-insensitive, and a missing port is the scheme's default. `ws` equals
 /// `http`, and `wss` equals `https`, because a WebSocket connects to the server that handles HTTP there.
-package struct Origin: Hashable, Sendable {
+package struct Origin: Hashable, Sendable, CustomStringConvertible {
     private let scheme: String
     private let host: String
     private let port: Int
@@ -22,4 +22,12 @@ package struct Origin: Hashable, Sendable {
         }
         self.host = host
     }
+
+    /// The origin as browsers write it: `https://example.com`, with a port that is not the scheme's default.
+    package var description: String {
+        port == (isEncrypted ? 443 : 80) ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
+    }
+
+    /// Whether requests to the server are encrypted.
+    package var isEncrypted: Bool { scheme == "https" }
 }

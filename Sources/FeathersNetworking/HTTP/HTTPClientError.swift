@@ -22,7 +22,7 @@ public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
         case badResponse
         /// The server sent more redirects than the request allows.
         case tooManyRedirects
-        /// A redirect points to a URL that is neither `http` nor `https`.
+        /// A redirect points to a URL that is neither `http` nor `https`, or from `https` to `http`.
         case invalidRedirect
         /// The body is larger than the request allows.
         case responseTooLarge

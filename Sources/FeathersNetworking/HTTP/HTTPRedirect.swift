@@ -5,13 +5,19 @@ import Foundation
 package enum HTTPRedirect {
     /// Returns the request that follows a response, or nil if the response is final. A 303, and a 301 or 302 to a POST, continue as a GET without a
     /// body, as in every browser. A 307 or 308 repeats the request. When the origin changes, fields that may identify the sender are removed: a
-    /// server must not be able to collect another server's tokens, which may be in any field.
+    /// server must not be able to collect another server's tokens, which may be in any field. No request leads from
+    /// https to http, where everyone on the network could read it.
     /// - Throws: ``HTTPClientError/Kind/invalidRedirect`` if the target cannot be requested.
     package static func request(after response: HTTPResponse, to request: HTTPRequest) throws(HTTPClientError) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status), let location = response.headers["Location"] else { return nil }
         guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL, target.isRequestable else {
             throw HTTPClientError(
                 .invalidRedirect, "The server redirected to a URL that isn't http or https", host: request.url.hostAndPort)
+        }
+        let (origin, targetOrigin) = (Origin(request.url), Origin(target))
+        if let origin, let targetOrigin, origin.isEncrypted, !targetOrigin.isEncrypted {
+            throw HTTPClientError(
+                .invalidRedirect, "The server redirected from \(origin) to \(targetOrigin), which is not encrypted")
         }
         var next = request
         next.url = target
@@ -20,7 +26,7 @@ package enum HTTPRedirect {
             next.body = nil
             for name in ["Content-Type", "Content-Encoding", "Content-Language", "Content-Location"] { next.headers.remove(name) }
         }
-        if Origin(request.url) != Origin(target) {
+        if origin != targetOrigin {
             for field in next.headers where !impersonal.contains(field.name.lowercased()) { next.headers.remove(field.name) }
         }
         return next

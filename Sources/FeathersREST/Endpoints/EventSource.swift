@@ -234,6 +234,7 @@ private struct EventSourceService: ServiceProtocol {
             var response = ServiceResponse(.null)
             response[HTTPHead.self] = HTTPHead(head)
             if head.status == 204 { return response }
+            if let error = head.foreignStream(requestedAt: httpRequest.url) { throw error }
             guard head.isEventStream else {
                 let type = head.headers["Content-Type"]?.prefix(80) ?? "nothing"
                 throw FeathersError(

@@ -148,6 +148,9 @@ extension EventStreamClient {
             }
             throw Refusal(end: StreamEnd(.refused(error.message + (error.hint.map { " (\($0))" } ?? "")), "", error: error))
         }
+        if let error = head.foreignStream(requestedAt: url) {
+            throw Refusal(end: StreamEnd(.refused(error.message), "", error: error))
+        }
         guard head.isEventStream else {
             let type = head.headers["Content-Type"] ?? "nothing"
             let message = """

@@ -1,6 +1,7 @@
 import FeathersCore
 import FeathersNetworking
 import FeathersSupport
+import Foundation
 
 extension RESTTransport {
     /// Sends a request whose result may be streamed, and returns when the response begins. The timeout limits the wait for the response, and later
@@ -151,6 +152,17 @@ private final class StreamedItems: Sendable {
 }
 
 extension HTTPResponse {
+    /// Why the events of a stream are not read; nil if its requests were not redirected to another origin, which may
+    /// send anything.
+    /// - Parameter url: The URL of the first request.
+    func foreignStream(requestedAt url: URL) -> FeathersError? {
+        guard let origin = Origin(url), let actual = Origin(self.url), origin != actual else { return nil }
+        return FeathersError(
+            .badGateway,
+            "The server redirected the event stream from \(origin) to \(actual), whose events are not read",
+            execution: .answered)
+    }
+
     /// Whether the type is `text/event-stream`, in any case and with any parameters.
     var isEventStream: Bool {
         guard let type = headers["Content-Type"] else { return false }

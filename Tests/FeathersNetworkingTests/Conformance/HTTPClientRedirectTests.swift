@@ -90,4 +90,33 @@ struct HTTPClientRedirectTests {
         let error = try await #require(throws: HTTPClientError.self) { try await client.execute(request) }
         #expect(error.kind == .timeout)
     }
+
+    /// A server that redirects from https to http, with the requests it gets.
+    private func insecure(_ status: Int) async throws -> (script: ServerScript, url: URL) {
+        let script = try await redirecting(status) { $0.absoluteString + "/s3cret" }
+        return (script, try await script.secureURL())
+    }
+
+    private func expectRefusal(_ error: HTTPClientError, by script: ServerScript) async throws {
+        #expect(error.kind == .invalidRedirect && error.delivery == .mayHaveExecuted)
+        #expect(error.message.contains("from https://localhost:") && error.message.contains("to http://127.0.0.1:"))
+        #expect(!"\(error)".contains("s3cret"))
+        #expect(try await script.requests().count == 1)
+    }
+
+    #if os(Linux)
+        @Test("from https to http are not followed by libcurl", arguments: [302, 307], [false, true])
+        func insecureOverCurl(status: Int, isStreamed: Bool) async throws {
+            let certificate = try await TestBackend.secureScriptServer().certificate
+            let client = try CurlHTTPClient(tls: TLSConfiguration(trust: .certificates(in: certificate)))
+            let (script, url) = try await insecure(status)
+            let request = try request(url, "POST")
+            let error = try await #require(throws: HTTPClientError.self) {
+                if !isStreamed { return try await client.execute(request) }
+                return try await client.stream(
+                    HTTPTransfer(request, body: request.body.map { HTTPBody($0) }, pipe: HTTPBodyPipe()))
+            }
+            try await expectRefusal(error, by: script)
+        }
+    #endif
 }

@@ -51,7 +51,7 @@ struct HTTPRedirectTests {
         arguments: [
             ("http://a/x", "/z", true), ("http://a/x", "http://a:80/z", true), ("https://a/x", "https://A:443/z", true),
             ("http://a/x", "https://a/z", false), ("http://a/x", "http://a:81/z", false), ("http://a/x", "http://b.a/z", false),
-            ("https://a/x", "http://a/z", false), ("http://a/x", "//b/z", false), ("http://a/x", "http://a@b/z", false),
+            ("http://a/x", "//b/z", false), ("http://a/x", "http://a@b/z", false),
         ])
     func credentials(from: String, location: String, kept: Bool) throws {
         let next = try #require(try follow(307, from: from, to: location))
@@ -74,6 +74,24 @@ struct HTTPRedirectTests {
     func refused(location: String) throws {
         let error = try #require(throws: HTTPClientError.self) { try follow(302, to: location) }
         #expect(error.kind == .invalidRedirect)
+        #expect(error.delivery == .mayHaveExecuted)
+    }
+
+    @Test(
+        "from https to http is refused, by scheme and host",
+        arguments: [
+            ("https://a/x/y?q", "http://a/z", "https://a", "http://a"),
+            (
+                "https://ann:s3cret@a:8443/s3cret", "http://bob:s3cret@b:80/s3cret?s3cret#s3cret", "https://a:8443",
+                "http://b"
+            ),
+            ("HTTPS://a/x", "HTTP://A:443/s3cret", "https://a", "http://a:443"),
+        ], [301, 302, 303, 307, 308])
+    func insecure(case: (from: String, location: String, secure: String, plain: String), status: Int) throws {
+        let (from, location, secure, plain) = `case`
+        let error = try #require(throws: HTTPClientError.self) { try follow(status, from: from, to: location) }
+        #expect(error.kind == .invalidRedirect)
+        #expect(error.message == "The server redirected from \(secure) to \(plain), which is not encrypted")
         #expect(error.delivery == .mayHaveExecuted)
     }
 }

@@ -251,6 +251,30 @@ struct EventStreamTests {
         }
     }
 
+    @Test("is refused for good if it was redirected to another origin, and may be redirected within its own")
+    func redirects() async throws {
+        let transport = transport()
+        let connecting = Task { try await transport.connect() }
+        let opening = try await streams.opening(1)
+        opening.accept(at: URL(string: "http://other.test/s3cret?token=s3cret"))
+        opening.emit("created", "messages", #"{"id":1}"#)
+        await #expect { try await connecting.value } throws: { error in
+            "\(error)".contains("redirected the event stream from http://sample.test to http://other.test")
+                && !"\(error)".contains("s3cret")
+        }
+        guard case .closed(.refused) = transport.status else {
+            Issue.record("\(transport.status)")
+            return
+        }
+        #expect(sink.lines == [])
+        let again = Task { try await transport.connect() }
+        let second = try await streams.opening(2)
+        second.accept(at: URL(string: "http://sample.test:80/elsewhere"))
+        second.send(#"data: {"event":"connected","data":{},"path":"sse"}"# + "\n\n")
+        try await again.value
+        await transport.disconnect()
+    }
+
     @Test("is opened again after statuses that may change", arguments: [429, 500, 503])
     func temporaryRefusals(_ code: Int) async throws {
         let transport = transport()

@@ -13,9 +13,10 @@ final class SampleStreams: StreamingHTTPClient {
         let pipe: HTTPBodyPipe
 
         /// Accepts the stream.
-        func accept(type: String = "text/event-stream", status: Int = 200) {
+        /// - Parameter url: Where a redirect has led to; nil if there was none.
+        func accept(type: String = "text/event-stream", status: Int = 200, at url: URL? = nil) {
             let fields: [HTTPHeaders.Field] = [("Content-Type", type)]
-            pipe.open(HTTPResponse(status: status, headers: HTTPHeaders(received: fields), url: request.url)) {}
+            pipe.open(HTTPResponse(status: status, headers: HTTPHeaders(received: fields), url: url ?? request.url)) {}
         }
 
         func send(_ text: String) { send(Array(text.utf8)[...]) }
