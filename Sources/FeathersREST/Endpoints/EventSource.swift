@@ -9,10 +9,14 @@ extension FeathersApp {
     /// for try await note in app.eventSource("notifications", as: Note.self) { notes.append(note) }
     /// ```
     /// It behaves like a browser's `EventSource`: the connection opens with the first read. If it ends, it is opened again after the delay that the
-    /// server has set with `retry:`, or 3 seconds, with the ID of the last event as `Last-Event-ID`. Each opening is a call of the app's custom
-    /// method `request`, like that of an ``Endpoint``, and carries the app's token to the servers that may receive it. The stream ends when the
-    /// server responds with 204. Cancelling the reader, or dropping the stream, closes the connection. After a log-out or a sign-in, a connection that
-    /// carried the app's token is replaced at once, and nothing more of another user's is returned.
+    /// server has set with `retry:`, or 3 seconds, with the ID of the last event as `Last-Event-ID`. Shorter delays
+    /// become those of a default ``ReconnectionPolicy``: at most a second after a connection that has delivered an
+    /// event, growing to 5 seconds while connections deliver nothing. IDs that contain control characters or more than
+    /// 4096 bytes are ignored, as the HTML standard ignores those with NUL. Each opening is a call of the app's custom
+    /// method `request`, like that of an ``Endpoint``, and carries the app's token to the servers that may receive it.
+    /// The stream ends when the server responds with 204. Cancelling the reader, or dropping the stream, closes the
+    /// connection. After a log-out or a sign-in, a connection that carried the app's token is replaced at once, and
+    /// nothing more of another user's is returned.
     ///
     /// A connection may be silent for any time. If its peer disappears without closing it, libcurl notices that, and `URLSession` does not.
     ///
@@ -26,17 +30,29 @@ extension FeathersApp {
     ///   - lastEventID: the ID to send as `Last-Event-ID` with the first request, from an earlier stream.
     ///   - transport: the transport to use, as for ``request(_:over:params:)``.
     /// - Returns: a stream for one reader. It throws ``FeathersError`` if the server refuses the request or responds with anything but an event
-    ///   stream, and for an event that cannot be decoded, after which the next one can be read.
+    ///   stream, if it redirects to another origin, and for an event that cannot be decoded, after which the next one
+    ///   can be read.
     public func eventSource<Event: Decodable & Sendable>(
         _ path: String, as event: Event.Type, named name: String? = nil, query: Query = Query(), headers: [String: String] = [:],
         lastEventID: String = "", over transport: RESTTransport? = nil
+    ) -> AsyncThrowingStream<Event, any Error> {
+        eventSource(
+            path, as: event, named: name, query: query, headers: headers, lastEventID: lastEventID, over: transport,
+            clock: ContinuousClock())
+    }
+
+    /// - Parameter clock: The clock for the delays.
+    func eventSource<Event: Decodable & Sendable>(
+        _ path: String, as event: Event.Type, named name: String? = nil, query: Query = Query(),
+        headers: [String: String] = [:],
+        lastEventID: String = "", over transport: RESTTransport? = nil, clock: any Clock<Duration>
     ) -> AsyncThrowingStream<Event, any Error> {
         let codec = coding
         let isText = event == String.self || event == String?.self
         let keepsText = event != JSONValue.self && codec is CodingOptions
         let reader = EventSourceReader(
             app: self, path: path, query: query, headers: headers, lastEventID: lastEventID, transport: transport,
-            timebase: RelativeClock(ContinuousClock())
+            timebase: RelativeClock(clock)
         ) { data, eventName, parser in
             guard name == nil || name == (eventName.isEmpty ? "message" : eventName) else { return nil }
             if isText { return .success(.tree(.string(String(decoding: data, as: UTF8.self)))) }
@@ -69,6 +85,8 @@ final class EventSourceReader: Sendable {
         var items: EventStreamItems<Arrived>
         var lastEventID: String
         var retry = Duration.seconds(3)
+        /// The pace that the server cannot raise.
+        var backoff = Backoff(policy: ReconnectionPolicy())
         /// Events that have been read but not returned, in reverse order.
         var batch: [Arrived] = []
         /// Whether the reader has got an error after which nothing can be read.
@@ -157,20 +175,22 @@ final class EventSourceReader: Sendable {
         state.withLock { state in
             state.batch = state.items.read(piece)
             state.batch.withUnsafeMutableBufferPointer { $0.reverse() }
+            if !state.batch.isEmpty { state.backoff = Backoff(policy: ReconnectionPolicy()) }
             state.lastEventID = state.items.parser.lastEventID
             state.retry = state.items.parser.retry ?? state.retry
         }
     }
 
-    /// Waits as long as the server wants before the next connection.
+    /// Waits before the next connection as long as the server wants, and at least as long as the backoff does.
     private func disconnected() async throws {
-        let retry = state.withLock { state in
+        let delay = state.withLock { state in
             state.connection = nil
             state.items.restart()
-            return state.retry
+            let decision = state.backoff.ended(.transportClose, now: timebase.now, random: .random(in: 0..<1))
+            return if case .wait(_, let delay) = decision { max(delay, state.retry) } else { state.retry }
         }
         try await racing {
-            try await self.timebase.sleep(for: retry)
+            try await self.timebase.sleep(for: delay)
         } against: {
             try await self.app.shutDownBegan()
             return .success(())
@@ -205,6 +225,7 @@ final class EventSourceReader: Sendable {
         opened.hold = hold
         state.withLock { state in
             (state.connection, state.sender) = (opened, opener)
+            state.backoff.connected(now: timebase.now)
             // A stream without IDs must not forget the last one.
             state.items.restart(lastEventID: state.lastEventID)
         }

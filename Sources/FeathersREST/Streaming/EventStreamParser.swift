@@ -142,7 +142,10 @@ package struct EventStreamParser: Sendable {
             self.data.append(contentsOf: value)
         case 5 where Self.isName(field, "event"): name = String(decoding: value, as: UTF8.self)
         case 2 where Self.isName(field, "id"):
-            if !value.contains(0) { idBuffer = String(decoding: value, as: UTF8.self) }
+            // The standard ignores IDs with NUL, for the same reason: no header field can send them back.
+            let isSendable =
+                value.count <= Self.longestID && value.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+            if isSendable { idBuffer = String(decoding: value, as: UTF8.self) }
         case 5 where Self.isName(field, "retry"):
             guard !value.isEmpty, value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return }
             // A number too large for any clock counts as the longest delay.
@@ -156,6 +159,8 @@ package struct EventStreamParser: Sendable {
         field.baseAddress.map { memcmp($0, name.utf8Start, field.count) == 0 } ?? false
     }
 
+    /// The longest ID that is sent back, in bytes.
+    private static let longestID = 4096
     /// A day, in milliseconds.
     private static let longestRetry: Int64 = 24 * 3600 * 1000
 

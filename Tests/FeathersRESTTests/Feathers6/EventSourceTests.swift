@@ -13,14 +13,18 @@ private struct Note: Codable, Sendable, Equatable { var text: String }
 struct EventSourceTests {
     private let streams = SampleStreams()
 
-    private func app() -> FeathersApp {
-        FeathersApp(transport: .rest(URL(string: "http://sample.test/api")!, headers: ["X-App": "1"], httpClient: streams))
+    private func app(timeout: Duration? = .seconds(60)) -> FeathersApp {
+        let url = URL(string: "http://sample.test/api")!
+        return FeathersApp(transport: .rest(url, headers: ["X-App": "1"], timeout: timeout, httpClient: streams))
     }
 
     @Test("are read as models, and opened again with the last id and the server's delay")
     func reading() async throws {
         let notes = Locked<[Note]>([])
-        let stream = app().eventSource("notifications", as: Note.self, query: ["since": 1], headers: ["X-Own": "2"], lastEventID: "0")
+        let (app, clock) = (app(timeout: nil), NotedClock())
+        let stream = app.eventSource(
+            "notifications", as: Note.self, query: ["since": 1], headers: ["X-Own": "2"], lastEventID: "0", clock: clock
+        )
         let reader = Task {
             for try await note in stream { notes.withLock { $0.append(note) } }
         }
@@ -30,7 +34,7 @@ struct EventSourceTests {
         #expect(first.request.headers["X-App"] == "1" && first.request.headers["X-Own"] == "2")
         #expect(first.request.headers["Last-Event-ID"] == "0")
         first.accept(type: "text/event-stream; charset=utf-8")
-        first.send("retry: 1\nid: 7\ndata: {\"text\":\ndata: \"a\"}\n\n")
+        first.send("retry: 7000\nid: 7\ndata: {\"text\":\ndata: \"a\"}\n\n")
         first.fail(HTTPClientError(.connectionLost, "The connection was lost"))
         let second = try await streams.opening(2)
         #expect(second.request.headers["Last-Event-ID"] == "7")
@@ -43,6 +47,7 @@ struct EventSourceTests {
         try await reader.value
         #expect(notes.withLock { $0 } == [Note(text: "a"), Note(text: "b")])
         #expect(streams.count == 3)
+        #expect(clock.sleeps == [.seconds(7), .seconds(7)])
     }
 
     @Test(
@@ -119,6 +124,43 @@ struct EventSourceTests {
                 $0.accept()
                 $0.send("data: {}\n\n")
             }.contains("An event of notifications cannot be decoded as Note"))
+    }
+
+    @Test("that are redirected to another origin are refused, and read within their own")
+    func redirects() async throws {
+        let reader = Task { [app = app()] in
+            try await app.eventSource("notifications", as: Note.self).first { _ in true }
+        }
+        let opening = try await streams.opening(1)
+        opening.accept(at: URL(string: "https://sample.test/s3cret?token=s3cret"))
+        opening.send("data: {\"text\":\"a\"}\n\n")
+        let error = await #expect(throws: FeathersError.self) { _ = try await reader.value }.map { "\($0)" } ?? ""
+        #expect(error.contains("redirected the event stream from http://sample.test to https://sample.test"))
+        #expect(!error.contains("s3cret"))
+        let stream = app().eventSource("notifications", as: Note.self)
+        async let first = stream.first { _ in true }
+        let second = try await streams.opening(2)
+        second.accept(at: URL(string: "http://sample.test:80/elsewhere"))
+        second.send("data: {\"text\":\"b\"}\n\n")
+        #expect(try await first == Note(text: "b"))
+    }
+
+    @Test(
+        "whose server redirects where no request may follow throw that",
+        arguments: [HTTPClientError.Kind.invalidRedirect, .tooManyRedirects])
+    func invalidRedirects(_ kind: HTTPClientError.Kind) async throws {
+        let reader = Task { [app = app(timeout: nil)] in
+            for try await _ in app.eventSource("notifications", as: Note.self, clock: NotedClock()) {}
+        }
+        try await streams.opening(1).fail(HTTPClientError(kind, "The server redirected"))
+        let isRepeated = Task {
+            _ = try await streams.opening(2)
+            reader.cancel()
+        }
+        defer { isRepeated.cancel() }
+        let error = await #expect(throws: FeathersError.self) { _ = try await reader.value }.map { "\($0)" } ?? ""
+        #expect(error.contains("The server redirected"))
+        #expect(streams.count == 1)
     }
 
     @Test("throw for an event that is not JSON, and go on with the next one")

@@ -39,7 +39,10 @@ private struct ReferenceParser {
             switch String(decoding: parts[0], as: UTF8.self) {
             case "event": name = String(decoding: value, as: UTF8.self)
             case "data": data += value + [10]
-            case "id": if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
+            case "id":
+                if !value.contains(where: { $0 < 0x20 && $0 != 9 || $0 == 0x7F }) {
+                    id = String(decoding: value, as: UTF8.self)
+                }
             default: break
             }
         }
@@ -52,7 +55,9 @@ struct EventStreamFuzzTests {
 
     private static let parts: [[UInt8]] =
         [
-            "data: {\"n\":1}", "data:", "data", "data: aé€😀", "event: created", "event", "id: 7", "id", "id: \u{0}", "retry: 10",
+            "data: {\"n\":1}", "data:", "data", "data: aé€😀", "event: created", "event", "id: 7", "id", "id: \u{0}",
+            "id: \u{1B}", "id: \t",
+            "retry: 10",
             ": comment", ":",
             "\n", "\n", "\n\n", "\n\n", "\n\n", "data: x\n", "data: y\n\n", "\r", "\r\n", "\r\n\r\n", "\u{FEFF}", "foo: bar", " ", "x",
         ].map { Array($0.utf8) } + [[0xFF], [0xEF], [0xBB], [0xF0, 0x9F]]

@@ -41,6 +41,10 @@ struct EventStreamParserTests {
         Case(
             "an id with a null character is ignored", "id: 1\ndata: a\n\nid: 2\u{0}\ndata: b\n\n", event("a", id: "1"), event("b", id: "1"),
             lastID: "1"),
+        Case(
+            "an id with a control character is ignored",
+            "id: 1\ndata: a\n\nid: 2\u{1}\ndata: b\n\nid: 3\u{7F}\n\nid: a\tb\n\n",
+            event("a", id: "1"), event("b", id: "1"), lastID: "a\tb"),
         Case("an id takes effect with the event", "id: 1\ndata: a\n", lastID: ""),
         Case("delays", "retry: 1000\n\nretry: x\nretry: -1\nretry:\nretry: 1 \n\n", retry: .seconds(1)),
         Case("a huge delay", "retry: 99999999999999999999\n\n", retry: .seconds(86_400)),
