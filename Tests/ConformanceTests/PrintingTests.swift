@@ -26,7 +26,10 @@ struct PrintingTests {
     private static func texts(of value: any Sendable) -> [String] {
         var dumped = ""
         dump(value, to: &dumped)
-        return ["\(value)", String(describing: value), String(reflecting: value), dumped]
+        let mirrored = Mirror(reflecting: value).children.map { "\($0.label ?? ""): \($0.value)" }
+        return [
+            "\(value)", String(describing: value), String(reflecting: value), dumped, "\(value): \(mirrored)",
+        ]
     }
 
     @Test("Everything shows what it is and no secrets, in every way of printing", arguments: Thing.all)
@@ -41,6 +44,9 @@ struct PrintingTests {
         let rest = RESTTransport(try Thing.url(), headers: headers)
         let (app, other) = (FeathersApp(transport: rest), FeathersApp(transport: SigningTransport(key: secret)))
         let query: Query = ["text": "x", "$limit": 10]
+        let nested = Query.where("age", .isAtLeast(1)).where("age", .lessThan(2)).where("name", .isIn(["x", "y"]))
+            .setting("$or", [["team": "x"], ["$and": [["at": 1], ["tags": ["x"]]]]])
+        let params = Params(query: ["n": 1], headers: headers, route: ["team": "red"])
         var request = HTTPRequest(method: "PUT", url: try Thing.url("https://example.com/a?key=\(secret)"), body: [1, 2])
         try request.headers.set("X-Api-Key", to: secret)
         let table: [(value: any Sendable, text: String)] = [
@@ -49,9 +55,11 @@ struct PrintingTests {
             (other, "FeathersApp(transport: SigningTransport, services: 0)"),
             (app.service("notes"), #"UntypedService("notes")"#),
             (app.service("notes", of: Note.self), #"TypedService<Note>("notes")"#),
-            (query, #"Query({"text":"x","$limit":10})"#),
-            (TypedQuery<Note>(query), #"TypedQuery<Note>({"text":"x","$limit":10})"#),
-            (Params(query: ["n": 1], headers: headers), #"Params(query: {"n":1}, headers: [Authorization, Cookie, X-Api-Key])"#),
+            (query, "Query(text, $limit)"),
+            (Query(), "Query()"),
+            (nested, "Query(age: {$gte, $lt}, name: {$in}, $or: [{team}, {$and: [{at}, {tags}]}])"),
+            (TypedQuery<Note>(query), "TypedQuery<Note>(text, $limit)"),
+            (params, "Params(query: {n}, headers: [Authorization, Cookie, X-Api-Key], route: [team])"),
             (ServiceRequest(path: "notes", method: .get, id: 7), #"ServiceRequest(get "notes", id: 7, Params())"#),
             (request, "HTTPRequest(PUT https://example.com/a, headers: [X-Api-Key], body: 2 bytes)"),
             (SocketIOTransport(try Thing.url()), "SocketIOTransport(example.com:8443)"),
@@ -90,8 +98,12 @@ struct Thing: Sendable, CustomTestStringConvertible {
         return fields
     }
 
+    private static let query = Query.where("apiKey", secret).where("n", .isIn([secret])).any(of: [
+        .where("a", .isNot(secret))
+    ])
+
     private static var params: Params {
-        var params = Params(headers: headers)
+        var params = Params(query: query, headers: headers, route: ["team": secret])
         params[Kept.self] = secret
         return params
     }
@@ -172,7 +184,14 @@ struct Thing: Sendable, CustomTestStringConvertible {
     }
 
     private static let calls = [
+        Thing("Query") { query },
+        Thing("TypedQuery<Note>") { TypedQuery<Note>(query) },
+        Thing("Condition") { Query.Condition.equals(.string(secret)) },
         Thing("Params") { params },
+        Thing("LiveQuery") { FeathersApp().service("notes").live(query, params: params) },
+        Thing("ServicePages") { FeathersApp().service("notes").pages(query, params: params) },
+        Thing("Query") { Query.including("author").parameter("filter[apiKey]", secret).after(secret) },
+        Thing("JSONAPIQueryItem") { JSONAPIQueryItem("filter[apiKey]", secret) },
         Thing("ServiceRequest") { request },
         Thing("ServiceResponse") { ServiceResponse(["accessToken": .string(secret)]) },
         Thing("HookContext") {

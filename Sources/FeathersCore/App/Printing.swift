@@ -1,6 +1,7 @@
 public import FeathersSupport
 
-// The printed and dumped form of apps, services and calls. It contains no header fields, payloads or credentials.
+// The printed and dumped form of apps, services and calls. It contains names and ids, but no values of queries, header
+// fields, routes or payloads.
 
 extension FeathersApp: SecretHiding, Summarized {
     package var summary: String { "FeathersApp(transport: \(transport.map { summarize($0) } ?? "none"), services: \(servicePaths.count))" }
@@ -39,23 +40,41 @@ extension ServiceResponse: SecretHiding {}
 extension Params: SecretHiding, Summarized {
     package var summary: String {
         var parts: [String] = []
-        if !query.isEmpty { parts.append("query: \(JSONValue.object(query.json))") }
+        if !query.isEmpty { parts.append("query: {\(query.json.names)}") }
         if !headers.isEmpty { parts.append("headers: [\(headers.keys.sorted().joined(separator: ", "))]") }
-        if !route.isEmpty { parts.append("route: \(route)") }
+        if !route.isEmpty { parts.append("route: [\(route.keys.sorted().joined(separator: ", "))]") }
         if let timeout { parts.append("timeout: \(timeout)") }
         return "Params(\(parts.joined(separator: ", ")))"
     }
 }
 
-// These contain no secrets, but their internals are not informative.
-
 extension Query: SecretHiding, Summarized {
-    package var summary: String { "Query(\(JSONValue.object(json)))" }
+    package var summary: String { "Query(\(json.names))" }
+}
+
+extension Query.Condition: SecretHiding, Summarized {
+    package var summary: String { "Query.Condition(\(`operator` ?? "equals"))" }
 }
 
 extension TypedQuery: SecretHiding, Summarized {
     package var summary: String {
         guard let query = try? untyped() else { return "\(Self.self)(cannot be written)" }
-        return "\(Self.self)(\(JSONValue.object(query.json)))"
+        return "\(Self.self)(\(query.json.names))"
+    }
+}
+
+extension JSONObject {
+    /// The names of a query's properties and operators, without its values: `age: {$gt}, $or: [{team}, {name}]`.
+    fileprivate var names: String {
+        map { name, value in value.names.map { "\(name): \($0)" } ?? name }.joined(separator: ", ")
+    }
+}
+
+extension JSONValue {
+    /// The names in an object or an array; nil if there are none.
+    fileprivate var names: String? {
+        if let object { return object.isEmpty ? nil : "{\(object.names)}" }
+        let elements = array?.compactMap(\.names) ?? []
+        return elements.isEmpty ? nil : "[\(elements.joined(separator: ", "))]"
     }
 }

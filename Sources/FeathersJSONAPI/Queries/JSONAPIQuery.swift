@@ -1,4 +1,5 @@
 public import FeathersCore
+public import FeathersSupport
 
 /// Query options of JSON:API that Feathers doesn't have. Names are property names; paths follow relationships.
 extension Query {
@@ -46,7 +47,7 @@ extension Query {
 }
 
 /// A query parameter of a URL, not yet encoded, such as `filter[name]` with the value `Ada`.
-public struct JSONAPIQueryItem: Hashable, Sendable {
+public struct JSONAPIQueryItem: Hashable, Sendable, SecretHiding, Summarized {
     /// The parameter's full name, such as `filter[name]`.
     public var name: String
     /// The parameter's value.
@@ -57,6 +58,8 @@ public struct JSONAPIQueryItem: Hashable, Sendable {
         self.name = name
         self.value = value
     }
+
+    package var summary: String { "JSONAPIQueryItem(\(name))" }
 
     /// The encoded parameter. Commas in the value, which separate the elements of lists, are not encoded.
     var encoded: String {
