@@ -280,10 +280,12 @@ extension CredentialOriginTests {
             // Signing in is answered in this process, so that the client sees the calls alone.
             try await app.use(Accounts(), at: "authentication")
             let urls = try trusted.map { try #require(URL(string: $0)) }
-            try app.use(
-                authentication: AuthenticationOptions(storage: InMemoryTokenStorage(["feathers-jwt": "secret"])) {
-                    $0.trustedOrigins = urls
-                })
+            // An app without a transport has its endpoints' origin, or none.
+            let keys = ["", " \(CredentialOriginTests.own)", " \(CredentialOriginTests.other)"].map {
+                "feathers-jwt\($0)"
+            }
+            let storage = InMemoryTokenStorage(Dictionary(uniqueKeysWithValues: keys.map { ($0, "secret") }))
+            try app.use(authentication: AuthenticationOptions(storage: storage) { $0.trustedOrigins = urls })
             app.use(hooks: Hooks(before: ["request": [{ $0.params.headers["X-Hook"] = "1" }]]))
         }
 

@@ -40,7 +40,9 @@ import Testing
             try await app.notes.create(["text": "hers"])
             _ = try await app.notes.find()
         }
-        let storage = InMemoryTokenStorage(["feathers-jwt": server.issueToken(to: "bob")])
+        let token = server.issueToken(to: "bob")
+        // Of the ways, FeathersJS 6 has an origin.
+        let storage = InMemoryTokenStorage(["feathers-jwt": token, "feathers-jwt http://model.test": token])
         let second = try server.app(over: way, parts, storage: storage, cache: cache())
         server.setAway(true, second)
         try await withFeathersApp(second.app) { app in

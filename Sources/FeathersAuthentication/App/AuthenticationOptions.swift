@@ -10,7 +10,14 @@ public struct AuthenticationOptions: Sendable {
     public var header = "Authorization"
     /// The scheme before the token in that field. If it is empty, the field contains only the token.
     public var scheme = "Bearer"
-    /// The key under which the access token is stored. The key of the refresh token is this key with `-refresh` appended.
+    /// The key under which the access token is stored, before the origin of the server that issued it:
+    /// `feathers-jwt https://api.example.com`.
+    ///
+    /// The refresh token's key has `-refresh` before the origin. A token is used only by apps whose authentication
+    /// service has the same origin, so apps of several servers can share a storage. Their origin is that of the
+    /// service's transport, or of the app's if the service has none. A mixed transport to two servers has both, in
+    /// alphabetical order. A transport of your own has no origin, and neither have stubs: give apps with such
+    /// transports to several servers storages or keys of their own.
     public var storageKey = "feathers-jwt"
     /// The server's strategy that accepts access tokens.
     public var jwtStrategy = "jwt"

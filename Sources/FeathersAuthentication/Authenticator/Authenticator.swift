@@ -74,7 +74,9 @@ final class Authenticator: Sendable {
         self.options = options
         self.app = { [weak app] in app }
         callsCarryCredentials = app.callsCarryCredentials
-        storage = StoredTokens(options.storage, key: options.storageKey)
+        storage = StoredTokens(options.storage, key: options.storageKey) { [weak app] in
+            await app?.issuers(at: options.path)
+        }
         timebase = RelativeClock(options.clock)
         stream = app.transport?.component((any ReopeningTransport).self)
         // Over an event stream, nothing is called, so its calls carry the token as those of REST do.

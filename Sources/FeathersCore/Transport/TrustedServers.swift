@@ -15,7 +15,7 @@ extension FeathersApp {
     /// app without a transport, or whose transport has no server, trusts the server of its endpoints.
     package func trusts(_ server: Origin?) -> Bool {
         guard let server else { return false }
-        let own = transport?.innermost.compactMap { ($0 as? any AddressedTransport)?.origin } ?? []
+        let own = Self.origins(of: transport)
         if own.contains(server) || self[ListedServers.self]?.contains(server) == true { return true }
         return own.isEmpty && endpointServer == server
     }
@@ -25,6 +25,20 @@ extension FeathersApp {
         if service.isOwn { return true }
         let ways = service.transport.innermost
         return !ways.isEmpty && ways.allSatisfy { trusts(($0 as? any AddressedTransport)?.origin) }
+    }
+
+    /// Returns the servers that issue the app's tokens: those of its authentication service or, if that names none,
+    /// those of the app itself.
+    package func issuers(at path: String) async -> Set<Origin> {
+        let service = await service(path).actor.implementation as? TransportService
+        let servers = Self.origins(of: service?.transport)
+        if !servers.isEmpty { return servers }
+        let own = Self.origins(of: transport)
+        return own.isEmpty ? Set([endpointServer].compactMap(\.self)) : own
+    }
+
+    private static func origins(of transport: (any Transport)?) -> Set<Origin> {
+        Set(transport?.innermost.compactMap { ($0 as? any AddressedTransport)?.origin } ?? [])
     }
 
     /// Sets the servers that the app trusts in addition to its own.

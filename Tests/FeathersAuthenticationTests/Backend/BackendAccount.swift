@@ -1,4 +1,5 @@
 import Feathers
+import FeathersSupport
 import Foundation
 import TestBackend
 
@@ -15,6 +16,9 @@ struct BackendAccount: Sendable {
     let password: String
     let url: URL
     private let control: UntypedService
+
+    /// The key of a stored token.
+    var tokenKey: String { "feathers-jwt \(Origin(url).map { "\($0)" } ?? "")" }
 
     var credentials: AuthenticationCredentials { .local(email: email, password: password) }
 

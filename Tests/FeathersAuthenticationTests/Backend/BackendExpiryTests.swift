@@ -97,7 +97,7 @@ struct BackendExpiryTests {
             let updates = app.authenticationUpdates()
             try await app.authenticate(account.credentials)
             for await state in updates where state == .expired { break }
-            #expect(try await storage.token(for: "feathers-jwt") == nil)
+            #expect(try await storage.token(for: account.tokenKey) == nil)
             // A public service still works.
             _ = try await app.service("messages").find(.limit(0))
             #expect(await failure { try await app.service("secured").find() }?.code == .notAuthenticated)

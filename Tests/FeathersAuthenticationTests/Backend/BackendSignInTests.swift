@@ -22,7 +22,7 @@ struct BackendSignInTests {
             _ = try await app.service("secured").find(.limit(1))
             try await app.logOut()
             #expect(await failure { try await app.service("secured").find() }?.code == .notAuthenticated)
-            #expect(try await storage.token(for: "feathers-jwt") == nil)
+            #expect(try await storage.token(for: account.tokenKey) == nil)
         }
     }
 
@@ -36,7 +36,7 @@ struct BackendSignInTests {
         try await account.run("reset")
         let app = FeathersApp(transport: route.transport(account.url))
         try app.use(
-            authentication: AuthenticationOptions(storage: InMemoryTokenStorage(["feathers-jwt": token])) {
+            authentication: AuthenticationOptions(storage: InMemoryTokenStorage([account.tokenKey: token])) {
                 $0.authenticatesHandshake = inHandshake
             })
         try await withFeathersApp(app) { app in

@@ -18,7 +18,7 @@ struct EndpointSignInTests {
     }
 
     private func app(_ server: SampleServer, refused: String? = nil) throws -> FeathersApp {
-        let app = try FeathersApp.sample(server, storage: InMemoryTokenStorage(["feathers-jwt": "stored"]))
+        let app = try FeathersApp.sample(server, storage: InMemoryTokenStorage(["feathers-jwt http://home": "stored"]))
         app.endpointTransport = .rest(try #require(URL(string: "http://home")), httpClient: EchoingClient(refused: refused))
         return app
     }
