@@ -39,7 +39,7 @@ extension Query {
     /// an operator used twice or equality next to operators, is added to `$and`, so no condition replaces another.
     public func `where`(_ property: String, _ condition: Condition) -> Query {
         var query = self
-        query.add(condition, on: property)
+        query.add(condition.json, on: property)
         return query
     }
 
@@ -53,19 +53,20 @@ extension Query {
     @_disfavoredOverload
     public func `where`(_ property: String, _ value: some Encodable) -> Query { self }
 
-    private mutating func add(_ condition: Condition, on property: String) {
+    /// Adds a condition in its raw form to those on the property.
+    mutating func add(_ condition: JSONValue, on property: String) {
         guard let present = json[property] else {
-            json[property] = condition.json
+            json[property] = condition
             return
         }
-        if let `operator` = condition.operator, var operators = present.object, operators.holdsOperatorsOnly,
-            operators[`operator`] == nil
-        {
-            operators[`operator`] = condition.value
-            json[property] = .object(operators)
-        } else {
-            require([property: condition.json])
+        if condition == present { return }
+        guard var operators = present.operators, let added = condition.operators,
+            added.allSatisfy({ operators[$0.key] == nil })
+        else {
+            return require([property: condition])
         }
+        for (name, value) in added { operators[name] = value }
+        json[property] = .object(operators)
     }
 
     mutating func require(_ conditions: JSONObject) {
@@ -86,22 +87,39 @@ extension Query.Condition {
     }
 }
 
-extension JSONObject {
-    /// Whether this is an object such as `{$gt: 1, $lt: 3}`, to which more operators can be added.
-    fileprivate var holdsOperatorsOnly: Bool { !isEmpty && allSatisfy { $0.key.hasPrefix("$") } }
+extension JSONValue {
+    /// The value if it is an object such as `{$gt: 1, $lt: 3}`, to which more operators can be added; nil otherwise.
+    fileprivate var operators: JSONObject? {
+        guard let object, !object.isEmpty, object.allSatisfy({ $0.key.hasPrefix("$") }) else { return nil }
+        return object
+    }
 }
 
 extension Query {
     /// Adds the condition that at least one of `queries` matches (`$or`).
     ///
-    /// A second group is added to `$and`, so that both must match.
+    /// A second group is added to `$and`, so that both must match. FeathersJS rejects `$and` inside `$or`, so
+    /// alternatives are written without it where one object can express them.
     public func any(of queries: [Query]) -> Query {
         var query = self
-        let alternatives = JSONValue.array(queries.map { .object($0.json) })
+        let alternatives = JSONValue.array(queries.map { .object($0.withoutGroup.json) })
         if query.json["$or"] == nil {
             query.json["$or"] = alternatives
         } else {
             query.require(["$or": alternatives])
+        }
+        return query
+    }
+
+    /// The same conditions with those of `$and` beside the others, as far as one object can express them.
+    private var withoutGroup: Query {
+        guard let group = json["$and"]?.array, !group.isEmpty, group.allSatisfy({ $0.object != nil }) else {
+            return self
+        }
+        var query = self
+        query.json["$and"] = nil
+        for case .object(let conditions) in group {
+            for (key, condition) in conditions { query.add(condition, on: key) }
         }
         return query
     }

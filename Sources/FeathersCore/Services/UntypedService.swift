@@ -245,17 +245,19 @@ extension Params {
 }
 
 extension Query {
-    /// Combines the conditions of both queries. `other` wins for `$limit`, `$skip`, `$sort` and `$select`. Conditions on one property go into `$and`.
+    /// Combines the conditions of both queries. `other` wins for `$limit`, `$skip`, `$sort` and `$select`. Conditions
+    /// that share no object go into `$and`.
     package func joined(with other: Query) -> Query {
         if isEmpty { return other }
         var joined = self
         for (key, value) in other.json {
-            switch (key, joined.json[key]) {
-            case ("$limit", _), ("$skip", _), ("$sort", _), ("$select", _), (_, nil): joined.json[key] = value
-            case (_, value): break
-            case ("$and", _):
-                for case .object(let condition) in value.array ?? [] { joined.require(condition) }
-            default: joined.require([key: value])
+            switch key {
+            case "$limit", "$skip", "$sort", "$select": joined.json[key] = value
+            case "$and" where joined.json[key] != nil && value.array != nil:
+                for case .object(let condition) in value.array ?? [] where joined.json[key] != value {
+                    joined.require(condition)
+                }
+            default: joined.add(value, on: key)
             }
         }
         return joined

@@ -57,6 +57,20 @@ struct QueryBuilderTests {
         Example(.any(of: [["a": 1]]).any(of: [["b": 1]]), ["$or": [["a": 1]], "$and": [["$or": [["b": 1]]]]]),
         Example(.all(of: [["a": 1], .any(of: [["b": 2]])]), ["$and": [["a": 1], ["$or": [["b": 2]]]]]),
         Example(.all(of: [["a": 1]]).all(of: [["b": 1]]), ["$and": [["a": 1], ["b": 1]]]),
+        Example(.where("n", ["$gt": 1]).where("n", ["$lt": 3]), ["n": ["$gt": 1, "$lt": 3]]),
+        Example(.where("n", 1).where("n", 1), ["n": 1]),
+        Example(
+            .any(of: [.all(of: [.where("n", .isAtLeast(1)), .where("n", .lessThan(3))]), ["a": 1]]),
+            ["$or": [["n": ["$gte": 1, "$lt": 3]], ["a": 1]]]),
+        Example(.any(of: [.all(of: [["a": 1], .any(of: [["b": 1]])])]), ["$or": [["a": 1, "$or": [["b": 1]]]]]),
+        Example(
+            .any(of: [.where("n", .isNot(1)).where("n", .isNot(2))]),
+            ["$or": [["n": ["$ne": 1], "$and": [["n": ["$ne": 2]]]]]]),
+        Example(.any(of: [.all(of: [])]), ["$or": [["$and": []]]]),
+        Example(
+            .where("n", .isAtLeast(1)).joined(with: .where("n", .lessThan(3)).where("a", 1)),
+            ["n": ["$gte": 1, "$lt": 3], "a": 1]),
+        Example(.where("n", 1).joined(with: .where("n", .isNot(3))), ["n": 1, "$and": [["n": ["$ne": 3]]]]),
         Example(.limit(10).skip(20), ["$limit": 10, "$skip": 20]),
         Example(.limit(10).limit(5), ["$limit": 5]),
         Example(.selecting("id", "text").selecting("id", "n"), ["$select": ["id", "text", "n"]]),

@@ -58,7 +58,7 @@ struct QueryMatcherRefusalTests {
         #expect(missing.matches(["b": 1]))
         #expect(!missing.matches(["a": 1]))
         #expect(try QueryMatcher(["a": ["$size": 2]], operators: [.size]).matches(["a": [1, 2]]))
-        let nested = try QueryMatcher(.any(of: [.all(of: [["a": 1], ["b": 2]])]), operators: [.nestedAnd])
+        let nested = try QueryMatcher(["$or": [["$and": [["a": 1], ["b": 2]]]]], operators: [.nestedAnd])
         #expect(nested.matches(["a": 1, "b": 2]))
         #expect(!nested.matches(["a": 1]))
     }
