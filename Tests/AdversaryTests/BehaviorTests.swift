@@ -32,7 +32,7 @@ struct BehaviorTests {
         let (subject, behavior) = (encounter.subject, encounter.behavior)
         let server = try await HostileServer(behavior.name, on: Adversary.backend)
         let deadline = behavior.stalls ? Adversary.shortDeadline : Adversary.longDeadline
-        let app = subject.app(server, deadline)
+        let app = try await subject.app(server, deadline)
 
         let start = ContinuousClock.now
         let end = try await CallEnd { try await subject.read(7, from: app, within: deadline) }
@@ -83,10 +83,21 @@ struct BehaviorTests {
         return try await encounter.subject.read(8, from: app, within: Adversary.longDeadline)
     }
 
+    @Test("that end event streams at once are asked at a measured pace", arguments: [Subject.eventSource, .feathers6])
+    func streamPace(_ subject: Subject) async throws {
+        let server = try await HostileServer("events, retry: 0 and an end", on: Adversary.backend)
+        let app = try await subject.app(server, .seconds(2))
+        let end = try await CallEnd { try await subject.read(7, from: app, within: .seconds(2)) }
+        await app.disconnect()
+        if case .failed(let error) = end { #expect(error.code == .timeout) } else { Issue.record("It came to \(end)") }
+        // Without a pace there are some hundred requests in that time.
+        #expect(try await server.counters().requests <= 4)
+    }
+
     @Test("that answer every poll at once with nothing are asked at a measured pace")
     func pace() async throws {
         let server = try await HostileServer("noops without end", on: Adversary.backend)
-        let app = Subject.polling.app(server, .seconds(1))
+        let app = try await Subject.polling.app(server, .seconds(1))
         let end = try await CallEnd { try await Subject.polling.read(7, from: app, within: .seconds(1)) }
         await app.disconnect()
         if case .failed(let error) = end { #expect(error.code == .timeout) } else { Issue.record("It came to \(end)") }

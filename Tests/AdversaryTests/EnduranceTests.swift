@@ -7,11 +7,11 @@ import Testing
 /// other suites use it too.
 @Suite("Endurance against hostile servers", .serialized, .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(60)))
 struct EnduranceTests {
-    @Test("A flood of tiny packets is outlived, and memory stays flat", arguments: Subject.all.filter { $0.flood > 0 })
+    @Test("A flood of tiny packets is outlived, and memory stays flat", arguments: Subject.ways.filter { $0.flood > 0 })
     func flood(_ subject: Subject) async throws {
         let count = Environment.isLong ? subject.flood : 10_000
         let server = try await HostileServer("a flood", count: count, on: Adversary.backend)
-        let app = subject.app(server, .seconds(900))
+        let app = try await subject.app(server, .seconds(900))
         try await app.connect()
         ProcessUsage.resetPeak()
         let before = ProcessUsage.current
@@ -24,11 +24,13 @@ struct EnduranceTests {
         await app.disconnect()
     }
 
-    @Test("Calls that are cancelled at random end, the others get their own answers, and nothing is left", arguments: Subject.all)
+    @Test(
+        "Calls that are cancelled at random end, the others get their own answers, and nothing is left",
+        arguments: Subject.ways)
     func cancellation(_ subject: Subject) async throws {
         let count = Environment.isLong ? 10_000 : 300
         let server = try await HostileServer("a lottery", on: Adversary.backend)
-        try await cancelAtRandom(count, subject.app(server, .seconds(60)), subject)
+        try await cancelAtRandom(count, try await subject.app(server, .seconds(60)), subject)
         // The app is gone, and with it what its calls held.
         try await server.counters(open: 0)
     }
@@ -66,7 +68,9 @@ struct EnduranceTests {
         await app.disconnect()
     }
 
-    @Test("Connecting and disconnecting again and again leaves no descriptor, thread or memory behind", arguments: Subject.all)
+    @Test(
+        "Connecting and disconnecting again and again leaves no descriptor, thread or memory behind",
+        arguments: Subject.ways)
     func cycles(_ subject: Subject) async throws {
         let count = Environment.isLong ? 4000 : 40
         let server = try await HostileServer("healthy", on: Adversary.backend)
@@ -89,7 +93,7 @@ struct EnduranceTests {
     }
 
     private func cycle(_ number: Int, _ subject: Subject, _ server: HostileServer) async throws {
-        let app = subject.app(server, Adversary.longDeadline)
+        let app = try await subject.app(server, Adversary.longDeadline)
         #expect(try await subject.read(number, from: app, within: Adversary.longDeadline) == Adversary.record(number))
         await app.disconnect()
     }

@@ -17,7 +17,10 @@ struct Subject: Sendable, CustomTestStringConvertible {
     var flood = 0
 
     /// An app that reaches the server, its attempts to connect and its calls bounded by the deadline.
-    let app: @Sendable (_ server: HostileServer, _ deadline: Duration) -> FeathersApp
+    let app: @Sendable (_ server: HostileServer, _ deadline: Duration) async throws -> FeathersApp
+
+    /// Reads a record in another way than by connecting and calling `get`.
+    var reading: (@Sendable (_ number: Int, _ app: FeathersApp, _ timeout: Duration) async throws -> JSONValue)?
 
     static let rest = Subject(testDescription: "REST", protocols: ["http"], connects: false) { server, deadline in
         // Secrets, which another origin must not be told.
@@ -33,7 +36,58 @@ struct Subject: Sendable, CustomTestStringConvertible {
         testDescription: "Socket.IO over polling", protocols: ["http", "socketio", "polling"], connects: true, flood: 1_000_000
     ) { socketIO($0, $1, [.polling]) }
 
-    static let all = [rest, webSocket, polling]
+    #if os(Linux)
+        /// Elsewhere, no process can trust a certificate of its own.
+        static let secure = Subject(testDescription: "REST over TLS", protocols: ["https"], connects: false) {
+            server, deadline in
+            let certificate = try await Adversary.backend.secureScriptServer().certificate
+            let client = try CurlHTTPClient(tls: TLSConfiguration(trust: .certificates(in: certificate)))
+            return FeathersApp(transport: .rest(server.url, timeout: deadline, httpClient: client))
+        }
+    #endif
+
+    static let eventSource = Subject(testDescription: "an event source", protocols: ["events"], connects: false) {
+        server, _ in
+        FeathersApp(transport: .rest(server.url))
+    } reading: { number, app, timeout in
+        let events = app.eventSource("messages/\(number)", as: JSONValue.self, named: "record")
+        return try await first(of: events, within: timeout)
+    }
+
+    static let feathers6 = Subject(testDescription: "FeathersJS 6", protocols: ["events"], connects: true) {
+        server, deadline in
+        FeathersApp(transport: .feathers6(server.url) { $0.connectTimeout = deadline })
+    } reading: { number, app, timeout in
+        let events = app.service("messages").events(.created)
+        try await app.connect()
+        let event = try await first(of: events, within: timeout)
+        // The stream isn't about one record.
+        return event == Adversary.record(7) ? Adversary.record(number) : event
+    }
+
+    /// The first element of a stream, unless it takes too long.
+    private static func first<Stream: AsyncSequence & Sendable>(
+        of stream: Stream, within timeout: Duration
+    ) async throws -> JSONValue where Stream.Element == JSONValue {
+        try await withThrowingTaskGroup(of: JSONValue?.self) { group in
+            group.addTask { try await stream.first { _ in true } }
+            group.addTask {
+                try await Task.sleep(for: timeout)
+                throw FeathersError(.timeout, "No event arrived in time")
+            }
+            defer { group.cancelAll() }
+            return (try await group.next() ?? nil) ?? .null
+        }
+    }
+
+    #if os(Linux)
+        static let all = [rest, secure, eventSource, feathers6, webSocket, polling]
+    #else
+        static let all = [rest, eventSource, feathers6, webSocket, polling]
+    #endif
+
+    /// Each way calls and answers go, once.
+    static let ways = [rest, webSocket, polling]
 
     private static func socketIO(
         _ server: HostileServer, _ deadline: Duration, _ transports: [SocketIOTransport.EngineTransport]
@@ -54,6 +108,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
 extension Subject {
     /// Connects where calls need that, and reads a record.
     func read(_ number: Int, from app: FeathersApp, within timeout: Duration) async throws -> JSONValue {
+        if let reading { return try await reading(number, app, timeout) }
         if connects { try await app.connect() }
         return try await app.service("messages").get(number, params: Params(timeout: timeout))
     }

@@ -6,7 +6,7 @@ public struct HostileServer: Sendable {
     /// A row of the table.
     public struct Behavior: Decodable, Sendable {
         public let name: String
-        /// `http`, `socketio`, `websocket` or `polling`.
+        /// `http`, `https`, `events`, `socketio`, `websocket` or `polling`.
         public let `protocol`: String
         public let outcome: Outcome
         /// Whether only the client's own deadline ends it.
@@ -39,7 +39,7 @@ public struct HostileServer: Sendable {
         public let counters: Counters
     }
 
-    /// `http://127.0.0.1:PORT/KEY`; Socket.IO is at `/KEY/socket.io/`.
+    /// `http://127.0.0.1:PORT/KEY`, or an https URL if the behavior needs that; Socket.IO is at `/KEY/socket.io/`.
     public let url: URL
     private let control: URL
     private let padding: Int

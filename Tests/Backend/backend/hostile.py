@@ -8,14 +8,15 @@ those that only the client's own deadline ends. Outcomes:
     null      JSON null, which is what an empty answer means
     either    an error or the right record, and never anything else
 
-Protocols: `http` (also what answers the requests that open a Socket.IO connection, which all must fail), `socketio` (whatever
-carries it), `websocket`, `polling`. A transport joins by naming those it speaks.
+Protocols: `http` (also what answers the requests that open a Socket.IO connection, which all must fail), `https` (what only a server
+with TLS can do), `events` (streams of server-sent events), `socketio` (whatever carries it), `websocket`, `polling`. A transport
+joins by naming those it speaks.
 
 Of HTTP, `steps` are sent in order: bytes as they are, or a Step; then the connection ends. Of Socket.IO, `at` says what is sent
 when: `open` and `connect` (the handshakes), `call` (a call has come), `websocket` (the answer to the opening handshake),
 `post` (the answer to every POST). There, a text is an Engine.IO packet and bytes are an attachment.
-{id} is the call's id, {sid} the session's, {accept} the proof of a WebSocket's opening, {here} the URL of the server and
-{elsewhere} one of another origin, which answers wrongly if it is told who asks.
+{id} is the call's id, {sid} the session's, {accept} the proof of a WebSocket's opening, {here} the URL of the server, {plain} the
+same without TLS, and {elsewhere} one of another origin, which answers wrongly if it is told who asks, and to all who want events.
 """
 
 import gzip
@@ -41,6 +42,11 @@ def endless(data):
 def trickle(data):
     """The same bytes again and again, one at a time."""
     return Step("trickle", data)
+
+
+def once(*steps):
+    """What happens to the first request."""
+    return Step("once", steps)
 
 
 def bomb(start, unit, times, end):
@@ -81,6 +87,14 @@ class Row(NamedTuple):
 
 def over_http(name, *steps, outcome=FAILS, stalls=False):
     return Row(name, "http", outcome, steps, {}, stalls)
+
+
+def over_https(name, *steps):
+    return Row(name, "https", FAILS, steps)
+
+
+def over_events(name, *steps, outcome=FAILS, stalls=False):
+    return Row(name, "events", outcome, steps, {}, stalls)
 
 
 def at(stage, name, *steps, protocol="socketio", outcome=FAILS, stalls=False, **others):
@@ -188,6 +202,29 @@ HTTP = [
     over_http("a reset at once", RESET),
     over_http("a reset in the head", OK + b"X: ", RESET),
     over_http("a reset in the body", with_length(b"1000", RIGHT), RESET),
+]
+
+HTTPS = [
+    over_https("a redirect to http", redirect(b"{plain}/messages/7")),
+    over_https("a redirect to http that repeats the call", redirect(b"{plain}/messages/7", status=b"307 Temporary Redirect")),
+    over_https("a redirect to http for good", redirect(b"{plain}/messages/7", status=b"308 Permanent Redirect")),
+]
+
+EVENT_STREAM = OK + b"Content-Type: text/event-stream\r\n\r\n"
+# FeathersJS 6's first event. Others wait for one with the name of the record.
+GREETING = b'data: {"event":"connected","data":{},"path":"sse"}\n\n'
+
+EVENTS = [
+    over_events("retry: 0, and an end", EVENT_STREAM + b"retry: 0\n\n", stalls=True),
+    over_events("events, retry: 0 and an end", EVENT_STREAM + b"retry: 0\n" + GREETING, stalls=True),
+    over_events(
+        "an id that no field can have, and an end", once(EVENT_STREAM + b"retry: 0\nid: 1\x01\x1b[2J\n" + GREETING), ANSWER, outcome=ANSWERS
+    ),
+    over_events(
+        "an id of 64 KiB, and an end", once(EVENT_STREAM + b"retry: 0\nid: " + b"1" * 0x10000 + b"\n" + GREETING), ANSWER, outcome=ANSWERS
+    ),
+    over_events("a stream redirected to another origin", redirect(b"{elsewhere}/messages/7")),
+    over_events("a stream redirected to another origin for good", redirect(b"{elsewhere}/messages/7", status=b"308 Permanent Redirect")),
 ]
 
 # Socket.IO
@@ -352,7 +389,7 @@ POLLING = [
     at("post", "a POST answered without end", CHUNKED, endless(b"10000\r\n" + b"x" * 0x10000 + b"\r\n"), protocol="polling"),
 ]
 
-TABLE = [*HTTP, *SOCKET_IO, *WEB_SOCKET, *POLLING]
+TABLE = [*HTTP, *HTTPS, *EVENTS, *SOCKET_IO, *WEB_SOCKET, *POLLING]
 
 # What tests ask for by name, over whatever transport.
 

@@ -2,14 +2,16 @@
 
     GET /__hostile           {"behaviors": [{name, protocol, outcome, stalls}, …]}
     POST /__hostile/<key>    {"behavior": name, "count": n, "padding": n}: what happens below /<key> from now on. `count` is
-                             for a flood, `padding` makes the right answers longer. Answers {"url": "http://…/<key>"}.
+                             for a flood, `padding` makes the right answers longer. Answers {"url": "http://…/<key>"}, or an
+                             https one if the behavior needs that.
                              Sessions that stand go on as they began.
     GET /__hostile/<key>     {"connections", "open", "requests", "length"}: TCP connections so far, those that stand, HTTP
                              requests, and how long the last answer was that was cut. With ?open=n the answer waits until
                              exactly so many stand, at most ?timeoutMs (10,000); `complete` says whether it is so.
 
 The right answer to a read of record n, and to a creation with {"n": n}, is {"id": n, "text": "right"}. Where a path has
-/socket.io/, Socket.IO is spoken, over WebSockets or polling.
+/socket.io/, Socket.IO is spoken, over WebSockets or polling. To who wants an event stream, it is an event named `record`, or, at
+/sse, FeathersJS 6's `created` after its greeting; then the stream stays open.
 """
 
 import asyncio
@@ -24,7 +26,7 @@ from collections import deque
 from functools import lru_cache
 from urllib.parse import parse_qs
 
-from .hostile import CONNECTED, HANDSHAKE, HEALTHY, OK, RIGHT, ROWS, TABLE, WRONG, Step, answered
+from .hostile import CONNECTED, EVENT_STREAM, GREETING, HANDSHAKE, HEALTHY, OK, RIGHT, ROWS, TABLE, WRONG, Step, answered
 from .http_request import Incoming, MalformedRequest, Request
 from .websockets import ANSWER, BINARY, CLOSE, CONTINUATION, GUID, PING, PONG, TEXT, frame, unmasked
 
@@ -40,9 +42,11 @@ USUAL = {"open": (HANDSHAKE,), "connect": (CONNECTED,), "call": (Step("answer"),
 class HostileServer:
     """What the script server asks for below /__hostile."""
 
-    def __init__(self, host):
+    def __init__(self, host, tls=None):
         self.host = host
+        self.tls = tls
         self.port = None
+        self.secure = None
         self.elsewhere = None
         self.attacks = {}
 
@@ -57,7 +61,11 @@ class HostileServer:
             if row is None:
                 return 404, {"error": f"no behavior is called {settings['behavior']}"}
             await self.start()
-            attack = self.attacks.setdefault(name, Attack(f"http://{self.host}:{self.port}/{name}"))
+            if row.protocol == "https" and not self.secure:
+                return 501, {"error": "no certificate, since there is no openssl command"}
+            # The name that the certificate is for.
+            base = f"https://localhost:{self.secure}" if row.protocol == "https" else f"http://{self.host}:{self.port}"
+            attack = self.attacks.setdefault(name, Attack(f"{base}/{name}"))
             attack.begin(row, settings)
             return 200, {"url": attack.url}
         if name not in self.attacks:
@@ -65,12 +73,13 @@ class HostileServer:
         return 200, await self.attacks[name].counted(parse_qs(search))
 
     async def start(self):
-        """Two ports, which are two origins."""
+        """Two ports, which are two origins, and one with TLS."""
         if self.port is None:
             self.port, self.elsewhere = [await self.listen() for _ in range(2)]
+            self.secure = await self.listen(self.tls) if self.tls else None
 
-    async def listen(self):
-        server = await asyncio.start_server(self.serve, self.host, 0, backlog=1024)
+    async def listen(self, tls=None):
+        server = await asyncio.start_server(self.serve, self.host, 0, backlog=1024, ssl=tls)
         return server.sockets[0].getsockname()[1]
 
     async def serve(self, reader, writer):
@@ -152,6 +161,8 @@ class Exchange:
     async def run(self):
         """Whether the connection is kept."""
         if self.writer.get_extra_info("sockname")[1] == self.server.elsewhere:
+            if self.wants_events:
+                return await self.send(EVENT_STREAM + self.events(WRONG.decode()))
             tells_who = self.request.header("authorization") or self.request.header("x-own")
             return await self.send(answered(WRONG if tells_who else RIGHT))
         if "/socket.io/" not in self.request.path or self.row.protocol == "http":
@@ -167,6 +178,25 @@ class Exchange:
 
     # HTTP
 
+    @property
+    def wants_events(self):
+        return self.request.header("accept") == "text/event-stream"
+
+    def events(self, record):
+        """The events of a stream that shows a record."""
+        created = '{"event":"created","data":%s,"path":"messages"}' % record
+        named = f"event: record\ndata: {created if self.request.path.partition('?')[0].endswith('/sse') else record}\n\n"
+        return GREETING + named.encode()
+
+    async def answer(self, number):
+        """The right answer. Whether the connection is kept."""
+        record = self.attack.record(number)
+        if not self.wants_events:
+            return await self.send(plain(record.encode()))
+        await self.send(EVENT_STREAM + self.events(record))
+        await self.incoming.closed()
+        return False
+
     async def send(self, data):
         self.writer.write(self.filled(data))
         await self.writer.drain()
@@ -179,6 +209,8 @@ class Exchange:
         name = self.attack.url.rpartition("/")[2]
         elsewhere = f"http://{self.server.host}:{self.server.elsewhere}/{name}"
         data = data.replace(b"{accept}", base64.b64encode(hashlib.sha1(key + GUID).digest()))
+        insecure = f"http://{self.server.host}:{self.server.port}/{name}"
+        data = data.replace(b"{plain}", insecure.encode())
         return data.replace(b"{here}", self.attack.url.encode()).replace(b"{elsewhere}", elsewhere.encode())
 
     async def play(self, steps, number=7):
@@ -189,7 +221,11 @@ class Exchange:
             elif step.kind == "keep":
                 return True
             elif step.kind == "answer":
-                await self.send(plain(self.attack.record(number).encode()))
+                if not await self.answer(number):
+                    return False
+            elif step.kind == "once":
+                if self.attack.requests == 1:
+                    return await self.play(step.data, number)
             elif step.kind == "lottery":
                 if number % 3 == 2:
                     await self.incoming.closed()

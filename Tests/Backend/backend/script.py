@@ -70,7 +70,7 @@ class Key:
 class ScriptServer:
     def __init__(self, proxies):
         self.proxies = proxies
-        self.hostile = HostileServer(proxies.host)
+        self.hostile = HostileServer(proxies.host, proxies.tls)
         self.keys = {}
         self.connections = 0
 
