@@ -48,22 +48,24 @@ public struct ReportingHTTPClient: StreamingHTTPClient {
             let level: DiagnosticLevel = response.status < 400 ? .debug : .notice
             diagnostics.report(level, .http) { detail in
                 let status = DiagnosticAttributes.Value.integer(response.status)
-                return .exchange(request, "\(response.status)", start.duration(to: .now), detail, status, as: .status, response)
+                return exchangeReport(
+                    request, "\(response.status)", start.duration(to: .now), detail, status, as: .status, response)
             }
             return response
         } catch {
             let outcome = error is CancellationError ? "cancelled" : "failed"
             diagnostics.report(error is CancellationError ? .debug : .notice, .http, error: error) { detail in
                 let text = (error as? HTTPClientError).map { ": \(detail.redaction.redact(text: $0.message))" } ?? ""
-                return .exchange(request, outcome + text, start.duration(to: .now), detail, .string(outcome), as: .outcome)
+                return exchangeReport(
+                    request, outcome + text, start.duration(to: .now), detail, .string(outcome), as: .outcome)
             }
             throw error
         }
     }
 }
 
-extension DiagnosticReport {
-    fileprivate static func exchange(
+extension ReportingHTTPClient {
+    private func exchangeReport(
         _ request: HTTPRequest, _ outcome: String, _ duration: Duration, _ detail: DiagnosticDetail,
         _ value: DiagnosticAttributes.Value, as name: DiagnosticAttributes.Name, _ response: HTTPResponse? = nil
     ) -> DiagnosticReport {
@@ -77,8 +79,7 @@ extension DiagnosticReport {
             attributes.append(detail.headers(response.headers.fields), as: .answerHeaders)
             attributes.append(detail.body(response.body, type: response.headers["Content-Type"]), as: .result)
         }
-        return DiagnosticReport(
-            message: "\(request.method) \(url) \(outcome) (\(duration.wholeMilliseconds) ms)", attributes: attributes, toldCount: toldCount)
+        return ("\(request.method) \(url) \(outcome) (\(duration.wholeMilliseconds) ms)", attributes, toldCount)
     }
 }
 

@@ -17,7 +17,7 @@ struct CallReporter: Sendable {
     func began() {
         diagnostics.report(.trace, .calls) { detail in
             let (target, attributes) = call(detail)
-            return DiagnosticReport(message: target, attributes: attributes, toldCount: attributes.count)
+            return (target, attributes, attributes.count)
         }
     }
 
@@ -52,7 +52,7 @@ struct CallReporter: Sendable {
             let toldCount = attributes.count
             addContext(detail, &attributes)
             addDetail(detail, &attributes)
-            return DiagnosticReport(message: message, attributes: attributes, toldCount: toldCount)
+            return (message, attributes, toldCount)
         }
     }
 

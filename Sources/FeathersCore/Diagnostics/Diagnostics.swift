@@ -43,7 +43,7 @@ public struct Diagnostics: Sendable {
         _ attributes: @autoclosure () -> DiagnosticAttributes = [:], error: (any Error)? = nil
     ) {
         report(level, domain, error: error) { detail in
-            DiagnosticReport(message: detail.redaction.redact(text: message()), attributes: detail.redaction.redact(attributes()))
+            (detail.redaction.redact(text: message()), detail.redaction.redact(attributes()), 0)
         }
     }
 
@@ -76,19 +76,9 @@ final class CallTrace: Sendable {
     let retries = Atomic<Int>(0)
 }
 
-/// The message and attributes of an event, for one sink.
-package struct DiagnosticReport {
-    package var message: String
-    package var attributes: DiagnosticAttributes
-    /// The number of leading attributes that the message already contains.
-    package var toldCount = 0
-
-    package init(message: String, attributes: DiagnosticAttributes, toldCount: Int = 0) {
-        self.message = message
-        self.attributes = attributes
-        self.toldCount = toldCount
-    }
-}
+/// The message and attributes of an event, for one sink, and the number of leading attributes that the message
+/// contains.
+package typealias DiagnosticReport = (message: String, attributes: DiagnosticAttributes, toldCount: Int)
 
 extension Diagnostics {
     func report(_ status: ConnectionStatus) {
@@ -111,26 +101,21 @@ extension Diagnostics {
 
 extension DisconnectReason {
     /// The name of the reason in Socket.IO's client.
-    var wireName: String {
-        switch self {
-        case .serverDisconnect: "io server disconnect"
-        case .clientDisconnect: "io client disconnect"
-        case .pingTimeout: "ping timeout"
-        case .transportClose: "transport close"
-        case .transportError: "transport error"
-        case .parseError: "parse error"
-        case .refused: "connect_error"
-        case .attemptsExhausted: "reconnect_failed"
-        }
-    }
+    var wireName: String { parts.name }
 
     /// The reason with its message.
-    fileprivate var text: String { message.map { "\(wireName): \($0)" } ?? wireName }
+    fileprivate var text: String { parts.message.map { "\(wireName): \($0)" } ?? wireName }
 
-    private var message: String? {
+    private var parts: (name: String, message: String?) {
         switch self {
-        case .transportError(let message), .parseError(let message), .refused(let message): message
-        default: nil
+        case .serverDisconnect: ("io server disconnect", nil)
+        case .clientDisconnect: ("io client disconnect", nil)
+        case .pingTimeout: ("ping timeout", nil)
+        case .transportClose: ("transport close", nil)
+        case .transportError(let message): ("transport error", message)
+        case .parseError(let message): ("parse error", message)
+        case .refused(let message): ("connect_error", message)
+        case .attemptsExhausted: ("reconnect_failed", nil)
         }
     }
 }

@@ -75,79 +75,67 @@ public struct DurationHistogram: Sendable, Hashable {
 extension AppMetrics {
     /// The metrics in Prometheus' text format, version 0.0.4 (`text/plain; version=0.0.4`).
     public var prometheusText: String {
-        var text = PrometheusText()
-        text.family("feathers_up", "gauge", "Whether the app is ready to make calls.") {
-            $0.add(health.isReady ? "1" : "0")
+        typealias Family = (name: String, type: String, help: String, samples: [String])
+        func byService(_ count: KeyPath<Events, Int>) -> [String] {
+            events.map { Self.sample($0[keyPath: count], ["path": $0.path]) }
         }
-        addCalls(to: &text)
-        text.family("feathers_calls_in_flight", "gauge", "Calls in flight.") { $0.add("\(callsInFlight)") }
-        if let transport {
-            text.family("feathers_transport_calls", "gauge", "Calls in flight that the transport holds.") {
-                $0.add("\(transport.waiting)", ["state": "waiting"])
-                $0.add("\(transport.unanswered)", ["state": "unanswered"])
-            }
-            text.family("feathers_connections_total", "counter", "Connections that were opened.") { $0.add("\(connections)") }
-            text.family("feathers_reconnections_total", "counter", "Connections that were reopened.") {
-                $0.add("\(reconnections)")
+        let outcomes = calls.flatMap { calls in
+            calls.outcomes.sorted { $0.key < $1.key }.map {
+                Self.sample($1, ["path": calls.path, "method": calls.method, "outcome": $0])
             }
         }
-        func addEvents(_ name: String, _ type: String, _ help: String, _ count: (Events) -> Int) {
-            text.family(name, type, help) { text in
-                for events in events { text.add("\(count(events))", ["path": events.path]) }
-            }
-        }
-        addEvents("feathers_event_subscribers", "gauge", "Subscribers of a service's events.", \.subscribers)
-        addEvents("feathers_events_waiting", "gauge", "Events buffered for slow readers.", \.waiting)
-        addEvents("feathers_events_dropped_total", "counter", "Events dropped for slow readers.", \.dropped)
-        return text.text
+        let families: [Family] = [
+            ("up", "gauge", "Whether the app is ready to make calls.", [Self.sample(health.isReady ? 1 : 0)]),
+            ("calls_total", "counter", "Calls that ended, by outcome.", outcomes),
+            ("call_retries_total", "counter", "Retries of calls.", calls.map { Self.sample($0.retries, $0.labels) }),
+            ("call_duration_seconds", "histogram", "Durations of calls.", calls.flatMap(\.durationSamples)),
+            ("calls_in_flight", "gauge", "Calls in flight.", [Self.sample(callsInFlight)]),
+            (
+                "transport_calls", "gauge", "Calls in flight that the transport holds.",
+                transport.map {
+                    [Self.sample($0.waiting, ["state": "waiting"]), Self.sample($0.unanswered, ["state": "unanswered"])]
+                } ?? []
+            ),
+            (
+                "connections_total", "counter", "Connections that were opened.",
+                transport.map { _ in [Self.sample(connections)] } ?? []
+            ),
+            (
+                "reconnections_total", "counter", "Connections that were reopened.",
+                transport.map { _ in [Self.sample(reconnections)] } ?? []
+            ),
+            ("event_subscribers", "gauge", "Subscribers of a service's events.", byService(\.subscribers)),
+            ("events_waiting", "gauge", "Events buffered for slow readers.", byService(\.waiting)),
+            ("events_dropped_total", "counter", "Events dropped for slow readers.", byService(\.dropped)),
+        ]
+        return families.filter { !$0.samples.isEmpty }.map { family in
+            let name = "feathers_\(family.name)"
+            let head = "# HELP \(name) \(family.help)\n# TYPE \(name) \(family.type)\n"
+            return head + family.samples.map { "\(name)\($0)\n" }.joined()
+        }.joined()
     }
 
-    private func addCalls(to text: inout PrometheusText) {
-        text.family("feathers_calls_total", "counter", "Calls that ended, by outcome.") { text in
-            for calls in calls {
-                for (outcome, count) in calls.outcomes.sorted(by: { $0.key < $1.key }) {
-                    text.add("\(count)", ["path": calls.path, "method": calls.method, "outcome": outcome])
-                }
-            }
-        }
-        text.family("feathers_call_retries_total", "counter", "Retries of calls.") { text in
-            for calls in calls { text.add("\(calls.retries)", ["path": calls.path, "method": calls.method]) }
-        }
-        text.family("feathers_call_duration_seconds", "histogram", "Durations of calls.") { text in
-            for calls in calls {
-                let labels: KeyValuePairs = ["path": calls.path, "method": calls.method]
-                var count = 0
-                for (bound, inBucket) in zip(DurationHistogram.bounds, calls.durations.counts) {
-                    count += inBucket
-                    text.add("\(count)", ["path": calls.path, "method": calls.method, "le": "\(bound / .seconds(1))"], suffix: "_bucket")
-                }
-                text.add("\(calls.durations.count)", ["path": calls.path, "method": calls.method, "le": "+Inf"], suffix: "_bucket")
-                text.add("\(calls.durations.sum / .seconds(1))", labels, suffix: "_sum")
-                text.add("\(calls.durations.count)", labels, suffix: "_count")
-            }
-        }
+    /// Returns what follows the name of a metric: its labels and its value.
+    fileprivate static func sample(
+        _ value: some Numeric & Sendable, _ labels: KeyValuePairs<String, String> = [:], suffix: String = ""
+    ) -> String {
+        let list = labels.map { "\($0)=\"\($1.escaping(["\\": #"\\"#, "\"": #"\""#, "\n": #"\n"#]))\"" }.joined(
+            separator: ",")
+        return "\(suffix)\(list.isEmpty ? "" : "{\(list)}") \(value)"
     }
 }
 
-private struct PrometheusText {
-    private(set) var text = ""
-    private var name = ""
+extension AppMetrics.Calls {
+    fileprivate var labels: KeyValuePairs<String, String> { ["path": path, "method": method] }
 
-    /// Writes a metric's header and its samples, or nothing if it has no samples.
-    mutating func family(_ name: String, _ type: String, _ help: String, _ samples: (inout PrometheusText) -> Void) {
-        self.name = name
-        let before = text
-        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
-        let head = text
-        samples(&self)
-        if text == head { text = before }
-    }
-
-    mutating func add(_ value: String, _ labels: KeyValuePairs<String, String> = [:], suffix: String = "") {
-        let list = labels.map { label, value in
-            let value = value.escaping(["\\": #"\\"#, "\"": #"\""#, "\n": #"\n"#])
-            return "\(label)=\"\(value)\""
-        }.joined(separator: ",")
-        text += "\(name)\(suffix)\(list.isEmpty ? "" : "{\(list)}") \(value)\n"
+    fileprivate var durationSamples: [String] {
+        var count = 0
+        let bounds = zip(DurationHistogram.bounds.map { "\($0 / .seconds(1))" } + ["+Inf"], durations.counts)
+        let buckets = bounds.map { bound, inBucket in
+            count += inBucket
+            return AppMetrics.sample(count, ["path": path, "method": method, "le": bound], suffix: "_bucket")
+        }
+        let sum = AppMetrics.sample(durations.sum / .seconds(1), labels, suffix: "_sum")
+        return buckets + [sum, AppMetrics.sample(durations.count, labels, suffix: "_count")]
     }
 }
