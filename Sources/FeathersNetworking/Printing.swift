@@ -5,24 +5,28 @@ import Foundation
 
 extension HTTPHeaders: SecretHiding {}
 
-extension HTTPRequest: SecretHiding, Summarized {
-    package var summary: String { "HTTPRequest(\(method) \(url.withoutCredentials), headers: \(headers), body: \(body?.count ?? 0) bytes)" }
+extension HTTPRequest: SecretHiding {
+    public var description: String {
+        "HTTPRequest(\(method) \(url.withoutCredentials), headers: \(headers), body: \(body?.count ?? 0) bytes)"
+    }
 }
 
-extension HTTPResponse: SecretHiding, Summarized {
-    package var summary: String { "HTTPResponse(\(status) \(url.withoutCredentials), headers: \(headers), body: \(body.count) bytes)" }
+extension HTTPResponse: SecretHiding {
+    public var description: String {
+        "HTTPResponse(\(status) \(url.withoutCredentials), headers: \(headers), body: \(body.count) bytes)"
+    }
 }
 
-extension HTTPTransfer: SecretHiding, Summarized {
-    package var summary: String { "HTTPTransfer(\(request))" }
+extension HTTPTransfer: SecretHiding {
+    public var description: String { "HTTPTransfer(\(request))" }
 }
 
-extension WebSocketRequest: SecretHiding, Summarized {
-    package var summary: String { "WebSocketRequest(\(url.withoutCredentials), headers: \(headers))" }
+extension WebSocketRequest: SecretHiding {
+    public var description: String { "WebSocketRequest(\(url.withoutCredentials), headers: \(headers))" }
 }
 
-extension NetworkProxy: SecretHiding, Summarized {
-    package var summary: String {
+extension NetworkProxy: SecretHiding {
+    public var description: String {
         switch self {
         case .environment: "NetworkProxy.environment"
         case .none: "NetworkProxy.none"

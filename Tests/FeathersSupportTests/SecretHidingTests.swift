@@ -9,11 +9,6 @@ struct SecretHidingTests {
 
     private struct Silent: SecretHiding, Sendable { let secret = "s3cr3t" }
 
-    private struct Told: SecretHiding, Summarized, Sendable {
-        let secret = "s3cr3t"
-        var summary: String { "Told(2 things)" }
-    }
-
     private struct Own: SecretHiding, Sendable {
         let secret = "s3cr3t"
         var description: String { "of its own" }
@@ -30,17 +25,15 @@ struct SecretHidingTests {
         for text in texts(Locked(Unique())) + texts(Locked(Plain())) { #expect(text.contains("Locked") && !text.contains("s3cr3t")) }
     }
 
-    @Test("A type shows its name, its summary or its own description, in every way of printing")
+    @Test("A type shows its name or its own description, in every way of printing")
     func descriptions() {
         for text in texts(Silent()) { #expect(text.contains("Silent") && !text.contains("s3cr3t")) }
-        for text in texts(Told()) { #expect(text.contains("Told(2 things)") && !text.contains("s3cr3t")) }
         for text in texts(Own()) { #expect(text.contains("of its own") && !text.contains("s3cr3t")) }
     }
 
-    @Test("Inside another summary, a type that hides nothing is its name")
+    @Test("Inside another description, a type that hides nothing is its name")
     func nested() {
         #expect(summarize(Plain()) == "Plain")
-        #expect(summarize(Told()) == "Told(2 things)")
         #expect(summarize(Own()) == "of its own")
     }
 }

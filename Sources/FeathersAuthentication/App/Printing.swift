@@ -2,12 +2,14 @@ public import FeathersSupport
 
 // Hides the tokens of a storage, and the fields of a refresh request, from printing and dumping.
 
-extension AuthenticationOptions: SecretHiding, Summarized {
-    package var summary: String { "AuthenticationOptions(path: \(path), header: \(header), storage: \(summarize(storage)))" }
+extension AuthenticationOptions: SecretHiding {
+    public var description: String {
+        "AuthenticationOptions(path: \(path), header: \(header), storage: \(summarize(storage)))"
+    }
 }
 
-extension TokenRefresh: SecretHiding, Summarized {
-    package var summary: String {
+extension TokenRefresh: SecretHiding {
+    public var description: String {
         switch kind {
         case .none: "TokenRefresh.none"
         case .function: "TokenRefresh.function"

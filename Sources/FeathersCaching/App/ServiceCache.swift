@@ -1,5 +1,5 @@
 public import FeathersCore
-import FeathersSupport
+public import FeathersSupport
 public import Foundation
 
 /// Caches the responses of services to `find` and `get`, and serves reads from the cache according to a policy.
@@ -180,6 +180,10 @@ extension ServiceCache {
 }
 
 // MARK: Installation
+
+extension ServiceCache: SecretHiding {
+    public var description: String { "ServiceCache(\(summarize(storage)))" }
+}
 
 extension FeathersApp {
     /// Serves the reads of all services from a cache. Successful writes and events invalidate its entries.

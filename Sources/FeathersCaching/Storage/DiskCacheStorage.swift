@@ -1,5 +1,5 @@
 import FeathersCore
-import FeathersSupport
+public import FeathersSupport
 public import Foundation
 
 /// A storage that keeps entries in files, which outlive the process.
@@ -11,7 +11,7 @@ public import Foundation
 /// write to, is rejected with an error that names it. Links are not followed.
 ///
 /// Use one directory for each server, or distinguish the servers with ``CacheOptions/partition``.
-public struct DiskCacheStorage: CacheStorage {
+public struct DiskCacheStorage: CacheStorage, SecretHiding {
     private let path: String
     private let byteLimit: Int
     /// The directory that was last read, kept open.

@@ -1,9 +1,9 @@
 import FeathersCore
-import FeathersSupport
+public import FeathersSupport
 public import Foundation
 
 /// A storage that keeps entries in memory, and evicts the least recently used ones when a limit is exceeded.
-public final class MemoryCacheStorage: CacheStorage {
+public final class MemoryCacheStorage: CacheStorage, SecretHiding {
     private struct Kept: Sendable {
         let entry: CacheEntry
         let bytes: Int

@@ -3,42 +3,44 @@ public import FeathersSupport
 // The printed and dumped form of apps, services and calls. It contains names and ids, but no values of queries, header
 // fields, routes or payloads.
 
-extension FeathersApp: SecretHiding, Summarized {
-    package var summary: String { "FeathersApp(transport: \(transport.map { summarize($0) } ?? "none"), services: \(servicePaths.count))" }
+extension FeathersApp: SecretHiding {
+    public var description: String {
+        "FeathersApp(transport: \(transport.map { summarize($0) } ?? "none"), services: \(servicePaths.count))"
+    }
 }
 
-extension Service: SecretHiding, Summarized {
-    package nonisolated var summary: String { "Service(\(path.debugDescription))" }
+extension Service: SecretHiding {
+    public nonisolated var description: String { "Service(\(path.debugDescription))" }
 }
 
-extension UntypedService: SecretHiding, Summarized {
-    package var summary: String { "UntypedService(\(path.debugDescription))" }
+extension UntypedService: SecretHiding {
+    public var description: String { "UntypedService(\(path.debugDescription))" }
 }
 
-extension TypedService: SecretHiding, Summarized {
-    package var summary: String { "\(Self.self)(\(path.debugDescription))" }
+extension TypedService: SecretHiding {
+    public var description: String { "\(Self.self)(\(path.debugDescription))" }
 }
 
-extension TransportService: SecretHiding, Summarized {
-    package var summary: String { "TransportService(\(summarize(transport)))" }
+extension TransportService: SecretHiding {
+    public var description: String { "TransportService(\(summarize(transport)))" }
 }
 
 extension MemoryService: SecretHiding {}
 
-extension ServiceRequest: SecretHiding, Summarized {
-    package var summary: String { "ServiceRequest(\(outline))" }
+extension ServiceRequest: SecretHiding {
+    public var description: String { "ServiceRequest(\(outline))" }
 
     fileprivate var outline: String { "\(method) \(path.debugDescription)\(id.map { ", id: \($0)" } ?? ""), \(params)" }
 }
 
-extension HookContext: SecretHiding, Summarized {
-    package var summary: String { "HookContext(\(type) \(request.outline))" }
+extension HookContext: SecretHiding {
+    public var description: String { "HookContext(\(type) \(request.outline))" }
 }
 
 extension ServiceResponse: SecretHiding {}
 
-extension Params: SecretHiding, Summarized {
-    package var summary: String {
+extension Params: SecretHiding {
+    public var description: String {
         var parts: [String] = []
         if !query.isEmpty { parts.append("query: {\(query.json.names)}") }
         if !headers.isEmpty { parts.append("headers: [\(headers.keys.sorted().joined(separator: ", "))]") }
@@ -48,16 +50,16 @@ extension Params: SecretHiding, Summarized {
     }
 }
 
-extension Query: SecretHiding, Summarized {
-    package var summary: String { "Query(\(json.names))" }
+extension Query: SecretHiding {
+    public var description: String { "Query(\(json.names))" }
 }
 
-extension Query.Condition: SecretHiding, Summarized {
-    package var summary: String { "Query.Condition(\(`operator` ?? "equals"))" }
+extension Query.Condition: SecretHiding {
+    public var description: String { "Query.Condition(\(`operator` ?? "equals"))" }
 }
 
-extension TypedQuery: SecretHiding, Summarized {
-    package var summary: String {
+extension TypedQuery: SecretHiding {
+    public var description: String {
         guard let query = try? untyped() else { return "\(Self.self)(cannot be written)" }
         return "\(Self.self)(\(query.json.names))"
     }

@@ -47,7 +47,7 @@ extension Query {
 }
 
 /// A query parameter of a URL, not yet encoded, such as `filter[name]` with the value `Ada`.
-public struct JSONAPIQueryItem: Hashable, Sendable, SecretHiding, Summarized {
+public struct JSONAPIQueryItem: Hashable, Sendable, SecretHiding {
     /// The parameter's full name, such as `filter[name]`.
     public var name: String
     /// The parameter's value.
@@ -59,7 +59,7 @@ public struct JSONAPIQueryItem: Hashable, Sendable, SecretHiding, Summarized {
         self.value = value
     }
 
-    package var summary: String { "JSONAPIQueryItem(\(name))" }
+    public var description: String { "JSONAPIQueryItem(\(name))" }
 
     /// The encoded parameter. Commas in the value, which separate the elements of lists, are not encoded.
     var encoded: String {

@@ -52,8 +52,8 @@ public struct JSONAPITransport: Transport {
     public func endCalls() { httpClient.cancelAll() }
 }
 
-extension JSONAPITransport: SecretHiding, Summarized {
-    package var summary: String { "JSONAPITransport(\(builder.base))" }
+extension JSONAPITransport: SecretHiding {
+    public var description: String { "JSONAPITransport(\(builder.base))" }
 }
 
 extension JSONAPITransport: AddressedTransport {

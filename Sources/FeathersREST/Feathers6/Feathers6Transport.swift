@@ -62,12 +62,12 @@ public final class Feathers6Transport: RealTimeTransport, CompositeTransport, Re
     package func reopen() { events.reopen() }
 }
 
-extension Feathers6Transport: SecretHiding, Summarized {
-    package var summary: String { "Feathers6Transport(\(rest.builder.base.summary))" }
+extension Feathers6Transport: SecretHiding {
+    public var description: String { "Feathers6Transport(\(rest.builder.base))" }
 }
 
-extension Feathers6Transport.Options: SecretHiding, Summarized {
-    package var summary: String { "Feathers6Transport.Options(path: \(path.debugDescription))" }
+extension Feathers6Transport.Options: SecretHiding {
+    public var description: String { "Feathers6Transport.Options(path: \(path.debugDescription))" }
 }
 
 extension Transport where Self == Feathers6Transport {

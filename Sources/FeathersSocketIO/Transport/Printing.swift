@@ -2,10 +2,14 @@ public import FeathersSupport
 
 // The printed and dumped forms of transports show the server, but no `auth`, header fields, or query.
 
-extension SocketIOTransport: SecretHiding, Summarized {
-    package var summary: String { "SocketIOTransport(\((try? client.opener.get())?.address.place ?? "an unusable URL"))" }
+extension SocketIOTransport: SecretHiding {
+    public var description: String {
+        "SocketIOTransport(\((try? client.opener.get())?.address.place ?? "an unusable URL"))"
+    }
 }
 
-extension SocketIOTransport.Options: SecretHiding, Summarized {
-    package var summary: String { "SocketIOTransport.Options(path: \(path.debugDescription), namespace: \(namespace.debugDescription))" }
+extension SocketIOTransport.Options: SecretHiding {
+    public var description: String {
+        "SocketIOTransport.Options(path: \(path.debugDescription), namespace: \(namespace.debugDescription))"
+    }
 }

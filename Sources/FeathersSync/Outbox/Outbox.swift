@@ -1,5 +1,5 @@
 public import FeathersCore
-import FeathersSupport
+public import FeathersSupport
 public import Foundation
 
 /// Stores writes in a file until the server has executed them. Writes made offline are sent later, in order, even by a later process.
@@ -20,7 +20,7 @@ public import Foundation
 /// needs, such as the token. Use one outbox for each file, and one app for each outbox.
 ///
 /// An outbox holds at most 100,000 writes with 256 MiB of data, and refuses more.
-public final class Outbox: Sendable {
+public final class Outbox: Sendable, SecretHiding {
     struct State: Sendable {
         var queue: OutboxQueue
         /// The app that the outbox is installed in.

@@ -1,5 +1,5 @@
 public import FeathersNetworking
-import FeathersSupport
+public import FeathersSupport
 
 /// An HTTP client without a network, which responds with stubs and records the requests.
 ///
@@ -13,7 +13,7 @@ import FeathersSupport
 /// ```
 ///
 /// It follows redirects, and enforces each request's deadline and size limit. Instances share no state.
-public final class StubHTTPClient: HTTPClient, StubHost {
+public final class StubHTTPClient: HTTPClient, StubHost, SecretHiding {
     public let registry: StubRegistry<HTTPRequest, HTTPResponse>
     private let clock: RelativeClock
     /// How often all exchanges in flight have been ended.

@@ -1,5 +1,5 @@
 public import FeathersCore
-import FeathersSupport
+public import FeathersSupport
 
 /// A real-time transport without a server, which responds with stubs, pushes events, and drops its connection on request.
 ///
@@ -16,7 +16,7 @@ import FeathersSupport
 /// It behaves like a Socket.IO connection: calls wait in order until plugins have prepared a connection, calls in flight fail when it is lost,
 /// and a reopened connection begins with a gap. After a successful `create`, `update`, `patch`, or `remove`, the server pushes the event, unless
 /// you turn that off. The test decides when the connection returns; there is no backoff.
-public final class StubRealTimeTransport: RealTimeTransport, StubHost, ConnectionReplacing {
+public final class StubRealTimeTransport: RealTimeTransport, StubHost, ConnectionReplacing, SecretHiding {
     public let registry: StubRegistry<ServiceRequest, JSONValue>
     let connection: StubConnection
     private let passedThrough: (any RealTimeTransport)?

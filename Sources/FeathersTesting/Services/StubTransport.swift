@@ -1,5 +1,5 @@
 public import FeathersCore
-import FeathersSupport
+public import FeathersSupport
 
 /// A transport without a server, which responds with stubs and records the calls.
 ///
@@ -11,7 +11,7 @@ import FeathersSupport
 ///
 /// Like REST, it has no connection: the app itself emits the events of its own calls. To connect and push events, use
 /// ``StubRealTimeTransport``. Instances share no state.
-public final class StubTransport: Transport, StubHost {
+public final class StubTransport: Transport, StubHost, SecretHiding {
     /// A function that returns the result of a call or throws an error.
     public typealias Responder = @Sendable (ServiceRequest) async throws -> JSONValue
 

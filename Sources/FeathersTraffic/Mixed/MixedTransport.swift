@@ -108,8 +108,8 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
     public var load: TransportLoad { realTime.load }
 }
 
-extension MixedTransport: SecretHiding, Summarized {
-    package var summary: String { "MixedTransport(realTime: \(summarize(realTime)), rest: \(summarize(rest)))" }
+extension MixedTransport: SecretHiding {
+    public var description: String { "MixedTransport(realTime: \(summarize(realTime)), rest: \(summarize(rest)))" }
 }
 
 extension Transport where Self == MixedTransport {
