@@ -99,7 +99,7 @@ let package = Package(
 
         // Starts the Python server the integration suites talk to.
         .target(name: "TestBackend", dependencies: ["FeathersNetworking"], path: "Tests/TestBackend", swiftSettings: settings),
-        .testTarget(name: "FeathersJSONTests", dependencies: ["FeathersJSON", "FeathersTesting"], swiftSettings: settings),
+        .testTarget(name: "FeathersJSONTests", dependencies: ["FeathersJSON", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "FeathersSupportTests", dependencies: ["FeathersSupport", "FeathersTesting"], swiftSettings: settings),
         .testTarget(
             name: "FeathersCoreTests", dependencies: ["FeathersCore", "FeathersSupport", "FeathersTesting"], swiftSettings: settings),

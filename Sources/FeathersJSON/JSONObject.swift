@@ -13,7 +13,7 @@ public struct JSONObject: Sendable {
 
     private(set) var entries: [Entry]
     /// The position of each key; nil up to `indexingThreshold` keys, because searching a small object is faster than hashing.
-    private var positions: [ExactString: Int]?
+    private var positions: [JSONValue: Int]?
 
     static let indexingThreshold = 32
 
@@ -49,11 +49,11 @@ public struct JSONObject: Sendable {
             return
         }
         entries.reserveCapacity(source.count)
-        var positions = [ExactString: Int](minimumCapacity: source.count)
+        var positions = [JSONValue: Int](minimumCapacity: source.count)
         for entry in source {
             // Finds or inserts with a single hash computation.
             let next = entries.count
-            let position = { (position: inout Int) in position }(&positions[ExactString(entry.key), default: next])
+            let position = { (position: inout Int) in position }(&positions[JSONValue.string(entry.key), default: next])
             if position == next { entries.append(entry) } else { entries[position].value = entry.value }
         }
         self.positions = entries.count > Self.indexingThreshold ? positions : nil
@@ -121,19 +121,22 @@ public struct JSONObject: Sendable {
         if positions == nil {
             if entries.count > Self.indexingThreshold { indexIfLarge() }
         } else {
-            positions?[ExactString(key)] = entries.count - 1
+            positions?[JSONValue.string(key)] = entries.count - 1
         }
     }
 
     private mutating func indexIfLarge() {
         guard entries.count > Self.indexingThreshold else { return }
-        var positions = [ExactString: Int](minimumCapacity: entries.count)
-        for (position, entry) in entries.enumerated() { positions[ExactString(entry.key)] = position }
+        var positions = [JSONValue: Int](minimumCapacity: entries.count)
+        for (position, entry) in entries.enumerated() { positions[JSONValue.string(entry.key)] = position }
         self.positions = positions
     }
 
+    @inline(__always)
+    func hasKey(_ key: String, at position: Int) -> Bool { position < entries.count && entries[position].key.isExactly(key) }
+
     func position(of key: String) -> Int? {
-        if let positions { return positions[ExactString(key)] }
+        if let positions { return positions[JSONValue.string(key)] }
         return entries.withUnsafeBufferPointer { entries in
             var position = 0
             while position < entries.count {

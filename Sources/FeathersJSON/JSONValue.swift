@@ -1,11 +1,15 @@
 /// Any JSON value.
 ///
-/// Integers stay integers: a value that fits `Int64` is never rounded through a `Double`.
+/// Parsing and writing a number changes no digit: a number that neither `Int64` nor `Double` holds exactly keeps its text. Digits are those of the
+/// number's value, as in JavaScript: `1.10` is written as `1.1`, and `1e2` as `100`. Numbers are compared by value, whichever case they are in.
 public enum JSONValue: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
+    /// A number whose digits are those that JavaScript writes for this `Double`.
     case number(Double)
+    /// A number that is exact neither as an `Int64` nor as a `Double`, such as `12345678901234567890123` or `0.10000000000000000001`.
+    case decimal(JSONDecimal)
     case string(String)
     case array([JSONValue])
     case object(JSONObject)
@@ -24,16 +28,18 @@ public enum JSONValue: Sendable {
     public var integer: Int64? {
         switch self {
         case .integer(let integer): integer
-        case .number(let number): Int64(exactly: number)
+        case .number(let number): number.writtenInteger()
         default: nil
         }
     }
 
-    /// The number, which may be an integer; nil for any other kind of value.
+    /// The number, which may be an integer, or the nearest `Double` if it has more digits; nil for any other kind of value, and beyond the range of
+    /// a `Double`.
     public var number: Double? {
         switch self {
         case .integer(let integer): Double(integer)
         case .number(let number): number
+        case .decimal(let decimal): Double(decimal.text).flatMap { $0.isFinite ? $0 : nil }
         default: nil
         }
     }
@@ -97,7 +103,8 @@ extension JSONValue: Hashable {
         case (.integer(let left), .integer(let right)): left == right
         case (.number(let left), .number(let right)): left == right
         case (.integer(let integer), .number(let number)), (.number(let number), .integer(let integer)):
-            Int64(exactly: number) == integer
+            number.writtenInteger() == integer
+        case (.decimal(let left), .decimal(let right)): left == right
         case (.string(let left), .string(let right)): left.isExactly(right)
         case (.array(let left), .array(let right)): left == right
         case (.object(let left), .object(let right)): left == right
@@ -112,49 +119,11 @@ extension JSONValue: Hashable {
         case .integer(let integer): hasher.combine(integer)
         case .number(let number):
             // An integral number must hash like the integer it equals.
-            if let integer = Int64(exactly: number) { hasher.combine(integer) } else { hasher.combine(number) }
+            if let integer: Int64 = number.writtenInteger() { hasher.combine(integer) } else { hasher.combine(number) }
+        case .decimal(let decimal): hasher.combine(decimal)
         case .string(let string): string.hashExactly(into: &hasher)
         case .array(let array): hasher.combine(array)
         case .object(let object): hasher.combine(object)
-        }
-    }
-}
-
-extension JSONValue: Codable {
-    /// Decodes any JSON value from any decoder. `JSONValueDecoder` returns its value without calling this initializer.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let string = try? container.decode(String.self) {
-            self = .string(string)
-        } else if let bool = try? container.decode(Bool.self) {
-            self = .bool(bool)
-        } else if let integer = try? container.decode(Int64.self) {
-            self = .integer(integer)
-        } else if let number = try? container.decode(Double.self) {
-            self = .number(number)
-        } else if let object = try? container.decode(JSONObject.self) {
-            self = .object(object)
-        } else {
-            // The error from the last attempt has the coding path of a value that is not JSON.
-            self = .array(try container.decode([JSONValue].self))
-        }
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        switch self {
-        case .object(let object): try object.encode(to: encoder)
-        case .array(let array): try array.encode(to: encoder)
-        default:
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .bool(let bool): try container.encode(bool)
-            case .integer(let integer): try container.encode(integer)
-            case .number(let number): try container.encode(number)
-            case .string(let string): try container.encode(string)
-            default: try container.encodeNil()
-            }
         }
     }
 }

@@ -14,7 +14,7 @@ enum RESTResponse {
             result[NotModified.self] = true
         } else {
             do {
-                result = try Self.response(of: response, keepsText: request.decodesResult)
+                result = try Self.response(of: response)
             } catch {
                 throw response.isSuccess && response.isEventStream ? .streams(request.method, of: request.path) : error
             }
@@ -26,11 +26,11 @@ enum RESTResponse {
         return result
     }
 
-    static func response(of response: HTTPResponse, keepsText: Bool) throws(FeathersError) -> ServiceResponse {
+    static func response(of response: HTTPResponse) throws(FeathersError) -> ServiceResponse {
         guard response.isSuccess else { throw error(of: response) }
         guard response.status != 204, !response.body.isEmpty else { return ServiceResponse(.null) }
         do {
-            return try ServiceResponse(parsing: response.jsonText, keepsText: keepsText)
+            return try ServiceResponse(JSONValue(parsing: response.jsonText))
         } catch {
             var failure = FeathersError(.generalError, "The server returned status \(response.status) with a non-JSON body", cause: error)
             failure.response = FeathersError.Response(status: response.status, body: response.body)

@@ -34,7 +34,7 @@ extension JSONValue {
     fileprivate func typedCondition(on property: String) -> String? {
         switch self {
         case .string: return nil
-        case .null, .bool, .integer, .number: return property
+        case .null, .bool, .integer, .number, .decimal: return property
         case .array(let elements):
             for element in elements {
                 if let found = element.typedCondition(on: property) { return found }

@@ -30,10 +30,8 @@
             arguments: [
                 Probe("tree zeros 8000000", "parsed", below: 512), Probe("tree arrays 8000000", "parsed", below: 512),
                 Probe("tree members 14000000", "parsed", below: 512), Probe("tree keys 16000000", "parsed", below: 512),
-                Probe("tape members 14000000", "parsed", below: 512),
                 Probe("tree zeros 16000000", "more than 4194304 values", below: 128),
                 Probe("tree objects 16000000", "more than 4194304 values", below: 128),
-                Probe("tape arrays 16000000", "more than 4194304 values", below: 128),
             ])
         func texts(_ probe: Probe) async throws {
             try await check(probe)

@@ -38,47 +38,6 @@ struct JSONFuzzTests {
         #expect(accepted > 30 && accepted < 300)
     }
 
-    @Test("Texts that share a reader are read as each by itself, and refused for the same reason", arguments: 0..<8)
-    func readsTogether(seed: UInt64) throws {
-        var generator = RandomJSON(random: SeededGenerator(seed: 500 + seed))
-        var (read, refused) = (0, 0)
-        for _ in 0..<40 {
-            // Repeated texts and records with the same keys, so that keys are known.
-            let texts = try (0..<Int.random(in: 1..<60, using: &generator.random)).flatMap { index in
-                let text = try Bool.random(using: &generator.random) ? generator.value().serialized() : generator.damagedText()
-                return [text, Array(#"{"key \(index % 12)":\(index),"text":"a"}"#.utf8), text]
-            }
-            var places: [Range<Int>] = []
-            var memory: [UInt8] = []
-            for text in texts {
-                places.append(memory.count..<memory.count + text.count)
-                memory += text
-            }
-            memory.withUnsafeBufferPointer { memory in
-                var reader = JSONTreeReader(within: memory)
-                for (place, text) in zip(places, texts) {
-                    let expected = Result { () throws(JSONParsingError) in try JSONValue(parsing: text) }
-                    // Every fifth is elsewhere, as the data of an event in several pieces is.
-                    let result = Result { () throws(JSONParsingError) in
-                        read.isMultiple(of: 5)
-                            ? try text.withUnsafeBufferPointer { (text) throws(JSONParsingError) in try reader.read(text) }
-                            : try reader.read(UnsafeBufferPointer(rebasing: memory[place]))
-                    }
-                    switch (result, expected) {
-                    case (.success(let value), .success(let other)):
-                        #expect(value == other)
-                        read += 1
-                    case (.failure(let error), .failure(let other)):
-                        #expect(error == other)
-                        refused += 1
-                    default: Issue.record("\(result) instead of \(expected)")
-                    }
-                }
-            }
-        }
-        #expect(read > 500 && refused > 100)
-    }
-
     @Test(
         "A text that is cut off anywhere is refused",
         arguments: [

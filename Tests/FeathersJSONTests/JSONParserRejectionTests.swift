@@ -33,7 +33,7 @@ struct JSONParserRejectionTests {
             ("\"0123456789\u{1F}\"", .controlCharacter(0x1F), 11), ("\"\t\"", .controlCharacter(0x09), 1), ("\"\\x\"", .invalidEscape, 1),
             ("\"ab\\'\"", .invalidEscape, 3), ("\"\\u12G4\"", .invalidEscape, 1), ("\"\\U0041\"", .invalidEscape, 1),
             ("\"\\ud83d\\u12\"", .invalidEscape, 7), ("\"\\u 041\"", .invalidEscape, 1), ("\"\\\u{0}\"", .invalidEscape, 1),
-            ("1e400", .numberOutOfRange, 0), ("[-1e400]", .numberOutOfRange, 1), ("[1,1e999999999999]", .numberOutOfRange, 3),
+            ("[-1e1000000000]", .numberOutOfRange, 1), ("[1,1e999999999999]", .numberOutOfRange, 3),
         ] as [(String, JSONParsingError.Reason, Int)])
     func rejects(text: String, reason: JSONParsingError.Reason, offset: Int) {
         #expect(throws: JSONParsingError(reason: reason, offset: offset)) { try JSONValue(parsing: text) }

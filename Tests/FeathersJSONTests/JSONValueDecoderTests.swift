@@ -109,11 +109,39 @@ struct JSONValueDecoderTests {
         }
     }
 
-    @Test("Integers beyond Int64 are refused, since their last digits are lost")
-    func refusesRoundedIntegers() throws {
+    @Test("A number is read by every type that can hold it")
+    func readsLargeNumbers() throws {
         let value = try JSONValue(parsing: "[9223372036854775809]")
-        #expect(Self.outcome { try JSONValueDecoder().decode([UInt64].self, from: value) } == "dataCorrupted at 0")
+        #expect(try JSONValueDecoder().decode([UInt64].self, from: value) == [9_223_372_036_854_775_809])
+        #expect(try JSONValueDecoder().decode([Int128].self, from: value) == [9_223_372_036_854_775_809])
         #expect(try JSONValueDecoder().decode([Double].self, from: value) == [9.223372036854775808e18])
+        #expect(try JSONValueDecoder().decode([Decimal].self, from: value) == [Decimal(string: "9223372036854775809")])
+        #expect(Self.outcome { try JSONValueDecoder().decode([Int64].self, from: value) } == "dataCorrupted at 0")
+    }
+
+    @Test("A record keeps a 23-digit id and a price from the text to the model and back")
+    func keepsDigitsEndToEnd() throws {
+        struct Item: Codable, Equatable {
+            var id: Decimal
+            var count: UInt64
+            var price: Decimal
+            var any: JSONValue
+        }
+        let text = #"{"id":12345678901234567890123,"count":18446744073709551615,"price":12345678901234567.89,"any":1e-400}"#
+        let item = try CodingOptions().decode(Item.self, parsing: Array(text.utf8))
+        #expect(item.id.description == "12345678901234567890123" && item.count == .max)
+        #expect(try String(decoding: CodingOptions().encode(item).serialized(), as: UTF8.self) == text)
+    }
+
+    @Test("A decoder or encoder other than this package's keeps the digits that a Decimal keeps, or fails")
+    func passesThroughFoundation() throws {
+        for text in ["12345678901234567890123", "12345678901234567.89", "18446744073709551615", "0.1", "-12"] {
+            let value = try JSONDecoder().decode([JSONValue].self, from: Data("[\(text)]".utf8))
+            #expect(value == [try JSONValue(parsing: text)])
+            #expect(String(decoding: try JSONEncoder().encode(value), as: UTF8.self) == "[\(text)]")
+        }
+        let long = try JSONValue(parsing: "1.0000000000000000000000000000000000000000000001")
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode([long]) }
     }
 
     @Test("Dates are read with and without fractions and offsets")

@@ -54,7 +54,7 @@ struct JSONValueEncoderTests {
         #expect(try JSONValueEncoder().encode(uuid) == .string(text))
         #expect(try JSONValueDecoder().decode(Record.self, from: json) == record)
         #expect(try JSONValueDecoder().decode([UUID].self, from: [.string(text), .string(text.uppercased())]) == [uuid, uuid])
-        #expect(try JSONValueDecoder().decode([UUID].self, parsing: Array("[\"\(text.uppercased())\"]".utf8)) == [uuid])
+        #expect(try JSONValueDecoder().decode([UUID].self, from: [.string(text.uppercased())]) == [uuid])
     }
 
     @Test("A date is written as JavaScript's toJSON writes it, unless told otherwise")
@@ -102,6 +102,19 @@ struct JSONValueEncoderTests {
         #expect(try JSONValueDecoder().decode(Holder.self, from: encoded) == holder)
     }
 
+    @Test("Every number keeps its digits")
+    func keepsDigits() throws {
+        func text(_ value: some Encodable) throws -> String {
+            String(decoding: try JSONValueEncoder().encode(value).serialized(), as: UTF8.self)
+        }
+        #expect(try text([UInt64.max, 1]) == "[18446744073709551615,1]")
+        #expect(try text(["a": Int128.min]) == #"{"a":-170141183460469231731687303715884105728}"#)
+        #expect(try text(UInt128(1) << 64) == "18446744073709551616")
+        #expect(try text(Decimal(string: "0.123456789012345678901234567890")) == "0.12345678901234567890123456789")
+        #expect(try text([Decimal(string: "12345678901234567890.10"), 12, Decimal(string: "-1.50")]) == "[12345678901234567890.1,12,-1.5]")
+        #expect(try text([Float(0.1), 16_777_216, 1e20]) == "[0.1,16777216,100000000000000000000]")
+    }
+
     @Test("What cannot be kept exactly is refused, with the way to it")
     func refusesWhatIsInexact() {
         func path(_ encode: () throws -> JSONValue) -> [String]? {
@@ -115,11 +128,8 @@ struct JSONValueEncoderTests {
             }
         }
         let encoder = JSONValueEncoder()
-        #expect(path { try encoder.encode(UInt64.max) } == [])
-        #expect(path { try encoder.encode(["a": [1, UInt64.max]]) } == ["a", "1"])
         #expect(path { try encoder.encode(["a": [[Double.nan]]]) } == ["a", "0", "0"])
         #expect(path { try encoder.encode([Float.infinity]) } == ["0"])
-        #expect(path { try encoder.encode(["a": Decimal(string: "0.123456789012345678901234567890")]) } == ["a"])
         #expect(path { try encoder.encode([Decimal.nan]) } == ["0"])
         #expect(path { try encoder.encode(Nothing()) } == nil)
         #expect(path { try encoder.encode(Silent()) } == [])

@@ -30,7 +30,7 @@ struct JSONValueLimitTests {
             "\(JSONParsingError(reason: .tooManyValues(limit: 3), offset: 4))" == "Invalid JSON at byte 4: the text has more than 3 values")
     }
 
-    @Test("Unless told otherwise it is 4 Mi, or one for each four bytes, for trees and tapes alike")
+    @Test("Unless told otherwise it is 4 Mi, or one for each four bytes")
     func usual() throws {
         // The array counts too.
         let count = JSONValue.defaultMaximumValues
@@ -39,8 +39,7 @@ struct JSONValueLimitTests {
         (text[0], text[2 * count]) = (UInt8(ascii: "["), UInt8(ascii: "]"))
         let error = JSONParsingError(reason: .tooManyValues(limit: count), offset: 2 * count - 2)
         #expect(throws: error) { try JSONValue(parsing: text) }
-        #expect(throws: error) { try JSONTape.marking(text) }
-        #expect(JSONValue.maximumValues(inTextOf: 16 << 20) == count && JSONValue.maximumValues(inTextOf: 64 << 20) == 4 * count)
+        #expect(JSONValueCount.defaultLimit(forBytes: 16 << 20) == count && JSONValueCount.defaultLimit(forBytes: 64 << 20) == 4 * count)
         try text.withUnsafeBufferPointer { try JSONValueCount.check($0, limit: count + 1) }
     }
 }

@@ -5,7 +5,6 @@ import Foundation
 /// Does one thing that a hostile server can make large, in a process of its own, and says how much memory that took.
 ///
 ///     MemoryProbe tree UNIT BYTES             parses an array of about so many bytes
-///     MemoryProbe tape UNIT BYTES             the same, as for a model
 ///     MemoryProbe rest URL                    asks for the records there
 ///     MemoryProbe connect URL PATH TRANSPORT  connects once; the transport is polling or webSocket
 ///     MemoryProbe unread URL PATH READER      connects, and reads no event before the one of `done`; the reader is service or raw
@@ -28,8 +27,6 @@ struct MemoryProbe {
         case "tree":
             _ = try JSONValue(parsing: text(of: arguments[0], Int(arguments[1]) ?? 0))
             return "parsed"
-        case "tape":
-            return try JSONTape.marking(text(of: arguments[0], Int(arguments[1]) ?? 0)) == nil ? "left to the tree" : "parsed"
         case "rest":
             let app = FeathersApp(transport: .rest(try url(arguments[0])))
             _ = try await app.service("records").find()

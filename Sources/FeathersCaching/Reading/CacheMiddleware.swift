@@ -62,8 +62,6 @@ private struct CachingService: ServiceProtocol {
 
     private func read(_ request: ServiceRequest) async throws -> ServiceResponse {
         var request = request
-        // The cache stores JSON trees.
-        request.decodesResult = false
         let order = request.params[CachedOrder.self]
         request.params[CachedOrder.self] = nil
         if case .goOn(let read)? = order {

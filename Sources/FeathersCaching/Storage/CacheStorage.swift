@@ -52,6 +52,7 @@ extension JSONValue {
     fileprivate var estimatedBytes: Int {
         switch self {
         case .null, .bool, .integer, .number: 16
+        case .decimal(let decimal): 16 + decimal.text.utf8.count
         case .string(let string): 16 + string.utf8.count
         case .array(let array): array.reduce(48) { $0 + $1.estimatedBytes }
         case .object(let object): object.reduce(48) { $0 + 16 + $1.key.utf8.count + $1.value.estimatedBytes }

@@ -38,21 +38,14 @@ extension Paginated where Element == JSONValue {
     /// Creates a page from a result of `find`: an array, or an object with `total`, `limit`, `skip` and `data`.
     /// - Throws: ``FeathersError`` if it is neither.
     public init(json: JSONValue) throws {
-        self = try Paginated(source: .tree(json)) { $0.json }
-    }
-}
-
-extension Paginated {
-    /// Creates a page from a result of `find`, converting each record with a closure.
-    init(source: DecodingSource, _ record: (DecodingSource) throws -> Element) throws {
-        if let elements = source.elements {
-            self.init(data: try elements.map(record))
+        if case .array(let records) = json {
+            self.init(data: records)
             return
         }
-        guard let members = source.members, let elements = members["data"]?.elements else {
+        guard case .object(let page) = json, case .array(let records)? = page["data"] else {
             throw FeathersError(.generalError, "'find' returned neither an array nor a page with 'data'", data: nil)
         }
-        func count(_ key: String) -> Int? { members[key]?.json.integer.flatMap { Int(exactly: $0) } }
-        self.init(data: try elements.map(record), total: count("total"), limit: count("limit"), skip: count("skip"))
+        func count(_ key: String) -> Int? { page[key]?.integer.flatMap { Int(exactly: $0) } }
+        self.init(data: records, total: count("total"), limit: count("limit"), skip: count("skip"))
     }
 }

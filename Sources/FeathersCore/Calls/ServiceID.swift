@@ -12,6 +12,8 @@ public enum ServiceID: Hashable, Sendable {
     case integer(Int64)
     /// A number that isn't an integer. FeathersJS accepts such ids, but few databases do.
     case number(Double)
+    /// A number with more digits than the other cases keep, such as an integer of 23 digits.
+    case decimal(JSONDecimal)
 }
 
 extension ServiceID: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
@@ -30,9 +32,10 @@ extension ServiceID {
         self = .string(value)
     }
 
-    /// Creates an id from an integer. If the integer does not fit in `Int64`, this is a runtime error, as in `Int64(_:)`.
+    /// Creates an id from an integer.
     public init(_ value: some BinaryInteger) {
-        self = .integer(Int64(value))
+        // A number always makes an id.
+        self = ServiceID(JSONValue(integer: value)) ?? .string(String(value))
     }
 
     /// Creates an id from a JSON value; nil if the value is neither a string nor a number.
@@ -41,6 +44,7 @@ extension ServiceID {
         case .string(let string): self = .string(string)
         case .integer(let integer): self = .integer(integer)
         case .number(let number): self = .number(number)
+        case .decimal(let decimal): self = .decimal(decimal)
         case .null, .bool, .array, .object: return nil
         }
     }
@@ -51,6 +55,7 @@ extension ServiceID {
         case .string(let string): .string(string)
         case .integer(let integer): .integer(integer)
         case .number(let number): .number(number)
+        case .decimal(let decimal): .decimal(decimal)
         }
     }
 }
@@ -62,6 +67,7 @@ extension ServiceID: CustomStringConvertible {
         case .string(let string): string
         case .integer(let integer): String(integer)
         case .number(let number): JSONValue.number(number).description
+        case .decimal(let decimal): decimal.text
         }
     }
 }
@@ -69,22 +75,17 @@ extension ServiceID: CustomStringConvertible {
 extension ServiceID: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if let integer = try? container.decode(Int64.self) {
-            self = .integer(integer)
-        } else if let number = try? container.decode(Double.self) {
-            self = .number(number)
-        } else {
-            self = .string(try container.decode(String.self))
+        guard let id = ServiceID(try container.decode(JSONValue.self)) else {
+            throw DecodingError.typeMismatch(
+                ServiceID.self,
+                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "An id must be a string or a number."))
         }
+        self = id
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        switch self {
-        case .string(let string): try container.encode(string)
-        case .integer(let integer): try container.encode(integer)
-        case .number(let number): try container.encode(number)
-        }
+        try container.encode(json)
     }
 }
 
@@ -115,16 +116,10 @@ extension String: ServiceIDConvertible {
 
 extension ServiceIDConvertible where Self: BinaryInteger {
     /// The integer as an id.
-    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, if the integer does not fit in `Int64`.
-    public var serviceID: ServiceID {
-        get throws(FeathersError) {
-            guard let integer = Int64(exactly: self) else { throw .refused("The id \(self) does not fit in 64 bits") }
-            return .integer(integer)
-        }
-    }
+    public var serviceID: ServiceID { ServiceID(self) }
 }
 
-// These always fit in 64 bits.
+// The common ones, which need no comparison with the limits of `Int64`.
 extension Int: ServiceIDConvertible { public var serviceID: ServiceID { .integer(Int64(self)) } }
 extension Int32: ServiceIDConvertible { public var serviceID: ServiceID { .integer(Int64(self)) } }
 extension Int64: ServiceIDConvertible { public var serviceID: ServiceID { .integer(self) } }
@@ -136,6 +131,19 @@ extension UInt8: ServiceIDConvertible {}
 extension UInt16: ServiceIDConvertible {}
 extension UInt32: ServiceIDConvertible {}
 extension UInt64: ServiceIDConvertible {}
+extension Int128: ServiceIDConvertible {}
+extension UInt128: ServiceIDConvertible {}
+
+extension Decimal: ServiceIDConvertible {
+    /// The decimal as an id.
+    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, for NaN.
+    public var serviceID: ServiceID {
+        get throws(FeathersError) {
+            guard let id = JSONValue(decimal: self).flatMap({ ServiceID($0) }) else { throw .refused("The id is not a number") }
+            return id
+        }
+    }
+}
 
 extension ServiceIDConvertible where Self: RawRepresentable, RawValue: ServiceIDConvertible {
     /// The raw value as an id.

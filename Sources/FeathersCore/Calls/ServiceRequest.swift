@@ -21,9 +21,6 @@ public struct ServiceRequest: Sendable {
     /// The lowercase name of the header field that contains the app's token; nil without authentication. Set immediately before sending.
     package var credentialField: String?
 
-    /// Whether the caller decodes the result into a model. If so, a body can remain text until then.
-    package var decodesResult = false
-
     /// Whether the caller reads the result as a stream of items. A transport then returns a ``ResultStream`` if the server streams.
     package var streamsResult = false
 

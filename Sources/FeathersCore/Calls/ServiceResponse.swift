@@ -22,22 +22,19 @@ public struct ServiceResponse: Sendable {
         let make: @Sendable () -> Value
     }
 
-    private var body: JSONBody
+    private enum Body {
+        case value(JSONValue)
+        /// In a format of the transport.
+        case deferred(any DeferredResult)
+    }
+
+    private var body: Body
     /// A short array with linear search: most responses have no metadata, the others one or two values.
     private var metadata: [Entry]?
 
     /// Creates a response without metadata.
     public init(_ result: JSONValue) {
-        body = .tree(result)
-    }
-
-    /// Creates a response from JSON text.
-    /// - Parameters:
-    ///   - text: the whole text in UTF-8.
-    ///   - keepsText: whether to keep the text for a caller that decodes a model from it.
-    /// - Throws: `JSONParsingError` if the bytes are not valid JSON.
-    package init(parsing text: [UInt8], keepsText: Bool) throws(JSONParsingError) {
-        body = try text.withUnsafeBufferPointer { text throws(JSONParsingError) in try JSONBody(parsing: text, keepsText: keepsText) }
+        body = .value(result)
     }
 
     /// Creates a response whose result is made when something reads it.
@@ -48,17 +45,22 @@ public struct ServiceResponse: Sendable {
     /// The result as its transport keeps it; nil if it is JSON, also because a hook has set it.
     package var deferredResult: (any DeferredResult)? { if case .deferred(let result) = body { result } else { nil } }
 
-    /// The result. A text body is parsed on first access.
+    /// The result.
     public var result: JSONValue {
-        get { body.json }
+        get {
+            switch body {
+            case .value(let value): value
+            case .deferred(let result): result.json
+            }
+        }
         _modify {
             // Moved out, so that modifying it in place copies nothing.
             var value = result
-            body = .tree(.null)
-            defer { body = .tree(value) }
+            body = .value(.null)
+            defer { body = .value(value) }
             yield &value
         }
-        set { body = .tree(newValue) }
+        set { body = .value(newValue) }
     }
 
     /// Decodes the result.
@@ -108,20 +110,13 @@ public protocol ResponseKey {
 }
 
 extension ServiceResponse {
-    /// Whether the body is text, not a tree.
-    var isText: Bool { if case .tape = body { true } else { false } }
-
-    /// Whether the body is text whose tree was never accessed.
-    var isUnreadText: Bool { if case .tape(let tape) = body { !tape.hasTree } else { false } }
-
     /// Whether the result is a stream. Most responses have no metadata, so this costs nothing.
     var isStream: Bool { metadata != nil && self[ResultStream.self] != nil }
 
     /// Decodes the value at a path of root keys.
     /// - Throws: ``MissingRootKey``, and the errors of the codec.
     package func decode<Model: Decodable>(_ type: Model.Type, at rootKeys: [RootKey], _ codec: any JSONCodec) throws -> Model {
-        if rootKeys.isEmpty { return try body.decode(type, codec) }
-        return try codec.decode(type, from: result.unwrapped(by: rootKeys))
+        try codec.decode(type, from: result.unwrapped(by: rootKeys))
     }
 
     /// Decodes a result of `find` record by record.
@@ -129,30 +124,26 @@ extension ServiceResponse {
     package func decodePage<Model: Decodable & Sendable>(
         of type: Model.Type, at rootKeys: [RootKey], _ codec: any JSONCodec
     ) throws -> Paginated<Model> {
-        var index = 0
-        func read(_ json: () -> JSONValue, _ decode: () throws -> Model) throws -> Model {
-            defer { index += 1 }
-            do { return try decode() } catch { throw UndecodableRecord(index: index, json(), error) }
-        }
-        guard let options = codec as? CodingOptions else {
-            return try Paginated(json: result.unwrapped(by: rootKeys)).map { json in
-                try read({ json }, { try codec.decode(type, from: json) })
-            }
-        }
         // One decoder for the whole list, because it remembers the layout of similar records.
-        if rootKeys.isEmpty, case .tape(let tape) = body {
-            let decoder = JSONListDecoder(options, text: tape)
-            return try withExtendedLifetime(tape) {
-                try Paginated(source: .text(tape.root)) { record in
-                    try read({ record.json }, { try decoder.decode(type, from: record) })
-                }
-            }
-        }
-        let decoder = JSONListDecoder(options)
+        let decoder = (codec as? CodingOptions).map { JSONListDecoder($0) }
+        var index = 0
         return try Paginated(json: result.unwrapped(by: rootKeys)).map { json in
-            try read({ json }, { try decoder.decode(type, from: json) })
+            defer { index += 1 }
+            do {
+                return try decoder?.decode(type, from: json) ?? codec.decode(type, from: json)
+            } catch {
+                throw UndecodableRecord(index: index, json, error)
+            }
         }
     }
+}
+
+/// A result in a format of its transport, for a caller that decodes models from that.
+///
+/// A class, so that a response is no larger for it.
+package protocol DeferredResult: AnyObject, Sendable {
+    /// The result as JSON, created on first access.
+    var json: JSONValue { get }
 }
 
 /// The user whose token the request carried. Set by the sign-in gate.

@@ -48,8 +48,6 @@ final class CallPlan: Sendable {
     private let steps: [Step]
     private let scopes: [ErrorScope]
     private let diagnostics: Diagnostics
-    /// The number of results that still become trees on arrival, because hooks read an earlier one.
-    private let expectedReads = Atomic<Int>(0)
 
     /// Whether nothing observes or changes the call, so that it needs no context.
     var isBare: Bool { steps.count == 1 && scopes.isEmpty && diagnostics.isEmpty }
@@ -88,19 +86,6 @@ final class CallPlan: Sendable {
         call.succeeded(with: context.response)
     }
 
-    /// Returns whether the next result should stay text for the caller's model. While hooks read results, it is faster to parse each once and to
-    /// decode the tree (measured: a fifth of a typed `find` of ten records). Then one in 32 stays text, to learn whether hooks still read it.
-    func keepsText() -> Bool {
-        let expected = expectedReads.load(ordering: .relaxed)
-        guard expected > 0 else { return true }
-        // Concurrent changes may be lost, which only moves the next try.
-        expectedReads.store(expected - 1, ordering: .relaxed)
-        return false
-    }
-
-    /// Expects hooks to read the next results, because they read one that arrived as text.
-    func expectReads() { expectedReads.store(31, ordering: .relaxed) }
-
     /// Runs the steps inside an around hook.
     func runInside(_ index: Int, _ context: inout HookContext) async throws {
         guard case .around(_, _, let end) = steps[index].action else { return }
@@ -133,7 +118,6 @@ final class CallPlan: Sendable {
                         } else {
                             try await endpoint.respond(to: context.request)
                         }
-                    context.receivedText = context.response?.isText == true
                 case .method: break
                 }
                 index = next

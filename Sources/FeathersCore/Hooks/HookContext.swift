@@ -54,9 +54,6 @@ public struct HookContext: Sendable {
     /// The around hook whose `next` succeeded last.
     var finishedNext = Int.max
 
-    /// Whether the result arrived as text.
-    var receivedText = false
-
     /// Values that few calls have, in separate storage to keep the context small.
     ///
     /// Not private, because a context is made by its memberwise initializer: with an initializer of its own, every call copied its context (measured: a

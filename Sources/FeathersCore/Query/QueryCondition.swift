@@ -89,11 +89,11 @@ extension JSONValue: QueryValue { public var queryValue: JSONValue { self } }
 extension String: QueryValue { public var queryValue: JSONValue { .string(self) } }
 extension Bool: QueryValue { public var queryValue: JSONValue { .bool(self) } }
 extension Double: QueryValue { public var queryValue: JSONValue { .number(self) } }
-extension Float: QueryValue { public var queryValue: JSONValue { .number(Double(self)) } }
+extension Float: QueryValue { public var queryValue: JSONValue { JSONValue(float: self) } }
 
 extension QueryValue where Self: BinaryInteger {
-    /// The integer as JSON. Beyond `Int64`, it becomes the nearest `Double`, like numbers in JSON.
-    public var queryValue: JSONValue { Int64(exactly: self).map { .integer($0) } ?? .number(Double(self)) }
+    /// The integer as JSON.
+    public var queryValue: JSONValue { JSONValue(integer: self) }
 }
 
 extension Int: QueryValue {}
@@ -106,6 +106,14 @@ extension UInt8: QueryValue {}
 extension UInt16: QueryValue {}
 extension UInt32: QueryValue {}
 extension UInt64: QueryValue {}
+extension Int128: QueryValue {}
+extension UInt128: QueryValue {}
+
+extension Decimal: QueryValue {
+    /// The decimal as JSON; null for NaN.
+    public var queryValue: JSONValue { JSONValue(decimal: self) ?? .null }
+}
+
 extension Array: QueryValue where Element: QueryValue { public var queryValue: JSONValue { .array(map(\.queryValue)) } }
 
 extension URL: QueryValue { public var queryValue: JSONValue { .string(absoluteString) } }

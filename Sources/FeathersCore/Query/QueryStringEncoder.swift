@@ -39,7 +39,7 @@ struct QueryStringEncoder {
         case .bool(let bool): try appendPair(bool ? "true" : "false")
         case .integer(let integer): try appendPair(String(integer))
         // Numbers in the format of JavaScript's `String(x)`, including infinities and NaN.
-        case .number: try appendPair(value.description)
+        case .number, .decimal: try appendPair(value.description)
         case .string(let string): try appendPair(string)
         case .array(let array): try append(array)
         case .object(let object): try append(nested: object)

@@ -5,14 +5,14 @@ extension TypedService {
     @concurrent @discardableResult
     public func create(_ data: JSONValue, query: Query = Query(), params: Params = Params()) async throws -> Model {
         let request = try untyped.request(.create, data: oneRecord(data), query: query, params: params)
-        return try decode(await untyped.response(to: request), .create, codec(for: params))
+        return try decode(await untyped.execute(request), .create, codec(for: params))
     }
 
     /// Creates several records from JSON in one call.
     @concurrent @discardableResult
     public func create(contentsOf data: [JSONValue], query: Query = Query(), params: Params = Params()) async throws -> [Model] {
         let request = untyped.request(.create, data: .array(data), query: query, params: params)
-        return try decodeList(await untyped.response(to: request), .create, params)
+        return try decodeList(await untyped.execute(request), .create, params)
     }
 
     /// Replaces a record with JSON.
@@ -21,13 +21,13 @@ extension TypedService {
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
         let request = try untyped.request(.update, id: id.serviceID, data: data, query: query, params: params)
-        return try decode(await untyped.response(to: request), .update, codec(for: params))
+        return try decode(await untyped.execute(request), .update, codec(for: params))
     }
 
     /// Merges JSON into every record that matches a query.
     @concurrent @discardableResult
     public func patchAll(query: Query, with data: JSONValue, params: Params = Params()) async throws -> [Model] {
-        try decodeList(await untyped.response(to: untyped.request(.patch, data: data, query: query, params: params)), .patch, params)
+        try decodeList(await untyped.execute(untyped.request(.patch, data: data, query: query, params: params)), .patch, params)
     }
 
     /// Merges JSON into every record that matches a typed query.
@@ -43,7 +43,7 @@ extension TypedService {
         params: Params = Params()
     ) async throws -> Result {
         let request = try untyped.customRequest(method, data: data, query: query, params: params)
-        return try decode(await untyped.response(to: request), method, as: type, codec(for: params))
+        return try decode(await untyped.execute(request), method, as: type, codec(for: params))
     }
 
     /// Calls a custom method with JSON or without data, and ignores the result.

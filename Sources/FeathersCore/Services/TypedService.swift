@@ -40,14 +40,14 @@ extension TypedService {
     /// Returns the records that match a query, with the totals of the page if the service paginates.
     @concurrent
     public func find(_ query: Query = Query(), params: Params = Params()) async throws -> Paginated<Model> {
-        try decodePage(await untyped.response(to: untyped.request(.find, query: query, params: params)), params)
+        try decodePage(await untyped.execute(untyped.request(.find, query: query, params: params)), params)
     }
 
     /// Reads one record.
     @concurrent
     public func get(_ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()) async throws -> Model {
         try decode(
-            await untyped.response(to: untyped.request(.get, id: id.serviceID, query: query, params: params)), .get, codec(for: params))
+            await untyped.execute(untyped.request(.get, id: id.serviceID, query: query, params: params)), .get, codec(for: params))
     }
 
     /// Creates a record from a model or another encodable value.
@@ -55,7 +55,7 @@ extension TypedService {
     public func create(_ data: some Encodable & Sendable, query: Query = Query(), params: Params = Params()) async throws -> Model {
         let codec = codec(for: params)
         let record = try oneRecord(codec.encodeSent(data, to: path))
-        return try decode(await untyped.response(to: untyped.request(.create, data: record, query: query, params: params)), .create, codec)
+        return try decode(await untyped.execute(untyped.request(.create, data: record, query: query, params: params)), .create, codec)
     }
 
     /// Creates several records in one call.
@@ -66,7 +66,7 @@ extension TypedService {
         let codec = codec(for: params)
         let records = try JSONValue.array(data.map { try codec.encodeSent($0, to: path) })
         return try decodeList(
-            await untyped.response(to: untyped.request(.create, data: records, query: query, params: params)), .create, params)
+            await untyped.execute(untyped.request(.create, data: records, query: query, params: params)), .create, params)
     }
 
     /// Creates several records in one call, as `create(contentsOf:)` does.
@@ -83,7 +83,7 @@ extension TypedService {
     ) async throws -> Model {
         let codec = codec(for: params)
         let request = try untyped.request(.update, id: id.serviceID, data: codec.encodeSent(data, to: path), query: query, params: params)
-        return try decode(await untyped.response(to: request), .update, codec)
+        return try decode(await untyped.execute(request), .update, codec)
     }
 
     /// Merges the properties of a dictionary, or of any encodable value, into a record.
@@ -94,7 +94,7 @@ extension TypedService {
     ) async throws -> Model {
         let codec = codec(for: params)
         let request = try untyped.request(.patch, id: id.serviceID, data: codec.encodeSent(data, to: path), query: query, params: params)
-        return try decode(await untyped.response(to: request), .patch, codec)
+        return try decode(await untyped.execute(request), .patch, codec)
     }
 
     /// Merges JSON into a record. Null clears a property.
@@ -103,14 +103,14 @@ extension TypedService {
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
         let request = try untyped.request(.patch, id: id.serviceID, data: data, query: query, params: params)
-        return try decode(await untyped.response(to: request), .patch, codec(for: params))
+        return try decode(await untyped.execute(request), .patch, codec(for: params))
     }
 
     /// Merges data into every record that matches a query.
     @concurrent @discardableResult
     public func patchAll(query: Query, with data: some Encodable & Sendable, params: Params = Params()) async throws -> [Model] {
         let request = try untyped.request(.patch, data: codec(for: params).encodeSent(data, to: path), query: query, params: params)
-        return try decodeList(await untyped.response(to: request), .patch, params)
+        return try decodeList(await untyped.execute(request), .patch, params)
     }
 
     /// Removes a record.
@@ -119,14 +119,14 @@ extension TypedService {
         _ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()
     ) async throws -> Model {
         try decode(
-            await untyped.response(to: untyped.request(.remove, id: id.serviceID, query: query, params: params)), .remove,
+            await untyped.execute(untyped.request(.remove, id: id.serviceID, query: query, params: params)), .remove,
             codec(for: params))
     }
 
     /// Removes every record that matches a query.
     @concurrent @discardableResult
     public func removeAll(query: Query, params: Params = Params()) async throws -> [Model] {
-        try decodeList(await untyped.response(to: untyped.request(.remove, query: query, params: params)), .remove, params)
+        try decodeList(await untyped.execute(untyped.request(.remove, query: query, params: params)), .remove, params)
     }
 
     /// Calls a custom method and decodes its result into the expected type.
@@ -137,7 +137,7 @@ extension TypedService {
     ) async throws -> Result {
         let codec = codec(for: params)
         let request = try untyped.customRequest(method, data: codec.encodeSent(data, to: path), query: query, params: params)
-        return try decode(await untyped.response(to: request), method, as: type, codec)
+        return try decode(await untyped.execute(request), method, as: type, codec)
     }
 }
 
@@ -251,15 +251,6 @@ private let defaultCoding: any JSONCodec = CodingOptions()
 
 private enum AppCoding: AppSetting { typealias Value = any JSONCodec }
 private enum CallCoding: ParamsKey { typealias Value = any JSONCodec }
-
-extension UntypedService {
-    /// Executes a call whose result is decoded into a model.
-    func response(to request: consuming ServiceRequest) async throws -> ServiceResponse {
-        var request = request
-        request.decodesResult = true
-        return try await execute(request)
-    }
-}
 
 extension TypedService {
     /// Returns the codec of the call, the service or the app, in this order.

@@ -62,15 +62,6 @@ extension TypedService {
         return { try decoder.decode(Model.self, from: $0) }
     }
 
-    /// Returns a function that creates one decoder for all elements of a text; nil if the service's codec reads only trees.
-    package func elementDecoder(for params: Params) -> ((JSONTape) -> (JSONElement) throws -> Model)? {
-        guard let options = codec(for: params) as? CodingOptions else { return nil }
-        return { text in
-            let decoder = JSONListDecoder(options, text: text)
-            return { try decoder.decode(Model.self, from: $0.source) }
-        }
-    }
-
     /// Decodes a list, skipping records that cannot be decoded.
     func decodePageSkipping(_ json: JSONValue, of method: ServiceMethod, _ params: Params) throws -> Paginated<Model> {
         let page = try page(json)

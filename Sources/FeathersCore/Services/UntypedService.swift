@@ -161,10 +161,8 @@ extension UntypedService {
                 return response
             }
             var context = HookContext(service: self, request: request, event: plan.event)
-            if context.request.decodesResult { context.request.decodesResult = plan.keepsText() }
             try await CallGate.$entered.withValue(app.gate) { try await plan.run(&context) }
             let response = context.response ?? ServiceResponse(.null)
-            if context.receivedText, !response.isUnreadText { plan.expectReads() }
             if response.isStream { throw FeathersError.streams(method, of: path) }
             if let event = context.event {
                 emit(event, of: response, sentAs: sender, at: sentAt, context.dispatch ?? response.result)

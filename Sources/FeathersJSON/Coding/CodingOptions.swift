@@ -13,8 +13,8 @@
 /// Set options for an app, for a service (``FeathersApp/service(_:of:rootKeys:coding:)``), or for a call (``Params/coding``). The most specific
 /// options apply, and replace the others entirely. For anything these options don't cover, write your own ``JSONCodec``.
 ///
-/// Models are encoded and decoded as with Foundation's JSON coders, with the same errors. A number that a ``JSONValue`` cannot hold exactly is an
-/// error and is never rounded: an integer beyond `Int64`, or a `Decimal` with more digits than a `Double` keeps. A `Decimal` may also be a string.
+/// Models are encoded and decoded as with Foundation's JSON coders, with the same errors. A number is decoded as the number that `JSONDecoder`
+/// returns, or is an error, and an encoded number keeps its digits, also a `UInt64`, an `Int128`, or a `Decimal`. A `Decimal` may also be a string.
 ///
 /// A `UUID` is written in lowercase (RFC 9562), as in ids and queries, and read in either case.
 public struct CodingOptions: Sendable {
@@ -49,9 +49,9 @@ extension CodingOptions: JSONCodec {
         try JSONValueDecoder(self).decode(type, from: json)
     }
 
-    /// Decodes a model from UTF-8 JSON text, usually without building its ``JSONValue``.
+    /// Decodes a model from UTF-8 JSON text.
     public func decode<T: Decodable>(_ type: T.Type, parsing text: [UInt8]) throws -> T {
-        try JSONValueDecoder(self).decode(type, parsing: text)
+        try decode(type, from: JSONValue(parsing: text))
     }
 }
 

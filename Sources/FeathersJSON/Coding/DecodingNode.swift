@@ -1,6 +1,6 @@
 /// The decoder that a model sees: a value and the path to it.
 final class DecodingNode: Decoder {
-    let source: DecodingSource
+    let value: JSONValue
     let options: SharedOptions
     let parent: DecodingNode?
     private let step: CodingPathStep
@@ -8,7 +8,7 @@ final class DecodingNode: Decoder {
     var keys: CodedKeys?
 
     /// The members of this value; set once it is known to be an object.
-    var members: DecodingMembers?
+    var members: JSONObject?
     /// The number of members that the model has looked up.
     var lookUps = 0
     /// The first guess for the next member: most models look up members in the order they were written.
@@ -18,16 +18,16 @@ final class DecodingNode: Decoder {
     /// The positions of members by property name. Built when a property is not found under the key that encoding would write.
     var positionsByProperty: [String: Int]?
 
-    init(source: DecodingSource, options: SharedOptions) {
-        self.source = source
+    init(_ value: JSONValue, options: SharedOptions) {
+        self.value = value
         self.options = options
         keys = options.keys
         parent = nil
         step = .root
     }
 
-    init(source: DecodingSource, parent: DecodingNode, step: CodingPathStep) {
-        self.source = source
+    init(_ value: JSONValue, parent: DecodingNode, step: CodingPathStep) {
+        self.value = value
         self.options = parent.options
         keys = parent.options.keys
         self.parent = parent
@@ -58,9 +58,8 @@ final class DecodingNode: Decoder {
 
     func members<Key: CodingKey>(keyedBy type: Key.Type) throws -> JSONKeyedDecodingContainer<Key> {
         if members == nil {
-            guard let members = source.members else { throw mismatch([String: Any].self, source, at: .root) }
-            self.members = members
-            expectedPosition = members.firstPosition
+            guard case .object(let object) = value else { throw mismatch([String: Any].self, value, at: .root) }
+            members = object
         }
         // A JSONKey can be any key of a JSON object, not a model's property.
         if keys != nil, type == JSONKey.self { keys = nil }
@@ -68,41 +67,41 @@ final class DecodingNode: Decoder {
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard let elements = source.elements else { throw mismatch([Any].self, source, at: .root) }
+        guard case .array(let elements) = value else { throw mismatch([Any].self, value, at: .root) }
         return JSONUnkeyedDecodingContainer(node: self, elements: elements)
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
     @inline(__always)
-    func value(of property: String) -> DecodingSource? {
+    func value(of property: String) -> JSONValue? {
         guard let members, let position = find(property, in: members) else { return nil }
-        expectedPosition = members.position(after: position)
-        return members.value(at: position)
+        expectedPosition = position &+ 1
+        return members.entries[position].value
     }
 
     func position(of property: String) -> Int? { members.flatMap { find(property, in: $0) } }
 
     @inline(__always)
-    private func find(_ property: String, in members: DecodingMembers) -> Int? {
+    private func find(_ property: String, in members: JSONObject) -> Int? {
         guard let keys else { return find(key: property, in: members) }
         return find(key: keys.key(of: property), in: members) ?? position(of: property, readBy: keys, in: members)
     }
 
     /// Finds a key. Records of a list are usually alike, so a key that is not at the expected position may be where it was in the previous record.
     @inline(__always)
-    private func find(key: String, in members: DecodingMembers) -> Int? {
+    private func find(key: String, in members: JSONObject) -> Int? {
         let lookUp = lookUps
         lookUps = lookUp &+ 1
-        if members.hasMember(key, at: expectedPosition) { return expectedPosition }
+        if members.hasKey(key, at: expectedPosition) { return expectedPosition }
         return findElsewhere(key, lookUp, in: members)
     }
 
-    private func findElsewhere(_ key: String, _ lookUp: Int, in members: DecodingMembers) -> Int? {
+    private func findElsewhere(_ key: String, _ lookUp: Int, in members: JSONObject) -> Int? {
         // An object's other members are of other types, so their positions don't help.
         guard let parent, parent.members == nil else { return members.position(of: key) }
         let positions = parent.positionsInside
-        if lookUp < positions.count, members.hasMember(key, at: positions[lookUp]) { return positions[lookUp] }
+        if lookUp < positions.count, members.hasKey(key, at: positions[lookUp]) { return positions[lookUp] }
         guard let position = members.position(of: key) else { return nil }
         while parent.positionsInside.count <= lookUp { parent.positionsInside.append(position) }
         parent.positionsInside[lookUp] = position
@@ -110,72 +109,61 @@ final class DecodingNode: Decoder {
     }
 
     /// Returns the position of a member whose key is spelled differently from the one encoding writes.
-    private func position(of property: String, readBy keys: CodedKeys, in members: DecodingMembers) -> Int? {
+    private func position(of property: String, readBy keys: CodedKeys, in members: JSONObject) -> Int? {
         if positionsByProperty == nil {
-            positionsByProperty = Dictionary(members.names.map { (keys.property(of: $0.name), $0.position) }) { first, _ in first }
+            positionsByProperty = Dictionary(members.entries.enumerated().map { (keys.property(of: $1.key), $0) }) { first, _ in first }
         }
         return positionsByProperty?[property]
     }
 
     @inline(__always)
-    func bool(from source: DecodingSource, at step: @autoclosure () -> CodingPathStep) throws -> Bool {
-        guard let bool = source.bool else { throw mismatch(Bool.self, source, at: step()) }
+    func bool(from value: JSONValue, at step: @autoclosure () -> CodingPathStep) throws -> Bool {
+        guard case .bool(let bool) = value else { throw mismatch(Bool.self, value, at: step()) }
         return bool
     }
 
     @inline(__always)
-    func string(from source: DecodingSource, at step: @autoclosure () -> CodingPathStep) throws -> String {
-        guard let string = source.string else { throw mismatch(String.self, source, at: step()) }
+    func string(from value: JSONValue, at step: @autoclosure () -> CodingPathStep) throws -> String {
+        guard case .string(let string) = value else { throw mismatch(String.self, value, at: step()) }
         return string
     }
 
     /// Returns the value as an integer, including one written as `1.0`.
     @inline(__always)
-    func integer<T: FixedWidthInteger>(from source: DecodingSource, as type: T.Type, at step: @autoclosure () -> CodingPathStep) throws -> T
-    {
-        if let integer = source.integer, let exact = T(exactly: integer) { return exact }
-        guard let value = source.scalar else { throw mismatch(type, source, at: step()) }
-        return try integerOffTheFastPath(from: value, as: type, at: step())
+    func integer<T: FixedWidthInteger>(from value: JSONValue, as type: T.Type, at step: @autoclosure () -> CodingPathStep) throws -> T {
+        if case .integer(let integer) = value, let exact = T(exactly: integer) { return exact }
+        if let integer = value.integer(as: type) { return integer }
+        throw unfit(type, value, at: step())
     }
 
-    private func integerOffTheFastPath<T: FixedWidthInteger>(from value: JSONValue, as type: T.Type, at step: CodingPathStep) throws -> T {
+    @inline(__always)
+    func double(from value: JSONValue, at step: @autoclosure () -> CodingPathStep) throws -> Double {
         switch value {
-        case .number(let number):
-            // Beyond Int64 the parsed number is already rounded, even if it appears to fit a UInt64.
-            if let integer = Int64(exactly: number), let exact = T(exactly: integer) { return exact }
-            throw corrupted("The number \(value) does not fit \(type).", at: step)
-        case .integer: throw corrupted("The number \(value) does not fit \(type).", at: step)
-        default: throw mismatch(type, .tree(value), at: step)
+        case .number(let number): return number
+        case .integer(let integer): return Double(integer)
+        default: return try doubleOffTheFastPath(from: value, at: step())
         }
     }
 
-    @inline(__always)
-    func double(from source: DecodingSource, at step: @autoclosure () -> CodingPathStep) throws -> Double {
-        if let number = source.number { return number }
-        if let integer = source.integer { return Double(integer) }
-        return try nonFinite(from: source, as: Double.self, at: step())
+    private func doubleOffTheFastPath(from value: JSONValue, at step: CodingPathStep) throws -> Double {
+        // Not even the nearest `Double` of 1e-400 has a digit of it.
+        if let number = value.number, number != 0 { return number }
+        if let number = options.coding.nonConformingFloats.number(in: value) { return number }
+        throw unfit(Double.self, value, at: step)
     }
 
-    private func nonFinite<T: BinaryFloatingPoint>(from source: DecodingSource, as type: T.Type, at step: CodingPathStep) throws -> T {
-        guard let number = source.scalar.flatMap(options.coding.nonConformingFloats.number) else { throw mismatch(type, source, at: step) }
-        return T(number)
-    }
-
-    @inline(__always)
-    func float(from source: DecodingSource, at step: @autoclosure () -> CodingPathStep) throws -> Float {
-        if let integer = source.integer { return Float(integer) }
-        guard let number = source.number else { return try nonFinite(from: source, as: Float.self, at: step()) }
-        let float = Float(number)
-        guard float.isFinite || !number.isFinite else { throw corrupted("The number \(source.json) does not fit Float.", at: step()) }
-        return float
+    func float(from value: JSONValue, at step: @autoclosure () -> CodingPathStep) throws -> Float {
+        if let float = value.float { return float }
+        if let number = options.coding.nonConformingFloats.number(in: value) { return Float(number) }
+        throw unfit(Float.self, value, at: step())
     }
 
     /// Decodes any other type: one with its own JSON form, or a model that decodes itself.
-    func decode<T: Decodable>(_ type: T.Type, from source: DecodingSource, at step: @autoclosure () -> CodingPathStep) throws -> T {
+    func decode<T: Decodable>(_ type: T.Type, from value: JSONValue, at step: @autoclosure () -> CodingPathStep) throws -> T {
         let special = SpecialType(type)
-        guard special == .none else { return try decode(special, as: type, from: source, at: step()) }
-        if type == [String].self, let strings = source.strings { return identity(strings, as: type) }
-        let node = DecodingNode(source: source, parent: self, step: step())
+        guard special == .none else { return try decode(special, as: type, from: value, at: step()) }
+        if type == [String].self, let strings = value.strings { return identity(strings, as: type) }
+        let node = DecodingNode(value, parent: self, step: step())
         if node.keys != nil, type is any DictionaryOfStrings.Type { node.keys = nil }
         return try T(from: node)
     }
@@ -183,7 +171,7 @@ final class DecodingNode: Decoder {
     /// Decodes this node's own value without creating another node.
     func decodeWhole<T: Decodable>(_ type: T.Type) throws -> T {
         let special = SpecialType(type)
-        guard special == .none else { return try decode(special, as: type, from: source, at: .root) }
+        guard special == .none else { return try decode(special, as: type, from: value, at: .root) }
         guard let keys, type is any DictionaryOfStrings.Type else { return try T(from: self) }
         self.keys = nil
         defer { self.keys = keys }
@@ -193,31 +181,42 @@ final class DecodingNode: Decoder {
 
 /// The node is its own single-value container, which saves an allocation per value.
 extension DecodingNode: SingleValueDecodingContainer {
-    func decodeNil() -> Bool { source.isNull }
+    func decodeNil() -> Bool { value.isNull }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T { try decodeWhole(type) }
-    func decode(_ type: Bool.Type) throws -> Bool { try bool(from: source, at: .root) }
-    func decode(_ type: String.Type) throws -> String { try string(from: source, at: .root) }
-    func decode(_ type: Double.Type) throws -> Double { try double(from: source, at: .root) }
-    func decode(_ type: Float.Type) throws -> Float { try float(from: source, at: .root) }
-    func decode(_ type: Int.Type) throws -> Int { try integer(from: source, as: type, at: .root) }
-    func decode(_ type: Int8.Type) throws -> Int8 { try integer(from: source, as: type, at: .root) }
-    func decode(_ type: Int16.Type) throws -> Int16 { try integer(from: source, as: type, at: .root) }
-    func decode(_ type: Int32.Type) throws -> Int32 { try integer(from: source, as: type, at: .root) }
-    func decode(_ type: Int64.Type) throws -> Int64 { try integer(from: source, as: type, at: .root) }
-    func decode(_ type: UInt.Type) throws -> UInt { try integer(from: source, as: type, at: .root) }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(from: source, as: type, at: .root) }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(from: source, as: type, at: .root) }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(from: source, as: type, at: .root) }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(from: source, as: type, at: .root) }
+    func decode(_ type: Bool.Type) throws -> Bool { try bool(from: value, at: .root) }
+    func decode(_ type: String.Type) throws -> String { try string(from: value, at: .root) }
+    func decode(_ type: Double.Type) throws -> Double { try double(from: value, at: .root) }
+    func decode(_ type: Float.Type) throws -> Float { try float(from: value, at: .root) }
+    func decode(_ type: Int.Type) throws -> Int { try integer(from: value, as: type, at: .root) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try integer(from: value, as: type, at: .root) }
+    func decode(_ type: Int16.Type) throws -> Int16 { try integer(from: value, as: type, at: .root) }
+    func decode(_ type: Int32.Type) throws -> Int32 { try integer(from: value, as: type, at: .root) }
+    func decode(_ type: Int64.Type) throws -> Int64 { try integer(from: value, as: type, at: .root) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try integer(from: value, as: type, at: .root) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(from: value, as: type, at: .root) }
+    func decode(_ type: UInt.Type) throws -> UInt { try integer(from: value, as: type, at: .root) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(from: value, as: type, at: .root) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(from: value, as: type, at: .root) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(from: value, as: type, at: .root) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(from: value, as: type, at: .root) }
 }
 
 extension DecodingNode {
     /// Returns the error for a value of the wrong kind. Null is reported as a missing value.
-    func mismatch(_ type: any Any.Type, _ source: DecodingSource, at step: CodingPathStep) -> DecodingError {
-        let description = "Expected \(type) but found \(source.isNull ? "null" : source.kindName) instead."
+    func mismatch(_ type: any Any.Type, _ value: JSONValue, at step: CodingPathStep) -> DecodingError {
+        let description = "Expected \(type) but found \(value.isNull ? "null" : value.kindName) instead."
         let context = DecodingError.Context(codingPath: path(to: step), debugDescription: description)
-        return source.isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
+        return value.isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
+    }
+
+    /// Returns the error for a value that is not a number, or for a number that a type cannot hold.
+    func unfit(_ type: any Any.Type, _ value: JSONValue, at step: CodingPathStep) -> DecodingError {
+        switch value {
+        case .integer, .number: corrupted("The number \(value) does not fit \(type).", at: step)
+        case .decimal: corrupted("A number with so many digits does not fit \(type).", at: step)
+        default: mismatch(type, value, at: step)
+        }
     }
 
     /// Returns the error for a value of the right kind that is not valid.
@@ -227,12 +226,43 @@ extension DecodingNode {
 }
 
 extension JSONValue {
+    /// The number as the nearest `Float`; nil if the value is not a number, if it is too large, and if it is too small to have a digit left.
+    fileprivate var float: Float? {
+        let float: Float
+        switch self {
+        case .integer(let integer): return Float(integer)
+        case .number(let number):
+            let rounded = Float(number)
+            guard rounded.isFinite, number != 0 else { return number.isFinite && number != 0 ? nil : rounded }
+            // The number may have been rounded to the middle of two floats, from where rounding again may take the wrong one. A power of two has
+            // a neighbor at half the distance.
+            let (distance, half) = ((Double(rounded) - number).magnitude, Double(rounded.ulp) / 2)
+            float = distance == half || distance == half / 2 ? Float(number.description) ?? rounded : rounded
+        case .decimal(let decimal): float = Float(decimal.text) ?? .infinity
+        default: return nil
+        }
+        return float.isFinite && float != 0 ? float : nil
+    }
+
+    /// The strings of an array that contains only strings. Such arrays are common and need no container.
+    var strings: [String]? {
+        guard case .array(let elements) = self else { return nil }
+        var strings: [String] = []
+        // Growing takes longer, and leaves room that is never used.
+        strings.reserveCapacity(elements.count)
+        for element in elements {
+            guard case .string(let string) = element else { return nil }
+            strings.append(string)
+        }
+        return strings
+    }
+
     /// The kind of value, for messages that must not contain the value itself.
     var kindName: String {
         switch self {
         case .null: "null"
         case .bool: "a boolean"
-        case .integer, .number: "a number"
+        case .integer, .number, .decimal: "a number"
         case .string: "a string"
         case .array: "an array"
         case .object: "an object"

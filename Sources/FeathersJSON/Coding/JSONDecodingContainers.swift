@@ -6,12 +6,12 @@ package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContaine
     package var codingPath: [any CodingKey] { node.codingPath }
 
     /// The keys in the object's order, without those that the model does not declare.
-    package var allKeys: [Key] { node.members?.names.compactMap { Key(stringValue: node.keys?.property(of: $0.name) ?? $0.name) } ?? [] }
+    package var allKeys: [Key] { node.members?.entries.compactMap { Key(stringValue: node.keys?.property(of: $0.key) ?? $0.key) } ?? [] }
 
     package func contains(_ key: Key) -> Bool { node.position(of: key.stringValue) != nil }
 
     @inline(__always)
-    func value(for key: some CodingKey) throws -> DecodingSource {
+    func value(for key: some CodingKey) throws -> JSONValue {
         guard let value = node.value(of: key.stringValue) else {
             let name = node.keys?.key(of: key.stringValue) ?? key.stringValue
             throw DecodingError.keyNotFound(
@@ -22,9 +22,9 @@ package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContaine
 
     /// Returns the value for a key; nil if it is missing or null.
     @inline(__always)
-    func presentValue(for key: Key) -> DecodingSource? {
-        guard let value = node.value(of: key.stringValue) else { return nil }
-        return value.isNull ? nil : value
+    func presentValue(for key: Key) -> JSONValue? {
+        guard let value = node.value(of: key.stringValue), !value.isNull else { return nil }
+        return value
     }
 
     package func decodeNil(forKey key: Key) throws -> Bool { try value(for: key).isNull }
@@ -40,11 +40,11 @@ package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContaine
     package func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type, forKey key: Key) throws -> KeyedDecodingContainer<
         NestedKey
     > {
-        try DecodingNode(source: value(for: key), parent: node, step: .key(key)).container(keyedBy: type)
+        try DecodingNode(value(for: key), parent: node, step: .key(key)).container(keyedBy: type)
     }
 
     package func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try DecodingNode(source: value(for: key), parent: node, step: .key(key)).unkeyedContainer()
+        try DecodingNode(value(for: key), parent: node, step: .key(key)).unkeyedContainer()
     }
 
     /// Returns the decoder for the values that a superclass encoded. A missing value is null, as with `JSONDecoder`.
@@ -52,7 +52,7 @@ package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContaine
     package func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(for: key) }
 
     private func superDecoder(for key: some CodingKey) -> DecodingNode {
-        DecodingNode(source: node.value(of: key.stringValue) ?? .tree(.null), parent: node, step: .key(key))
+        DecodingNode(node.value(of: key.stringValue) ?? .null, parent: node, step: .key(key))
     }
 }
 
@@ -67,6 +67,8 @@ extension JSONKeyedDecodingContainer {
     package func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(key) }
     package func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(key) }
     package func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(key) }
+    package func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(key) }
+    package func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(key) }
     package func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(key) }
     package func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(key) }
     package func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(key) }
@@ -104,46 +106,33 @@ extension JSONKeyedDecodingContainer {
 /// The container for an array, read from its first element to its last.
 struct JSONUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     let node: DecodingNode
-    private let elements: DecodingElements
-    private var position: Int
+    private let elements: [JSONValue]
     private(set) var currentIndex = 0
-    let count: Int?
 
-    init(node: DecodingNode, elements: DecodingElements) {
-        self.node = node
-        self.elements = elements
-        position = elements.firstPosition
-        // Counted once, because loops read it at every step.
-        count = elements.count
-    }
+    init(node: DecodingNode, elements: [JSONValue]) { (self.node, self.elements) = (node, elements) }
 
     var codingPath: [any CodingKey] { node.codingPath }
-    var isAtEnd: Bool { elements.element(at: position) == nil }
+    var count: Int? { elements.count }
+    var isAtEnd: Bool { currentIndex == elements.count }
 
     /// Reads the current element and advances if that succeeds.
     @inline(__always)
-    private mutating func next<T>(_ type: T.Type, _ read: (DecodingNode, DecodingSource, Int) throws -> T) throws -> T {
-        guard let element = elements.element(at: position) else {
+    private mutating func next<T>(_ type: T.Type, _ read: (DecodingNode, JSONValue, Int) throws -> T) throws -> T {
+        guard currentIndex < elements.count else {
             throw DecodingError.valueNotFound(
                 type,
                 DecodingError.Context(codingPath: node.path(to: .index(currentIndex)), debugDescription: "The array has no more elements."))
         }
-        let result = try read(node, element, currentIndex)
-        advance()
+        let result = try read(node, elements[currentIndex], currentIndex)
+        currentIndex += 1
         return result
     }
 
     mutating func decodeNil() throws -> Bool {
-        guard let element = elements.element(at: position) else { return try next(Any?.self) { _, _, _ in nil } == nil }
-        guard element.isNull else { return false }
-        advance()
-        return true
-    }
-
-    @inline(__always)
-    private mutating func advance() {
-        position = elements.position(after: position)
+        guard !isAtEnd else { return try next(Any?.self) { _, _, _ in nil } == nil }
+        guard elements[currentIndex].isNull else { return false }
         currentIndex += 1
+        return true
     }
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try next(type) { try $0.decode(type, from: $1, at: .index($2)) } }
@@ -159,7 +148,7 @@ struct JSONUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     mutating func superDecoder() throws -> any Decoder { try nextNode((any Decoder).self) { $0 } }
 
     private mutating func nextNode<T>(_ type: T.Type, _ read: (DecodingNode) throws -> T) throws -> T {
-        try next(type) { try read(DecodingNode(source: $1, parent: $0, step: .index($2))) }
+        try next(type) { try read(DecodingNode($1, parent: $0, step: .index($2))) }
     }
 }
 
@@ -174,6 +163,8 @@ extension JSONUnkeyedDecodingContainer {
     mutating func decode(_ type: Int16.Type) throws -> Int16 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
     mutating func decode(_ type: Int32.Type) throws -> Int32 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
     mutating func decode(_ type: Int64.Type) throws -> Int64 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
     mutating func decode(_ type: UInt.Type) throws -> UInt { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
     mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
     mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }

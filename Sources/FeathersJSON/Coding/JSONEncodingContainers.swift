@@ -34,20 +34,22 @@ extension JSONKeyedEncodingContainer {
     }
 
     mutating func encode(_ value: Float, forKey key: Key) throws { node.set(try node.float(value, at: .key(key)), forKey: key.stringValue) }
-    mutating func encode(_ value: Int, forKey key: Key) throws { try encodeInteger(value, key) }
-    mutating func encode(_ value: Int8, forKey key: Key) throws { try encodeInteger(value, key) }
-    mutating func encode(_ value: Int16, forKey key: Key) throws { try encodeInteger(value, key) }
-    mutating func encode(_ value: Int32, forKey key: Key) throws { try encodeInteger(value, key) }
-    mutating func encode(_ value: Int64, forKey key: Key) throws { try encodeInteger(value, key) }
-    mutating func encode(_ value: UInt, forKey key: Key) throws { try encodeInteger(value, key) }
-    mutating func encode(_ value: UInt8, forKey key: Key) throws { try encodeInteger(value, key) }
-    mutating func encode(_ value: UInt16, forKey key: Key) throws { try encodeInteger(value, key) }
-    mutating func encode(_ value: UInt32, forKey key: Key) throws { try encodeInteger(value, key) }
-    mutating func encode(_ value: UInt64, forKey key: Key) throws { try encodeInteger(value, key) }
+    mutating func encode(_ value: Int, forKey key: Key) { encodeInteger(value, key) }
+    mutating func encode(_ value: Int8, forKey key: Key) { encodeInteger(value, key) }
+    mutating func encode(_ value: Int16, forKey key: Key) { encodeInteger(value, key) }
+    mutating func encode(_ value: Int32, forKey key: Key) { encodeInteger(value, key) }
+    mutating func encode(_ value: Int64, forKey key: Key) { encodeInteger(value, key) }
+    mutating func encode(_ value: Int128, forKey key: Key) { encodeInteger(value, key) }
+    mutating func encode(_ value: UInt128, forKey key: Key) { encodeInteger(value, key) }
+    mutating func encode(_ value: UInt, forKey key: Key) { encodeInteger(value, key) }
+    mutating func encode(_ value: UInt8, forKey key: Key) { encodeInteger(value, key) }
+    mutating func encode(_ value: UInt16, forKey key: Key) { encodeInteger(value, key) }
+    mutating func encode(_ value: UInt32, forKey key: Key) { encodeInteger(value, key) }
+    mutating func encode(_ value: UInt64, forKey key: Key) { encodeInteger(value, key) }
 
     @inline(__always)
-    private func encodeInteger(_ value: some FixedWidthInteger, _ key: Key) throws {
-        node.set(try node.integer(value, at: .key(key)), forKey: key.stringValue)
+    private func encodeInteger(_ value: some FixedWidthInteger, _ key: Key) {
+        node.set(JSONValue(integer: value), forKey: key.stringValue)
     }
 }
 
@@ -77,14 +79,16 @@ extension JSONUnkeyedEncodingContainer {
     mutating func encode(_ value: String) throws { node.array.append(.string(value)) }
     mutating func encode(_ value: Double) throws { node.array.append(try node.double(value, at: .index(count))) }
     mutating func encode(_ value: Float) throws { node.array.append(try node.float(value, at: .index(count))) }
-    mutating func encode(_ value: Int) throws { node.array.append(try node.integer(value, at: .index(count))) }
-    mutating func encode(_ value: Int8) throws { node.array.append(try node.integer(value, at: .index(count))) }
-    mutating func encode(_ value: Int16) throws { node.array.append(try node.integer(value, at: .index(count))) }
-    mutating func encode(_ value: Int32) throws { node.array.append(try node.integer(value, at: .index(count))) }
-    mutating func encode(_ value: Int64) throws { node.array.append(try node.integer(value, at: .index(count))) }
-    mutating func encode(_ value: UInt) throws { node.array.append(try node.integer(value, at: .index(count))) }
-    mutating func encode(_ value: UInt8) throws { node.array.append(try node.integer(value, at: .index(count))) }
-    mutating func encode(_ value: UInt16) throws { node.array.append(try node.integer(value, at: .index(count))) }
-    mutating func encode(_ value: UInt32) throws { node.array.append(try node.integer(value, at: .index(count))) }
-    mutating func encode(_ value: UInt64) throws { node.array.append(try node.integer(value, at: .index(count))) }
+    mutating func encode(_ value: Int) { node.array.append(JSONValue(integer: value)) }
+    mutating func encode(_ value: Int8) { node.array.append(JSONValue(integer: value)) }
+    mutating func encode(_ value: Int16) { node.array.append(JSONValue(integer: value)) }
+    mutating func encode(_ value: Int32) { node.array.append(JSONValue(integer: value)) }
+    mutating func encode(_ value: Int64) { node.array.append(JSONValue(integer: value)) }
+    mutating func encode(_ value: Int128) { node.array.append(JSONValue(integer: value)) }
+    mutating func encode(_ value: UInt128) { node.array.append(JSONValue(integer: value)) }
+    mutating func encode(_ value: UInt) { node.array.append(JSONValue(integer: value)) }
+    mutating func encode(_ value: UInt8) { node.array.append(JSONValue(integer: value)) }
+    mutating func encode(_ value: UInt16) { node.array.append(JSONValue(integer: value)) }
+    mutating func encode(_ value: UInt32) { node.array.append(JSONValue(integer: value)) }
+    mutating func encode(_ value: UInt64) { node.array.append(JSONValue(integer: value)) }
 }

@@ -136,14 +136,6 @@ final class EncodingNode: Encoder {
     }
 
     @inline(__always)
-    func integer<T: FixedWidthInteger>(_ integer: T, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue {
-        guard let exact = Int64(exactly: integer) else {
-            throw invalid(integer, "\(integer) is beyond Int64, so JSON cannot represent it exactly; encode it as a string.", at: step())
-        }
-        return .integer(exact)
-    }
-
-    @inline(__always)
     func double(_ double: Double, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue {
         guard double.isFinite else { return try nonFinite(double, at: step()) }
         return .number(double)
@@ -151,8 +143,7 @@ final class EncodingNode: Encoder {
 
     func float(_ float: Float, at step: @autoclosure () -> CodingPathStep) throws -> JSONValue {
         guard float.isFinite else { return try nonFinite(Double(float), at: step()) }
-        // Uses the Float's own digits, not its binary expansion: 0.1 instead of 0.10000000149011612.
-        return .number(float.rounded() == float ? Double(float) : Double(float.description) ?? Double(float))
+        return JSONValue(float: float)
     }
 
     private func nonFinite(_ number: Double, at step: CodingPathStep) throws -> JSONValue {
@@ -199,14 +190,16 @@ extension EncodingNode: SingleValueEncodingContainer {
     func encode(_ value: String) throws { set(.string(value)) }
     func encode(_ value: Double) throws { set(try double(value, at: .root)) }
     func encode(_ value: Float) throws { set(try float(value, at: .root)) }
-    func encode(_ value: Int) throws { set(try integer(value, at: .root)) }
-    func encode(_ value: Int8) throws { set(try integer(value, at: .root)) }
-    func encode(_ value: Int16) throws { set(try integer(value, at: .root)) }
-    func encode(_ value: Int32) throws { set(try integer(value, at: .root)) }
-    func encode(_ value: Int64) throws { set(try integer(value, at: .root)) }
-    func encode(_ value: UInt) throws { set(try integer(value, at: .root)) }
-    func encode(_ value: UInt8) throws { set(try integer(value, at: .root)) }
-    func encode(_ value: UInt16) throws { set(try integer(value, at: .root)) }
-    func encode(_ value: UInt32) throws { set(try integer(value, at: .root)) }
-    func encode(_ value: UInt64) throws { set(try integer(value, at: .root)) }
+    func encode(_ value: Int) { set(JSONValue(integer: value)) }
+    func encode(_ value: Int8) { set(JSONValue(integer: value)) }
+    func encode(_ value: Int16) { set(JSONValue(integer: value)) }
+    func encode(_ value: Int32) { set(JSONValue(integer: value)) }
+    func encode(_ value: Int64) { set(JSONValue(integer: value)) }
+    func encode(_ value: Int128) { set(JSONValue(integer: value)) }
+    func encode(_ value: UInt128) { set(JSONValue(integer: value)) }
+    func encode(_ value: UInt) { set(JSONValue(integer: value)) }
+    func encode(_ value: UInt8) { set(JSONValue(integer: value)) }
+    func encode(_ value: UInt16) { set(JSONValue(integer: value)) }
+    func encode(_ value: UInt32) { set(JSONValue(integer: value)) }
+    func encode(_ value: UInt64) { set(JSONValue(integer: value)) }
 }

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    public import FoundationEssentials
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
 /// The types whose JSON form differs from their own `Codable` conformance.
@@ -39,26 +39,25 @@ func identity<Value, T>(_ value: Value, as type: T.Type) -> T {
 }
 
 extension DecodingNode {
-    func decode<T>(_ special: SpecialType, as type: T.Type, from source: DecodingSource, at step: CodingPathStep) throws -> T {
-        let value = source.json
+    func decode<T>(_ special: SpecialType, as type: T.Type, from value: JSONValue, at step: CodingPathStep) throws -> T {
         switch special {
         case .jsonValue: return identity(value, as: type)
         case .jsonObject:
-            guard case .object(let object) = value else { throw mismatch(type, source, at: step) }
+            guard case .object(let object) = value else { throw mismatch(type, value, at: step) }
             return identity(object, as: type)
         case .date: return identity(try date(from: value, at: step), as: type)
         case .url: return identity(try url(from: value, at: step), as: type)
         case .uuid: return identity(try uuid(from: value, at: step), as: type)
         case .data: return identity(try data(from: value, at: step), as: type)
         case .decimal: return identity(try decimal(from: value, at: step), as: type)
-        case .none: throw mismatch(type, source, at: step)
+        case .none: throw mismatch(type, value, at: step)
         }
     }
 
     private func date(from value: JSONValue, at step: CodingPathStep) throws -> Date {
         switch options.coding.dates {
         case .iso8601, .iso8601WithoutFraction:
-            guard let timestamp = ISO8601Timestamp(try string(from: .tree(value), at: step)) else {
+            guard let timestamp = ISO8601Timestamp(try string(from: value, at: step)) else {
                 throw corrupted("Expected a date in ISO 8601, such as 2024-01-02T03:04:05.678Z.", at: step)
             }
             return Date(timeIntervalSince1970: timestamp.milliseconds / 1000)
@@ -70,7 +69,7 @@ extension DecodingNode {
 
     /// Returns a number, regardless of which strings the float format accepts as numbers.
     private func moment(from value: JSONValue, at step: CodingPathStep) throws -> Double {
-        guard let number = value.number else { throw mismatch(Date.self, .tree(value), at: step) }
+        guard let number = value.number else { throw mismatch(Date.self, value, at: step) }
         return number
     }
 
@@ -84,12 +83,12 @@ extension DecodingNode {
     }
 
     private func url(from value: JSONValue, at step: CodingPathStep) throws -> URL {
-        guard let url = URL(string: try string(from: .tree(value), at: step)) else { throw corrupted("Invalid URL string.", at: step) }
+        guard let url = URL(string: try string(from: value, at: step)) else { throw corrupted("Invalid URL string.", at: step) }
         return url
     }
 
     private func uuid(from value: JSONValue, at step: CodingPathStep) throws -> UUID {
-        guard let uuid = UUID(uuidString: try string(from: .tree(value), at: step)) else {
+        guard let uuid = UUID(uuidString: try string(from: value, at: step)) else {
             throw corrupted("Invalid UUID string.", at: step)
         }
         return uuid
@@ -97,27 +96,49 @@ extension DecodingNode {
 
     private func data(from value: JSONValue, at step: CodingPathStep) throws -> Data {
         if case .custom(_, let decode) = options.coding.data { return try custom(decode, from: value, at: step) }
-        guard let data = Data(base64Encoded: try string(from: .tree(value), at: step)) else {
+        guard let data = Data(base64Encoded: try string(from: value, at: step)) else {
             throw corrupted("The string is not valid Base64.", at: step)
         }
         return data
     }
 
     private func decimal(from value: JSONValue, at step: CodingPathStep) throws -> Decimal {
-        let text: String
-        switch value {
-        case .integer(let integer): return Decimal(integer)
-        case .number(let number): text = number.description
-        case .string(let string):
+        var number = value
+        if case .string(let string) = value {
             // Decimal itself parses "12 apples" as 12.
-            guard let parsed = try? JSONValue(parsing: string), parsed.number != nil else {
+            guard let parsed = try? JSONValue(parsing: string), parsed.isNumber else {
                 throw corrupted("The string is not a decimal number.", at: step)
             }
-            text = string
-        default: throw mismatch(Decimal.self, .tree(value), at: step)
+            number = parsed
         }
-        guard let decimal = Decimal(string: text) else { throw corrupted("The number does not fit Decimal.", at: step) }
+        guard let decimal = number.decimal else { throw unfit(Decimal.self, value, at: step) }
         return decimal
+    }
+}
+
+extension JSONValue {
+    var isNumber: Bool {
+        switch self {
+        case .integer, .number, .decimal: true
+        default: false
+        }
+    }
+
+    /// The number as a `Decimal`, which keeps up to 38 digits; nil for any other kind of value, and beyond the range of a `Decimal`.
+    public var decimal: Decimal? {
+        switch self {
+        case .integer(let integer): Decimal(integer)
+        case .number(let number): number.isFinite ? Decimal(string: number.description) : nil
+        case .decimal(let decimal): Decimal(string: decimal.text)
+        default: nil
+        }
+    }
+
+    /// Creates a number from a decimal; nil for NaN.
+    package init?(decimal: Decimal) {
+        guard !decimal.isNaN else { return nil }
+        let text = decimal.description
+        self = Int64(text).map(JSONValue.integer) ?? JSONValue(numberText: text)
     }
 }
 
@@ -178,12 +199,8 @@ extension EncodingNode {
     }
 
     private func decimal(_ decimal: Decimal, at step: CodingPathStep) throws -> JSONValue {
-        let text = decimal.description
-        if let integer = Int64(text) { return .integer(integer) }
-        guard let number = Double(text), number.isFinite, Decimal(string: number.description) == decimal else {
-            throw invalid(decimal, "A JSON number cannot represent this decimal exactly; encode it as a string.", at: step)
-        }
-        return .number(number)
+        guard let number = JSONValue(decimal: decimal) else { throw invalid(decimal, "JSON cannot represent \(decimal).", at: step) }
+        return number
     }
 }
 

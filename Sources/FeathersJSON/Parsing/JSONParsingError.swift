@@ -10,9 +10,7 @@ public struct JSONParsingError: Error, Hashable, Sendable {
         case trailingBytes
         /// A number such as `01`.
         case leadingZero
-        /// A number beyond the range of a `Double`, such as `1e400`.
-        ///
-        /// JavaScript reads it as `Infinity`, which JSON cannot represent, so the value could not be sent back.
+        /// A number whose exponent has more than nine digits.
         case numberOutOfRange
         /// An unescaped control character in a string.
         case controlCharacter(UInt8)
@@ -53,7 +51,7 @@ extension JSONParsingError.Reason {
         case .unexpectedByte(let byte): "unexpected byte 0x\(String(byte, radix: 16, uppercase: true))"
         case .trailingBytes: "the value is followed by more text"
         case .leadingZero: "a number must not have leading zeros"
-        case .numberOutOfRange: "the number is outside the range of a Double, and JSON cannot represent infinity"
+        case .numberOutOfRange: "the exponent of a number has more than nine digits"
         case .controlCharacter(let byte): "the control character 0x\(String(byte, radix: 16, uppercase: true)) must be escaped in a string"
         case .invalidEscape: "a string contains an invalid escape"
         case .invalidUTF8: "a string is not valid UTF-8"

@@ -3,6 +3,8 @@
 /// A value and its separator take at least two bytes, so a text too short to exceed the limit need not be counted. Counting a large text
 /// takes a fraction of the time of parsing it. A counter in the parser would slow down every text.
 enum JSONValueCount {
+    static func defaultLimit(forBytes count: Int) -> Int { max(JSONValue.defaultMaximumValues, count / 4) }
+
     /// - Throws: ``JSONParsingError/Reason/tooManyValues(limit:)``.
     static func check(_ text: UnsafeBufferPointer<UInt8>, limit: Int) throws(JSONParsingError) {
         guard text.count / 2 >= limit, mayExceed(limit, text), let offset = excess(over: limit, in: text) else { return }

@@ -61,6 +61,7 @@ struct JSONSerializer: ~Copyable {
         case .number(let number):
             guard number.isFinite || allowsNonFinite else { throw JSONSerializationError(path: "", number: number.javaScriptDescription) }
             write(number)
+        case .decimal(let decimal): write(verbatim: decimal.text)
         case .string(let string): write(string)
         case .array(let array): try write(array)
         case .object(let object): try write(object)
@@ -102,6 +103,11 @@ struct JSONSerializer: ~Copyable {
             var copy = string
             copy.withUTF8 { writeQuoted($0) }
         }
+    }
+
+    private mutating func write(verbatim text: String) {
+        var text = text
+        text.withUTF8 { output.append(contentsOf: $0) }
     }
 
     private mutating func writeQuoted(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -189,43 +195,9 @@ struct JSONSerializer: ~Copyable {
             output.append(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
             return
         }
-        // Swift's description has the same digits, the fewest that parse to this number, in a different layout.
-        var description = number.magnitude.description
         if number < 0 { output.append(UInt8(ascii: "-")) }
-        description.withUTF8 { writeLayout(ofDescription: $0) }
-    }
-
-    /// Lays out `digits`, `digits.digits` or `digits.digitse±digits` as JavaScript does.
-    private mutating func writeLayout(ofDescription description: UnsafeBufferPointer<UInt8>) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: description.count) { digits in
-            var count = 0
-            /// The number of digits before the decimal point; negative if zeros follow it.
-            var point: Int?
-            var exponent = 0
-            var index = 0
-            while index < description.count, description[index] != UInt8(ascii: "e") {
-                let byte = description[index]
-                index += 1
-                if byte == UInt8(ascii: ".") {
-                    point = count + (point ?? 0)
-                } else if byte != UInt8(ascii: "0") || count > 0 {
-                    digits[count] = byte
-                    count += 1
-                } else if point != nil {
-                    point = (point ?? 0) - 1
-                }
-            }
-            var pointPosition = point ?? count
-            if index < description.count {
-                let isNegative = description[index + 1] == UInt8(ascii: "-")
-                for byte in description[(index + 1)...] where byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") {
-                    exponent = exponent * 10 + Int(byte - UInt8(ascii: "0"))
-                }
-                pointPosition += isNegative ? -exponent : exponent
-            }
-            while count > 1, digits[count - 1] == UInt8(ascii: "0") { count -= 1 }
-            write(digits: UnsafeBufferPointer(rebasing: digits[..<count]), pointPosition: pointPosition)
-        }
+        // Swift's description has the same digits, the fewest that parse to this number, in a different layout.
+        DecimalDigits.read(number.description) { write(digits: $0.digits, pointPosition: $0.point) }
     }
 
     /// Writes `0.digits` times ten to the power of `pointPosition`.

@@ -65,10 +65,10 @@ extension JSONAPICodec {
 
     /// Decodes the resource of a document's text; nil if its data are null.
     ///
-    /// Faster than decoding a ``JSONAPIDocument``: it creates no other values.
+    /// Faster than decoding a ``JSONAPIDocument``, which it does not create.
     /// - Throws: the errors of ``decodeIfPresent(_:from:)``, and ``JSONAPIError`` if the bytes are not a document.
     public func decodeIfPresent<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, parsing bytes: [UInt8]) throws -> Model? {
-        try decodeIfPresent(type, from: DocumentSource(parsing: bytes))
+        try decodeIfPresent(type, from: DocumentSource(reading: JSONValue(document: bytes)))
     }
 
     func decodeIfPresent<Model: JSONAPIRelatable>(
@@ -99,10 +99,10 @@ extension JSONAPICodec {
 
     /// Decodes the resources of a document's text.
     ///
-    /// Faster than decoding a ``JSONAPIDocument``: it creates no other values.
+    /// Faster than decoding a ``JSONAPIDocument``, which it does not create.
     /// - Throws: the errors of ``decodeList(_:from:)``, and ``JSONAPIError`` if the bytes are not a document.
     public func decodeList<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, parsing bytes: [UInt8]) throws -> [Model] {
-        try decodeList(type, from: DocumentSource(parsing: bytes))
+        try decodeList(type, from: DocumentSource(reading: JSONValue(document: bytes)))
     }
 
     func decodeList<Model: JSONAPIRelatable>(

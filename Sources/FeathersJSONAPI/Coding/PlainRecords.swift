@@ -21,7 +21,7 @@ struct RecordMaker {
     mutating func record(at position: Int, including include: IncludePaths?) -> JSONValue {
         let resource = pool.resources[position]
         let keys = pool.codec.keys
-        let attributes = resource.attributes.json.object ?? [:]
+        let attributes = resource.attributes
         var record = JSONObject(minimumCapacity: attributes.count + 4)
         if let id = resource.id { record["id"] = .string(id) }
         record["type"] = .string(resource.type)
@@ -35,7 +35,7 @@ struct RecordMaker {
         if !lookalikes.isEmpty { record["@attributes"] = .array(lookalikes) }
         var notes: JSONObject = [:]
         path.append(position)
-        for (name, json) in resource.relationships?.json ?? [:] {
+        for (name, json) in resource.relationships ?? [:] {
             guard !MemberName.isAtMember(name), case .object(let relationship) = json else { continue }
             let property = keys.propertyName(of: name)
             if let data = relationship["data"] { record[property] = value(of: data, including: include.map { $0.children[name] }) }
@@ -62,7 +62,7 @@ struct RecordMaker {
 
     private mutating func target(_ identifier: JSONValue, including include: IncludePaths??) -> JSONValue {
         if case .some(.none) = include { return identifier }
-        guard remaining > 0, path.count < pool.codec.maximumNesting, let position = pool.position(of: .tree(identifier)),
+        guard remaining > 0, path.count < pool.codec.maximumNesting, let position = pool.position(of: identifier),
             !path.contains(position)
         else { return identifier }
         remaining -= 1

@@ -15,7 +15,7 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 
     var allKeys: [Key] {
         let names = ["type"] + (resource.id == nil ? [] : ["id"]) + (resource.lid == nil ? [] : ["lid"])
-        let fields = (resource.attributes.members?.names ?? []).map(\.name) + (resource.relationships?.names ?? []).map(\.name)
+        let fields = resource.attributes.keys + (resource.relationships?.keys ?? [])
         return names.compactMap { Key(stringValue: $0) } + fields.compactMap { Key(stringValue: pool.codec.keys.propertyName(of: $0)) }
     }
 
@@ -86,7 +86,7 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     /// Decodes the target of a to-one relationship, and returns its index; nil if it is empty or its target is not included.
     private func target<T: Decodable>(of relationship: RelationshipNode, _ models: DecodedModels<T>) throws -> Int? {
         guard let data = relationship.data, !data.isNull else { return nil }
-        guard !data.isArray else { throw relationship.mismatch(T.self, "The relationship has several targets") }
+        guard data.array == nil else { throw relationship.mismatch(T.self, "The relationship has several targets") }
         return try relationship.related(models, data)
     }
 
@@ -157,6 +157,8 @@ extension ResourceDecodingContainer {
     func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(key) { try attributes.decode(type, forKey: $0) } }
     func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(key) { try attributes.decode(type, forKey: $0) } }
     func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(key) { try attributes.decode(type, forKey: $0) } }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(key) { try attributes.decode(type, forKey: $0) } }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(key) { try attributes.decode(type, forKey: $0) } }
     func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(key) { try attributes.decode(type, forKey: $0) } }
     func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(key) { try attributes.decode(type, forKey: $0) } }
     func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(key) { try attributes.decode(type, forKey: $0) } }

@@ -10,7 +10,7 @@ final class ResourceNode: Decoder {
     init(_ resource: ResourceSource, pool: ResourcePool) throws {
         self.resource = resource
         self.pool = pool
-        attributes = try pool.attributes.members(of: resource.attributes, keyedBy: WireKey.self)
+        attributes = try pool.attributes.members(of: .object(resource.attributes), keyedBy: WireKey.self)
     }
 
     // Coding paths start at the resource's attributes. The final error adds the location of the resource.
@@ -24,16 +24,16 @@ final class ResourceNode: Decoder {
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try decoder.unkeyedContainer() }
     func singleValueContainer() throws -> any SingleValueDecodingContainer { try decoder.singleValueContainer() }
 
-    private var decoder: any Decoder { pool.attributes.decoder(of: resource.attributes) }
+    private var decoder: any Decoder { pool.attributes.decoder(of: .object(resource.attributes)) }
 }
 
 final class RelationshipNode: Decoder {
-    private let relationship: DecodingMembers?
+    private let relationship: JSONObject?
     private let key: WireKey
     private let owner: ResourceNode
 
-    init(_ source: DecodingSource, key: WireKey, of owner: ResourceNode) {
-        relationship = source.members
+    init(_ json: JSONValue, key: WireKey, of owner: ResourceNode) {
+        relationship = json.object
         self.key = key
         self.owner = owner
     }
@@ -42,16 +42,16 @@ final class RelationshipNode: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { owner.userInfo }
     private var pool: ResourcePool { owner.pool }
 
-    var data: DecodingSource? { relationship?["data"] }
-    var links: JSONAPILinks { JSONAPILinks(reading: relationship?["links"]?.json) }
-    var meta: JSONObject? { relationship?["meta"]?.json.object }
+    var data: JSONValue? { relationship?["data"] }
+    var links: JSONAPILinks { JSONAPILinks(reading: relationship?["links"]) }
+    var meta: JSONObject? { relationship?["meta"]?.object }
 
     func mismatch(_ type: any Any.Type, _ description: String) -> DecodingError {
         .typeMismatch(type, DecodingError.Context(codingPath: codingPath, debugDescription: description))
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard let data, let identifier = JSONAPIIdentifier(reading: data.json) else {
+        guard let data, let identifier = JSONAPIIdentifier(reading: data) else {
             throw mismatch(type, "The relationship has no target")
         }
         let position = pool.position(of: data)
@@ -68,10 +68,10 @@ final class RelationshipNode: Decoder {
     }
 
     /// Returns the identifiers of a to-many relationship; nil without linkage. Some servers write null for an empty relationship.
-    func elements(for type: any Any.Type) throws -> DecodingElements? {
+    func elements(for type: any Any.Type) throws -> [JSONValue]? {
         guard let data else { return nil }
-        if data.isNull { return .tree([]) }
-        guard let elements = data.elements else { throw mismatch(type, "The relationship has a single target") }
+        if data.isNull { return [] }
+        guard let elements = data.array else { throw mismatch(type, "The relationship has a single target") }
         return elements
     }
 
@@ -81,9 +81,9 @@ final class RelationshipNode: Decoder {
     /// If `orIdentifier` is true, a missing target is decoded from its identifier, provided that the type needs no more than that.
     /// - Returns: The index of the model, as ``DecodedModels`` describes it.
     func related<Model: Decodable>(
-        _ models: DecodedModels<Model>, _ identifier: DecodingSource, orIdentifier: Bool = true
+        _ models: DecodedModels<Model>, _ identifier: JSONValue, orIdentifier: Bool = true
     ) throws -> Int? {
-        if let expected = models.resourceType, identifier.members?["type"]?.isExactly(expected) != true { return nil }
+        if let expected = models.resourceType, identifier["type"]?.string?.isExactly(expected) != true { return nil }
         do {
             if let position = pool.position(of: identifier), let index = try pool.decodeRelated(models, at: position) { return index }
         } catch is JSONAPIUnknownType {

@@ -37,7 +37,7 @@ final class ResourcePool {
         self.document = document
         resources = document.resources
         index = ResourceIndex(resources)
-        attributes = document.tape.map { JSONListDecoder(codec.coding, text: $0) } ?? JSONListDecoder(codec.coding)
+        attributes = JSONListDecoder(codec.coding)
         depths = [Int](repeating: -1, count: resources.count)
         remaining = 1000 + 100 * resources.count
         if let include {
@@ -51,12 +51,9 @@ final class ResourcePool {
     private func mark(_ isIncluded: inout [Bool], along include: IncludePaths, from positions: Set<Int>) {
         for (name, rest) in include.children {
             var targets: Set<Int> = []
-            func follow(_ identifier: DecodingSource) {
-                if let target = index.position(of: identifier, in: resources) { targets.insert(target) }
-            }
             for position in positions {
-                guard let data = resources[position].relationships?[name]?.members?["data"] else { continue }
-                if let elements = data.elements { elements.forEach(follow) } else { follow(data) }
+                guard let data = resources[position].relationships?[name]?["data"] else { continue }
+                targets.formUnion((data.array ?? [data]).compactMap { index.position(of: $0) })
             }
             for target in targets { isIncluded[target] = true }
             mark(&isIncluded, along: rest, from: targets)
@@ -64,8 +61,8 @@ final class ResourcePool {
     }
 
     /// The position of the resource with an identifier; nil if the document does not have it, or the call did not include it.
-    func position(of identifier: DecodingSource) -> Int? {
-        guard let position = index.position(of: identifier, in: resources) else { return nil }
+    func position(of identifier: JSONValue) -> Int? {
+        guard let position = index.position(of: identifier) else { return nil }
         return isIncluded.map { $0[position] } ?? true ? position : nil
     }
 
@@ -150,8 +147,8 @@ final class ResourcePool {
 
     /// Decodes an identifier in place of a resource.
     /// - Returns: The index of the model; nil if the model needs more than an identifier.
-    func decodeIdentifier<Model: Decodable>(_ models: DecodedModels<Model>, _ source: DecodingSource) -> Int? {
-        guard !models.needMore, let identifier = JSONAPIIdentifier(reading: source.json) else { return nil }
+    func decodeIdentifier<Model: Decodable>(_ models: DecodedModels<Model>, _ source: JSONValue) -> Int? {
+        guard !models.needMore, let identifier = JSONAPIIdentifier(reading: source) else { return nil }
         do {
             return models.pass(try Model(from: ResourceNode(ResourceSource(JSONAPIResource(identifier)), pool: self)))
         } catch {

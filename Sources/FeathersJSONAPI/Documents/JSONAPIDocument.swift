@@ -105,13 +105,7 @@ extension JSONAPIDocument {
     /// Reads a document from the bytes of its JSON text.
     /// - Throws: ``JSONAPIError``, including if the bytes are not JSON.
     public init(parsing bytes: some Collection<UInt8>) throws(JSONAPIError) {
-        let json: JSONValue
-        do {
-            json = try JSONValue(parsing: bytes)
-        } catch {
-            throw JSONAPIError(.root, error.description)
-        }
-        try self.init(json)
+        try self.init(JSONValue(document: bytes))
     }
 }
 

@@ -133,14 +133,22 @@ extension JSONAPIIdentifier: CustomStringConvertible {
 
 /// The key for finding a resource in a document. Keys are compared byte by byte.
 struct ResourceKey: Hashable {
-    private let type: ExactString
-    private let id: ExactString
+    private let type: String
+    private let id: String
     private let isLocal: Bool
 
     init(type: String, id: String, isLocal: Bool = false) {
-        self.type = ExactString(type)
-        self.id = ExactString(id)
-        self.isLocal = isLocal
+        (self.type, self.id, self.isLocal) = (type, id, isLocal)
+    }
+
+    static func == (left: ResourceKey, right: ResourceKey) -> Bool {
+        left.id.isExactly(right.id) && left.type.isExactly(right.type) && left.isLocal == right.isLocal
+    }
+
+    func hash(into hasher: inout Hasher) {
+        type.hashExactly(into: &hasher)
+        id.hashExactly(into: &hasher)
+        hasher.combine(isLocal)
     }
 
     init?(reading json: JSONValue) {
@@ -161,6 +169,8 @@ extension JSONValue {
         switch self {
         case .string(let text): text
         case .integer(let integer): String(integer)
+        // An integer beyond Int64.
+        case .number, .decimal: integer == nil && description.utf8.allSatisfy("-0123456789".utf8.contains) ? description : nil
         default: nil
         }
     }

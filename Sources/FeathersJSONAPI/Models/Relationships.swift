@@ -185,7 +185,7 @@ extension ToOne: RelationshipReading {
         var linkage: JSONAPILinkage?
         var value: Value?
         if let data = node.data {
-            linkage = data.isArray ? nil : JSONAPILinkage(reading: data.json)
+            linkage = data.array == nil ? JSONAPILinkage(reading: data) : nil
             guard let linkage else { throw node.mismatch(Self.self, "The relationship does not have a single target") }
             let models = node.models(of: Value.self)
             if linkage != .null, let index = try node.related(models, data, orIdentifier: false) { value = models.values[index] }
@@ -200,8 +200,8 @@ extension ToMany: RelationshipReading {
         guard let elements = try node.elements(for: Self.self) else { return }
         var identifiers: [JSONAPIIdentifier] = []
         let models = node.models(of: Value.self)
-        try elements.forEach { element in
-            guard let identifier = JSONAPIIdentifier(reading: element.json) else { return }
+        for element in elements {
+            guard let identifier = JSONAPIIdentifier(reading: element) else { continue }
             identifiers.append(identifier)
             if let index = try node.related(models, element, orIdentifier: false) { values.append(models.values[index]) }
         }
@@ -216,7 +216,7 @@ extension Array: RelationshipReading where Element: Decodable {
         guard let elements = try node.elements(for: Self.self) else { return }
         reserveCapacity(elements.count)
         let models = node.models(of: Element.self)
-        try elements.forEach { element in
+        for element in elements {
             if let index = try node.related(models, element) { append(models.values[index]) }
         }
     }

@@ -75,7 +75,7 @@ extension JSONAPIFilter.Condition {
     private func text(of value: JSONValue) throws -> String {
         switch value {
         case .string(let text): return text
-        case .null, .bool, .integer, .number: return value.description
+        case .null, .bool, .integer, .number, .decimal: return value.description
         case .array, .object: throw refused("an object or a nested array")
         }
     }

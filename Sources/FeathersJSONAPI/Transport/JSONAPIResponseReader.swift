@@ -15,12 +15,21 @@ struct JSONAPIResponseReader {
         if response.status == 304, let held = request.params.heldResponse {
             answer = ServiceResponse(held.value)
             answer[NotModified.self] = true
-        } else if request.decodesResult, request.params[DecodesModels.self] == true, let received = try receivedDocument() {
-            answer = ServiceResponse(received)
-            answer.set(JSONAPIDocument.self) { received.document }
-        } else if let document = try readDocument() {
-            answer = ServiceResponse(try result(of: document))
-            answer[JSONAPIDocument.self] = document
+        } else if let json = try readJSON() {
+            if request.params[DecodesModels.self] == true,
+                let received = try readingDocument({ () throws(JSONAPIError) in
+                    try ReceivedDocument(json, reader: self)
+                })
+            {
+                answer = ServiceResponse(received)
+                answer.set(JSONAPIDocument.self) { received.document }
+            } else {
+                let document = try readingDocument { () throws(JSONAPIError) in try JSONAPIDocument(json) }
+                // A document with errors is a failure, whatever its status.
+                guard document.errors == nil else { throw FeathersError(document, response) }
+                answer = ServiceResponse(try result(of: document))
+                answer[JSONAPIDocument.self] = document
+            }
         } else {
             answer = ServiceResponse(try emptyResult())
         }
@@ -29,22 +38,11 @@ struct JSONAPIResponseReader {
         return answer
     }
 
-    private var hasDocument: Bool { (200..<300).contains(response.status) && response.status != 204 && !response.body.isEmpty }
-
-    /// Reads the response's document for a caller that decodes models; nil if its resources are not the result.
-    private func receivedDocument() throws(FeathersError) -> ReceivedDocument? {
-        guard hasDocument else { return nil }
-        return try readingDocument { () throws(JSONAPIError) in try ReceivedDocument(response.jsonText, reader: self) }
-    }
-
-    /// Reads the response's document; nil for a response without a body.
-    private func readDocument() throws(FeathersError) -> JSONAPIDocument? {
+    /// Parses the response's body; nil for a response without a body.
+    private func readJSON() throws(FeathersError) -> JSONValue? {
         guard (200..<300).contains(response.status) else { throw FeathersError(jsonAPI: response) }
-        guard hasDocument else { return nil }
-        let document = try readingDocument { () throws(JSONAPIError) in try JSONAPIDocument(parsing: response.jsonText) }
-        // A document with errors is a failure, whatever its status.
-        guard document.errors == nil else { throw FeathersError(document, response) }
-        return document
+        guard response.status != 204, !response.body.isEmpty else { return nil }
+        return try readingDocument { () throws(JSONAPIError) in try JSONValue(document: response.jsonText) }
     }
 
     private func readingDocument<Document>(_ read: () throws(JSONAPIError) -> Document) throws(FeathersError) -> Document {

@@ -7,27 +7,27 @@ import Foundation
 /// Marks the calls of a ``JSONAPIService``, which decodes models from a ``ReceivedDocument``.
 enum DecodesModels: ParamsKey { typealias Value = Bool }
 
-/// A document whose resources are the result of a call, still in its text. The result's plain records are made only if a hook reads them.
+/// A document whose resources are the result of a call. The result's plain records are made only if something reads them, such as a hook.
 final class ReceivedDocument: DeferredResult {
     private let reader: JSONAPIResponseReader
     private let source: DocumentSource
-    private let tape: JSONTape
+    private let members: JSONObject
     private let records = Locked<JSONValue?>(nil)
 
-    /// Reads the text of a document; nil if its resources are not the result, or if a tree serves better.
-    /// - Throws: ``JSONAPIError`` under the same conditions as ``JSONAPIDocument/init(parsing:)``.
-    init?(_ text: [UInt8], reader: JSONAPIResponseReader) throws(JSONAPIError) {
-        guard let source = try DocumentSource(marking: text), let tape = source.tape, source.members?["errors"]?.isArray != true else {
-            return nil
-        }
+    /// Reads a document; nil if its resources are not the result.
+    /// - Throws: ``JSONAPIError`` under the same conditions as ``JSONAPIDocument/init(_:)``.
+    init?(_ json: JSONValue, reader: JSONAPIResponseReader) throws(JSONAPIError) {
+        guard case .object(let members) = json, members["data"] != nil, members["errors"]?.array == nil else { return nil }
+        let source = try DocumentSource(reading: json)
         switch (reader.exchange.expectation, source.shape) {
         case (.collection, .many?), (.resource, .one?), (.change, .one?), (.related, .one?), (.related, .many?): break
         default: return nil
         }
-        (self.reader, self.source, self.tape) = (reader, source, tape)
+        (self.reader, self.source, self.members) = (reader, source, members)
     }
 
-    var document: JSONAPIDocument { (try? JSONAPIDocument(tape.json)) ?? JSONAPIDocument() }
+    // Known to be one: its resources have been read.
+    var document: JSONAPIDocument { (try? JSONAPIDocument(.object(members))) ?? JSONAPIDocument() }
 
     var json: JSONValue {
         records.withLock { records in
@@ -41,8 +41,8 @@ final class ReceivedDocument: DeferredResult {
 }
 
 extension ReceivedDocument {
-    var links: JSONAPILinks { JSONAPILinks(reading: source.members?["links"]?.json) }
-    var meta: JSONObject? { source.members?["meta"]?.json.object }
+    var links: JSONAPILinks { JSONAPILinks(reading: members["links"]) }
+    var meta: JSONObject? { members["meta"]?.object }
     var total: Int? { meta.flatMap(reader.pages.total) }
     var url: String { reader.response.url.absoluteString }
     var cursors: [String?] { source.resources.prefix(source.primaryCount).map { $0.meta?["page"]?["cursor"]?.string } }
@@ -80,7 +80,6 @@ extension UntypedService {
         to method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, query: Query, params: Params
     ) async throws -> ServiceResponse {
         var request = ServiceRequest(path: path, method: method, id: id, data: data, params: params.joining(query))
-        request.decodesResult = true
         request.params[DecodesModels.self] = true
         return try await respond(to: request)
     }

@@ -14,7 +14,7 @@ struct EndpointService<Response: Sendable>: ServiceProtocol {
         var received = try await received(request)
         var response =
             switch endpoint.reading.kind {
-            case .json: try RESTResponse.response(of: received, keepsText: true)
+            case .json: try RESTResponse.response(of: received)
             case .text: ServiceResponse(.string(String(decoding: received.body, as: UTF8.self)))
             case .bytes, .nothing, .file: ServiceResponse(.null)
             }

@@ -49,26 +49,24 @@ extension FeathersApp {
     ) -> AsyncThrowingStream<Event, any Error> {
         let codec = coding
         let isText = event == String.self || event == String?.self
-        let keepsText = event != JSONValue.self && codec is CodingOptions
         let reader = EventSourceReader(
             app: self, path: path, query: query, headers: headers, lastEventID: lastEventID, transport: transport,
             timebase: RelativeClock(clock)
-        ) { data, eventName, parser in
+        ) { data, eventName in
             guard name == nil || name == (eventName.isEmpty ? "message" : eventName) else { return nil }
-            if isText { return .success(.tree(.string(String(decoding: data, as: UTF8.self)))) }
-            if keepsText, let body = try? JSONBody(parsing: data, keepsText: true) { return .success(body) }
+            if isText { return .success(.string(String(decoding: data, as: UTF8.self))) }
             do {
-                return .success(.tree(try JSONValue(parsingLossily: data, with: &parser)))
+                return .success(try JSONValue(parsingLossily: data))
             } catch {
                 return .failure(FeathersError.undecodable("An event of \(EndpointAddress.name(of: path))", as: event, error))
             }
         }
         // One cast of a stream, instead of one of each event.
-        if event == JSONValue.self, let stream = reader.stream({ $0.json }) as? AsyncThrowingStream<Event, any Error> { return stream }
-        return reader.stream { body in
-            if isText, let text = body.json.string as? Event { return text }
+        if event == JSONValue.self, let stream = reader.stream({ $0 }) as? AsyncThrowingStream<Event, any Error> { return stream }
+        return reader.stream { json in
+            if isText, let text = json.string as? Event { return text }
             do {
-                return try body.decode(event, codec)
+                return try codec.decode(event, from: json)
             } catch {
                 throw FeathersError.undecodable("An event of \(EndpointAddress.name(of: path))", as: event, error)
             }
@@ -93,8 +91,8 @@ final class EventSourceReader: Sendable {
         var hasFailed = false
     }
 
-    /// The body of an event, or why it has none, which ends nothing.
-    typealias Arrived = Result<JSONBody, any Error>
+    /// The data of an event, or why it has none, which ends nothing.
+    typealias Arrived = Result<JSONValue, any Error>
 
     private let app: FeathersApp
     private let path: String
@@ -104,7 +102,7 @@ final class EventSourceReader: Sendable {
     private let timebase: RelativeClock
     private let state: Locked<State>
 
-    /// - Parameter decode: Returns the body of an event with this data and name; nil if the event is not to be read.
+    /// - Parameter decode: Returns the data of an event with these bytes and this name; nil if the event is not to be read.
     init(
         app: FeathersApp, path: String, query: Query, headers: [String: String], lastEventID: String, transport: RESTTransport?,
         timebase: RelativeClock, decode: @escaping EventStreamItems<Arrived>.Decode
@@ -115,7 +113,7 @@ final class EventSourceReader: Sendable {
     }
 
     /// Returns what `decode` makes of the events.
-    func stream<Event: Sendable>(_ decode: @escaping @Sendable (JSONBody) throws -> Event) -> AsyncThrowingStream<Event, any Error> {
+    func stream<Event: Sendable>(_ decode: @escaping @Sendable (JSONValue) throws -> Event) -> AsyncThrowingStream<Event, any Error> {
         AsyncThrowingStream {
             if let event = self.nextOfBatch() { return try decode(event.get()) }
             return try await self.next().map { try decode($0.get()) }

@@ -79,11 +79,11 @@ struct EventStreamItems<Item: Sendable>: Sendable {
     private let limit: Int
     private let decode: Decode
 
-    typealias Decode = @Sendable (UnsafeBufferPointer<UInt8>, String, inout JSONTreeReader) throws(FeathersError) -> Item?
+    typealias Decode = @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> Item?
 
     /// - Parameters:
     ///   - limit: The number of bytes that a line, and an event, may have.
-    ///   - decode: Creates the item of an event from its data and name, with a parser for JSON; returns nil if it has none.
+    ///   - decode: Creates the item of an event from its data and name; returns nil if it has none.
     init(limit: Int, decode: @escaping Decode) {
         (self.limit, self.decode) = (limit, decode)
         parser = EventStreamParser(limits: .init(line: limit, event: limit))
@@ -100,9 +100,8 @@ struct EventStreamItems<Item: Sendable>: Sendable {
         var items: [Item] = []
         do {
             try piece.withUnsafeBufferPointer { piece in
-                var reader = JSONTreeReader(within: piece)
                 try parser.readInPlace(UnsafeRawBufferPointer(piece)) { data, name, _ in
-                    if let item = try decode(data, name, &reader) { items.append(item) }
+                    if let item = try decode(data, name) { items.append(item) }
                 }
             }
         } catch {
@@ -121,11 +120,11 @@ private final class StreamedItems: Sendable {
     init(_ exchange: StreamedExchange, _ pipe: HTTPBodyPipe, limit: Int) {
         (self.exchange, self.pipe) = (exchange, pipe)
         items = Locked(
-            EventStreamItems(limit: limit) { data, _, reader throws(FeathersError) in
+            EventStreamItems(limit: limit) { data, _ throws(FeathersError) in
                 // FeathersJS' own client ignores events without data too.
                 if data.isEmpty { return nil }
                 do {
-                    return try JSONValue(parsingLossily: data, with: &reader)
+                    return try JSONValue(parsingLossily: data)
                 } catch {
                     throw FeathersError(
                         .generalError, "An item of the streamed result is not valid JSON", execution: .answered, cause: error)
@@ -174,9 +173,9 @@ extension HTTPResponse {
 extension JSONValue {
     /// Parses the data of an event. Malformed UTF-8 counts as U+FFFD, as event streams require. If several lines together are not JSON, the first
     /// line counts alone, because FeathersJS' own client reads no other.
-    init(parsingLossily data: UnsafeBufferPointer<UInt8>, with reader: inout JSONTreeReader) throws(JSONParsingError) {
+    init(parsingLossily data: UnsafeBufferPointer<UInt8>) throws(JSONParsingError) {
         do {
-            self = try reader.read(data)
+            try self.init(parsing: data)
         } catch {
             let first = data.prefix { $0 != UInt8(ascii: "\n") }
             let repaired = Array(String(decoding: first, as: UTF8.self).utf8)

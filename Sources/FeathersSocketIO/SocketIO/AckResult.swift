@@ -17,7 +17,7 @@ extension JSONValue {
         case .integer(let integer): integer != 0
         case .number(let number): number != 0 && !number.isNaN
         case .string(let string): !string.isEmpty
-        case .array, .object: true
+        case .array, .object, .decimal: true
         }
     }
 }

@@ -157,7 +157,7 @@ extension SocketPacket {
         case (.event, .array(let array)), (.binaryEvent, .array(let array)):
             switch array.first {
             case .string(let name): return Self.isReserved(name) ? .reservedName(name) : nil
-            case .integer, .number: return nil
+            case .integer, .number, .decimal: return nil
             default: return .invalidPayload(kind)
             }
         default: return .invalidPayload(kind)

@@ -25,7 +25,7 @@ extension LiveList: Equatable where Element: Equatable {
 
 extension LiveList: ExpressibleByArrayLiteral {
     public init(arrayLiteral elements: Element...) {
-        self.init(LiveRows(elements.indices.map { LiveRow(key: "", record: .tree(.null), place: $0) })) { elements[$0.place] }
+        self.init(LiveRows(elements.indices.map { LiveRow(key: "", record: .null, place: $0) })) { elements[$0.place] }
     }
 }
 

@@ -81,8 +81,6 @@ struct LiveSource<Element: Sendable>: Sendable {
     var showsRecords = false
     /// Returns a function that converts records to elements, and returns nil for those to leave out.
     let decoder: @Sendable () -> (JSONValue) throws -> Element?
-    /// Returns a function that converts records of a text to elements; nil if they are converted from trees only.
-    var textDecoder: @Sendable () -> ((JSONTape) -> (JSONElement) throws -> Element)? = { nil }
 }
 
 /// The queued writes that a live query shows.
@@ -128,10 +126,7 @@ extension TypedService {
             ) {
                 let decode = listDecoder(for: params)
                 return { try decodeListed($0, at: nil, params, decode) }
-            } textDecoder: {
-                elementDecoder(for: params)
-            }
-        )
+            })
     }
 
     /// Returns the current result of a typed query; see ``live(_:params:id:writes:operators:)``.

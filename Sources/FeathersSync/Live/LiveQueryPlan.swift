@@ -70,19 +70,15 @@ struct LiveQueryPlan: Sendable {
     }
 
     /// Returns the text of a record's id, so that `1` and `"1"` are the same record, as on the server; nil if the record has no id.
-    func key(of record: JSONValue) -> String? { key(of: .tree(record)) }
-
-    private func key(of record: LiveRecord) -> String? { record[id].flatMap { ServiceID($0) }?.description }
+    func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.description }
 
     /// Returns the row of a record from disk.
-    /// - Parameters:
-    ///   - index: The index of the record in the result.
-    ///   - element: The record as it is shown, a ``DecodedElement``; nil if it is yet to be decoded.
+    /// - Parameter index: The index of the record in the result.
     /// - Throws: ``KeptResult/Failure/damaged`` if the record has no id.
-    func keptRow(_ record: LiveRecord, at index: Int, element: (any AnyObject & Sendable)? = nil) throws -> LiveRow {
+    func keptRow(_ record: JSONValue, at index: Int) throws -> LiveRow {
         guard let key = key(of: record) else { throw KeptResult.Failure.damaged }
         let sortValue = sorter?.firstValue { record[$0] }
-        return LiveRow(key: key, record: record, element: element, sortValue: sortValue, place: (index + 1) * LiveWindow.placeStep)
+        return LiveRow(key: key, record: record, sortValue: sortValue, place: (index + 1) * LiveWindow.placeStep)
     }
 
     /// Returns the properties that the query selects.
@@ -118,7 +114,7 @@ enum LiveOrder: Sendable {
             return
         }
         let isSorted = zip(rows, rows.dropFirst()).allSatisfy { left, right in
-            sorter.order(of: left.sortValue, { left[$0] }, and: right.sortValue) { right[$0] } <= 0
+            sorter.order(of: left.sortValue, { left.record[$0] }, and: right.sortValue) { right.record[$0] } <= 0
         }
         self.init(sorter, isSorted: isSorted)
     }
@@ -145,7 +141,7 @@ enum LiveOrder: Sendable {
         case .arrival: return rows.partitionIndex { $0.place <= place }
         case .sorted(let sorter), .foreign(let sorter):
             let first = sorter.firstValue { record[$0] }
-            return rows.partitionIndex { row in sorter.order(of: first, { record[$0] }, and: row.sortValue) { row[$0] } >= 0 }
+            return rows.partitionIndex { row in sorter.order(of: first, { record[$0] }, and: row.sortValue) { row.record[$0] } >= 0 }
         }
     }
 
@@ -154,7 +150,9 @@ enum LiveOrder: Sendable {
         let index: Int
         switch self {
         case .sorted(let sorter):
-            index = rows.partitionIndex { other in sorter.order(of: row.sortValue, { row[$0] }, and: other.sortValue) { other[$0] } > 0 }
+            index = rows.partitionIndex { other in
+                sorter.order(of: row.sortValue, { row.record[$0] }, and: other.sortValue) { other.record[$0] } > 0
+            }
         case .arrival, .foreign: index = rows.partitionIndex { $0.place < row.place }
         }
         if index < rows.count, rows[index].version == row.version { return index }

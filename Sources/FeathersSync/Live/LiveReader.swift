@@ -260,7 +260,6 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         let failed = try await shares.concurrentMap { [source, undecodable] in
             try source.decode($0, content.plan, except: undecodable)
         }
-        if changes.contains(where: { $0.new.count > LiveRow.packingThreshold }) { for row in content.rows { row.pack() } }
         return failed.reduce(into: []) { $0.formUnion($1) }
     }
 }

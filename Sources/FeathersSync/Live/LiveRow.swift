@@ -1,37 +1,12 @@
 import FeathersCore
 import Synchronization
 
-/// A record of a live result in one of the forms in which it is held.
-enum LiveRecord: Sendable {
-    case tree(JSONValue)
-    /// As it was kept on disk. 1,000 kept records are shown after 3.5 ms; building their trees first, after 4.4.
-    case text(JSONElement)
-    case packed(PackedObject)
-
-    /// The record as a tree, which is built on each access if the record is in another form.
-    var json: JSONValue {
-        switch self {
-        case .tree(let json): json
-        case .text(let element): element.parsed()
-        case .packed(let object): .object(object.object)
-        }
-    }
-
-    subscript(property: String) -> JSONValue? {
-        switch self {
-        case .tree(let json): json[property]
-        case .text(let element): element[property]
-        case .packed(let object): object[property]
-        }
-    }
-}
-
 /// One version of a record in a live result.
 ///
 /// It is an object, so that copying a part of a long result costs one reference count for each row, whatever the record contains.
 final class LiveRow: Sendable {
     private struct Content: Sendable {
-        var record: LiveRecord
+        var record: JSONValue
         /// The element that is shown, decoded once; nil until then, and if the record itself is shown.
         var element: (any AnyObject & Sendable)?
     }
@@ -52,7 +27,7 @@ final class LiveRow: Sendable {
 
     /// Creates a row with a new version.
     convenience init(
-        key: String, record: LiveRecord, element: (any AnyObject & Sendable)? = nil, sortValue: JSONValue? = nil, place: Int = 0,
+        key: String, record: JSONValue, element: (any AnyObject & Sendable)? = nil, sortValue: JSONValue? = nil, place: Int = 0,
         state: RecordState = .confirmed, isWritten: Bool = false
     ) {
         let version = Self.lastVersion.add(1, ordering: .relaxed).newValue
@@ -67,28 +42,7 @@ final class LiveRow: Sendable {
         self.content = Mutex(content)
     }
 
-    /// The record. Reading it takes longer if it is not a tree.
-    var record: JSONValue {
-        let record = content.withLock { $0.record }
-        let json = record.json
-        // A record that was compared or merged is likely to be read again.
-        if case .text = record { content.withLock { if case .text = $0.record { $0.record = .tree(json) } } }
-        return json
-    }
-
-    /// A property of the record.
-    subscript(property: String) -> JSONValue? { content.withLock { $0.record }[property] }
-
-    /// The number of rows above which they are packed. For fewer, it would save less than 10 MB.
-    static let packingThreshold = 20_000
-
-    /// Reduces the memory that the record takes.
-    func pack() {
-        let record = content.withLock { $0.record }
-        if case .packed = record { return }
-        guard case .object(let object) = record.json, let packed = PackedObject(object) else { return }
-        content.withLock { $0.record = .packed(packed) }
-    }
+    var record: JSONValue { content.withLock { $0.record } }
 
     /// Returns the same version in another place.
     func moved(to place: Int) -> LiveRow { LiveRow(key, content.withLock { $0 }, version, sortValue, place, state, isWritten) }

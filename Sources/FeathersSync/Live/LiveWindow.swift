@@ -53,7 +53,7 @@ struct LiveWindow: Sendable {
         _ key: String, _ record: JSONValue, at place: Int, _ state: RecordState = .confirmed, isWritten: Bool = false
     ) -> LiveRow {
         LiveRow(
-            key: key, record: .tree(record), sortValue: plan.sorter?.firstValue { record[$0] }, place: place, state: state,
+            key: key, record: record, sortValue: plan.sorter?.firstValue { record[$0] }, place: place, state: state,
             isWritten: isWritten)
     }
 

@@ -26,8 +26,6 @@ struct KeptResult: Sendable {
         var checksum: Int64?
         /// The indices of the records in the result.
         var indices: Range<Int>
-        /// Whether the records are packed once they are shown.
-        var isOfLongResult = false
     }
 
     typealias PartReader = @Sendable (Part) throws -> [LiveRow]
@@ -144,7 +142,6 @@ extension KeptResult {
             (start, index) = (start + Int(length), index + Int(size))
         }
         guard start == bytes.count else { throw Failure.damaged }
-        if index > LiveRow.packingThreshold { for index in slices.indices { slices[index].isOfLongResult = true } }
         // On all processors, and not on the disk's thread, because models are decoded too.
         let rows = try await slices.concurrentMap(isolation: nil) { part in
             try Self.check(part.text, part.checksum)
@@ -166,20 +163,10 @@ extension KeptResult {
 }
 
 extension LiveSource {
-    /// Returns the rows of a part of a kept result, already decoded if their models can be read from the text as it is.
+    /// Returns the rows of a part of a kept result.
     func keptRows(of part: KeptResult.Part, _ plan: LiveQueryPlan) throws -> [LiveRow] {
-        // In a long result, the packed records share texts with models that were decoded from their trees.
-        guard !part.isOfLongResult, !plan.hasSelection, let decoder = textDecoder(),
-            let tape = try? part.text.withUnsafeBufferPointer({ try JSONTape.marking($0) }), let elements = JSONElement.elements(of: tape)
-        else {
-            let records = try JSONValue(parsing: part.text, maximumDepth: 2048).array ?? []
-            return try zip(part.indices.lowerBound..., records).map { try plan.keptRow(.tree($1), at: $0) }
-        }
-        let decode = decoder(tape)
-        return try zip(part.indices.lowerBound..., elements).map { index, element in
-            // A record that cannot be decoded now is reported, or left out, when it is to be shown.
-            try plan.keptRow(.text(element), at: index, element: (try? decode(element)).map(DecodedElement.init))
-        }
+        let records = try JSONValue(parsing: part.text, maximumDepth: 2048).array ?? []
+        return try zip(part.indices.lowerBound..., records).map { try plan.keptRow($1, at: $0) }
     }
 
     /// Returns the key under which the query's result is kept for a user; nil if it is not kept.

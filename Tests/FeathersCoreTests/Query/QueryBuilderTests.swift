@@ -23,7 +23,7 @@ struct QueryBuilderTests {
         Example(.where("a", [1, 2]), ["a": [1, 2]]),
         Example(.where("a", ["x", 1]), ["a": ["x", 1]]),
         Example(.where("id", ServiceID(7)), ["id": 7]),
-        Example(.where("id", UInt64.max), ["id": 18_446_744_073_709_551_615.0]),
+        Example(.where("id", UInt64.max), ["id": UInt64.max.queryValue]),
         Example(.where("a", .equals(nil)), ["a": nil]),
         Example(.where("a", .isNot(nil)), ["a": ["$ne": nil]]),
         Example(.where("a", .isNot(1)), ["a": ["$ne": 1]]),

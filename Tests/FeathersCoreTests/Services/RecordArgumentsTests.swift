@@ -55,7 +55,7 @@ struct RecordArgumentsTests {
         #expect(try await notes.get(Key(rawValue: 1)) == note)
         #expect(try await notes.get(note.id) == note)
         let error = try await #require(throws: FeathersError.self) { try await notes.get(UInt64.max) }
-        #expect(error.code == .badRequest && error.message.contains("\(UInt64.max)"))
+        #expect(error.code == .notFound && error.message.contains("\(UInt64.max)"))
     }
 
     @Test("first, count and find(id:) say what is there")

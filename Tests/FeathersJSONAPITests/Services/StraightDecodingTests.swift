@@ -4,8 +4,8 @@ import FeathersSupport
 import Foundation
 import Testing
 
-/// Typed services decode models from a document's text. A hook that sets the result leaves them its plain records instead: both ways end alike.
-@Suite("Models from a document's text and from plain records", .timeLimit(.minutes(10)))
+/// Typed services decode models from a document. A hook that sets the result leaves them its plain records instead: both ways end alike.
+@Suite("Models from a document and from plain records", .timeLimit(.minutes(10)))
 struct StraightDecodingTests {
     private typealias Answer = SeamHTTPClient.Answer
 
@@ -13,11 +13,11 @@ struct StraightDecodingTests {
     private func bothWays<Model: JSONAPIModel>(
         _ answer: Answer, as model: Model.Type, codec: JSONAPICodec = JSONAPICodec(),
         _ call: @Sendable (JSONAPIService<Model>) async throws -> String
-    ) async throws -> (straight: String, byRecords: String, wasText: Bool) {
-        let wasText = Locked(false)
+    ) async throws -> (straight: String, byRecords: String, isDirect: Bool) {
+        let isDirect = Locked(false)
         let straight = try SeamServer(answer, codec: codec)
         straight.app.use(
-            hooks: Hooks(after: [{ context in wasText.withLock { $0 = context.response?.deferredResult != nil } }]))
+            hooks: Hooks(after: [{ context in isDirect.withLock { $0 = context.response?.deferredResult != nil } }]))
         let byRecords = try SeamServer(answer, codec: codec)
         byRecords.app.use(
             hooks: Hooks(after: [
@@ -35,7 +35,7 @@ struct StraightDecodingTests {
                 return "\(error)"
             }
         }
-        return (await described(straight), await described(byRecords), wasText.withLock { $0 })
+        return (await described(straight), await described(byRecords), isDirect.withLock { $0 })
     }
 
     @Sendable private static func described(_ page: JSONAPIPage<some JSONAPIModel>) -> String {
@@ -51,7 +51,7 @@ struct StraightDecodingTests {
         #"{"data": [{"type": "articles", "id": 1, "attributes": {"title": "A", "@context": 1}, "meta": {"page": {"cursor": "c1"}}}], "meta": {"page": {"total": 4}}, "links": {"next": "/articles?page=2", "prev": null}, "jsonapi": {"version": "1.1"}}"#,
         #"{"data": [{"type": "articles", "lid": "x", "attributes": {"title": "A"}, "ext:a": 1, "relationships": { "author": {"links": {"related": "/a"}, "meta": {"a": 1}}, "comments": {"data": []}}}, {"type": "articles", "id": "2", "attributes": {"title": "\u00e9", "createdAt": null}, "relationships": {"author": {"data": null}}}], "meta": {"total": 2}}"#,
         #"{"data": [], "meta": {"total": 0}}"#,
-        // The text of this one has no tape.
+        // With a repeated key.
         #"{"data": [{"type": "articles", "id": "0", "id": "1", "attributes": {"title": "A"}}]}"#,
         // Misfits: a missing attribute, a wrong one, a wrong type, several targets, one target, and a list of something else.
         #"{"data": [{"type": "articles", "id": "1", "attributes": {"title": "A"}}, {"type": "articles", "id": "2"}]}"#,
@@ -103,7 +103,7 @@ struct StraightDecodingTests {
     func text() async throws {
         let answer = Answer(try JSONAPIDocument.example().json.description)
         let result = try await bothWays(answer, as: Article.self) { Self.described(try await $0.find()) }
-        #expect(result.wasText && result.straight.contains("Dan"))
+        #expect(result.isDirect && result.straight.contains("Dan"))
 
         let server = try SeamServer(answer)
         let read = Locked<[JSONValue]>([])
@@ -143,7 +143,7 @@ struct StraightDecodingTests {
         let result = try await bothWays(Answer(body), as: Entry.self, codec: JSONAPICodec(keys: .dasherized)) { service in
             "\(try await JSONAPIService(service.untyped, of: Entry.self, codec: codec).get("1"))"
         }
-        #expect(result.wasText && result.straight == result.byRecords && result.straight.contains("null"))
+        #expect(result.isDirect && result.straight == result.byRecords && result.straight.contains("null"))
     }
 
     @Test("the meta of a linkage is kept, which plain records have only for targets that are not included")
@@ -190,10 +190,10 @@ struct StraightDecodingTests {
         let many = Answer(
             JSONValue.object(["data": .array((5..<8).map { resource("articles", $0) }), "included": .array(included)]).description)
         let articles = try await bothWays(one, as: Article.self) { "\(try await $0.get("5", query: query))" }
-        #expect(articles.straight == articles.byRecords && articles.wasText)
+        #expect(articles.straight == articles.byRecords && articles.isDirect)
         let plain = try await bothWays(one, as: PlainArticle.self) { "\(try await $0.get("5", query: query))" }
-        #expect(plain.straight == plain.byRecords && plain.wasText)
+        #expect(plain.straight == plain.byRecords && plain.isDirect)
         let list = try await bothWays(many, as: Article.self) { Self.described(try await $0.find()) }
-        #expect(list.straight == list.byRecords && list.wasText)
+        #expect(list.straight == list.byRecords && list.isDirect)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("The lists of a live snapshot")
 struct LiveListTests {
     private static func rows(_ count: Int, state: RecordState = .confirmed) -> LiveRows {
-        LiveRows((0..<count).map { LiveRow(key: "\($0)", record: .tree(.integer(Int64($0))), state: state) })
+        LiveRows((0..<count).map { LiveRow(key: "\($0)", record: .integer(Int64($0)), state: state) })
     }
 
     private static func keys(_ rows: LiveRows) -> LiveList<String> { LiveList(rows) { $0.key } }
@@ -32,7 +32,7 @@ struct LiveListTests {
         var rows = Self.rows(5_000)
         let list = Self.keys(rows)
         for _ in 0..<2_500 { rows.remove(at: 1_000) }
-        rows.replace(0, with: LiveRow(key: "changed", record: .tree(.null)))
+        rows.replace(0, with: LiveRow(key: "changed", record: .null))
         #expect(Array(list) == (0..<5_000).map { "\($0)" } && Self.keys(rows).first == "changed" && rows.count == 2_500)
     }
 
@@ -40,14 +40,14 @@ struct LiveListTests {
     func states() {
         var rows = Self.rows(1_000)
         #expect(!LiveList(rows) { $0.state }.isAnyUnconfirmed)
-        rows.insert(LiveRow(key: "pending", record: .tree(.null), state: .pending), at: 1_000)
+        rows.insert(LiveRow(key: "pending", record: .null, state: .pending), at: 1_000)
         let states = LiveList(rows) { $0.state }
         #expect(states.isAnyUnconfirmed && states.last == .pending && states.dropLast().allSatisfy { $0 == .confirmed })
     }
 
     @Test("An element is decoded once, and the record itself if nothing is decoded")
     func elements() {
-        let row = LiveRow(key: "1", record: .tree(["text": "Hello"]))
+        let row = LiveRow(key: "1", record: ["text": "Hello"])
         #expect(row.element(as: JSONValue.self) == ["text": "Hello"] && row.element(as: String.self) == nil && !row.isDecoded)
         row.decoded(as: "first")
         row.decoded(as: "second")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The rows of a live query")
 struct LiveRowsTests {
-    private static func row(_ number: Int) -> LiveRow { LiveRow(key: "\(number)", record: .tree(.integer(Int64(number))), place: number) }
+    private static func row(_ number: Int) -> LiveRow { LiveRow(key: "\(number)", record: .integer(Int64(number)), place: number) }
 
     /// Rows by letters; the place of a row is that of its letter.
     private static func rows(_ letters: String, like old: [LiveRow] = []) -> [LiveRow] {
@@ -149,7 +149,7 @@ struct LiveRowsTests {
         let old = LiveRows(all)
         var rows = old
         rows.remove(at: 1500)
-        rows.insert(LiveRow(key: "1500", record: .tree(.null), place: 5000), at: 3)
+        rows.insert(LiveRow(key: "1500", record: .null, place: 5000), at: 3)
         rows.remove(at: 800)
         rows.insert(Self.row(6000), at: 1900)
         let changes = LiveChanges(LiveDifference(rows.changes(since: old), of: rows, since: old, aliases: [:]))

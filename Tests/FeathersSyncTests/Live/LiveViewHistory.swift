@@ -57,7 +57,7 @@ struct LiveViewHistory {
     }
 
     mutating func play(steps: Int) throws {
-        for step in 0..<steps {
+        for _ in 0..<steps {
             switch Int.random(in: 0..<24, using: &random) {
             case 0..<5: queue()
             case 5..<8: send()
@@ -70,8 +70,6 @@ struct LiveViewHistory {
             case 21: executeFetch()
             default: try endFetch()
             }
-            // As in a long result.
-            if step % 3 == 0 { for row in view.visible { row.pack() } }
             look()
             if !violations.isEmpty { return }
         }

@@ -92,7 +92,7 @@ struct PowerFailureTests {
                 let result = try await KeptResult(bytes, of: Self.key)
                 let count = result.rows.count
                 #expect(count == told.kept || count == told.began, "after \(lastCall) calls")
-                #expect(result.rows.map { $0["id"] } == Array(told.accepted.map { JSONValue.string($0) }.prefix(count)))
+                #expect(result.rows.map { $0.record["id"] } == Array(told.accepted.map { JSONValue.string($0) }.prefix(count)))
                 view.restored(result)
                 (date, unsettled) = (result.date, result.unsettled)
             }

@@ -10,18 +10,9 @@ func areEqualInQueries(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
     case (.object(let left), .object(let right)):
         // A key that is null on the left and missing on the right counts as equal, as in FeathersJS.
         return left.count == right.count && left.allSatisfy { areEqualInQueries($0.value, right[$0.key]) }
-    case (let left, let right): return numericOrder(left, right) == 0
+    // Numbers are compared by their digits, so that ids beyond 2^53 differ.
+    case (let left, let right): return left.numericOrder(to: right) == 0
     }
-}
-
-/// Compares two numbers. Returns a negative number, zero or a positive number; nil if either value is not a number.
-func numericOrder(_ left: JSONValue, _ right: JSONValue) -> Int? {
-    // Integers are compared as integers, so that ids beyond 2^53 differ.
-    if case .integer(let left) = left, case .integer(let right) = right { return left == right ? 0 : left < right ? -1 : 1 }
-    guard let left = left.number, let right = right.number else { return nil }
-    if left == right { return 0 }
-    if left < right { return -1 }
-    return left > right ? 1 : nil
 }
 
 /// Compares two values of any type in FeathersJS' sort order. Returns a negative number, zero or a positive number. A missing value is nil.
@@ -37,7 +28,7 @@ func sortingOrder(_ left: JSONValue?, _ right: JSONValue?) -> Int {
         }
         return left.count - right.count
     case (.object(let left), .object(let right)): return sortingOrder(left, right)
-    default: return numericOrder(left, right) ?? left.rankInSorting - right.rankInSorting
+    default: return left.numericOrder(to: right) ?? left.rankInSorting - right.rankInSorting
     }
 }
 
@@ -58,7 +49,7 @@ extension JSONValue {
     fileprivate var rankInSorting: Int {
         switch self {
         case .null: 0
-        case .integer, .number: 1
+        case .integer, .number, .decimal: 1
         case .string: 2
         case .bool: 3
         case .array: 4

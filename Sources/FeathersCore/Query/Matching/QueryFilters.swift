@@ -100,6 +100,7 @@ struct ParsedInteger {
         switch json {
         case .integer(let integer): value = Int(clamping: integer)
         case .number(let number): value = Int(exactly: number.rounded(.towardZero))
+        case .decimal(let decimal): value = Self.leadingInteger(of: decimal.text)
         case .string(let string): value = Self.leadingInteger(of: string)
         case .null, .bool, .array, .object: value = nil
         }

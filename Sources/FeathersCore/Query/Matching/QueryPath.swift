@@ -62,7 +62,7 @@ extension JSONValue {
         case .string(let string):
             guard let index = step.index else { return step.length(string.utf16.count) }
             return string.utf16.dropFirst(index).first.flatMap(Unicode.Scalar.init).map { .string(String($0)) }
-        case .null, .bool, .integer, .number: return .none
+        case .null, .bool, .integer, .number, .decimal: return .none
         }
     }
 }

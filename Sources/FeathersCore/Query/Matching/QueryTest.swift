@@ -117,7 +117,7 @@ extension QueryTest.Ordering {
             self == .lessOrEqual || self == .greaterOrEqual
         case (.string(let value), .string(let operand)): holds(value.codeUnitOrder(to: operand))
         case (.bool(let value), .bool(let operand)): holds((value ? 1 : 0) - (operand ? 1 : 0))
-        case (let value, let operand): numericOrder(value, operand).map(holds) ?? false
+        case (let value, let operand): value.numericOrder(to: operand).map(holds) ?? false
         }
     }
 

@@ -52,7 +52,7 @@ extension TypedService where Model: ServiceModel {
     public func create(_ data: Model.CreateData, query: Query = Query(), params: Params = Params()) async throws -> Model {
         let codec = codec(for: params)
         let record = try oneRecord(codec.encodeSent(data, to: path))
-        return try decode(await untyped.response(to: untyped.request(.create, data: record, query: query, params: params)), .create, codec)
+        return try decode(await untyped.execute(untyped.request(.create, data: record, query: query, params: params)), .create, codec)
     }
 
     /// Creates several records in one call.

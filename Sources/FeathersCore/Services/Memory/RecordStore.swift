@@ -4,7 +4,7 @@
 /// Not copyable, because a read through a copyable property copies it: four reference counts for each `get`.
 struct RecordStore: ~Copyable, Sendable {
     private var indexed = OrderedRecords<UInt32>()
-    private var named = OrderedRecords<ExactString>()
+    private var named = OrderedRecords<JSONValue>()
     /// Whether an integer was added after a greater one. If so, the records are sorted before they are next listed.
     private var needsSorting = false
 
@@ -55,8 +55,8 @@ struct RecordStore: ~Copyable, Sendable {
 enum RecordKey: Hashable, Sendable {
     /// An integer that JavaScript lists in ascending order, before all other keys.
     case index(UInt32)
-    /// Any other text, compared by code units.
-    case name(ExactString)
+    /// Any other text. As a JSON value, because those are compared by code units.
+    case name(JSONValue)
 
     /// The largest array index in JavaScript.
     private static let greatestIndex = UInt32.max - 1
@@ -64,9 +64,10 @@ enum RecordKey: Hashable, Sendable {
     init(_ id: ServiceID) {
         switch id {
         case .integer(let integer):
-            self = UInt32(exactly: integer).flatMap(Self.init(index:)) ?? .name(ExactString(String(integer)))
-        case .number(let number): self = UInt32(exactly: number).flatMap(Self.init(index:)) ?? .name(ExactString(id.description))
-        case .string(let string): self = Self.index(in: string).flatMap(Self.init(index:)) ?? .name(ExactString(string))
+            self = UInt32(exactly: integer).flatMap(Self.init(index:)) ?? .name(.string(String(integer)))
+        case .number(let number): self = UInt32(exactly: number).flatMap(Self.init(index:)) ?? .name(.string(id.description))
+        case .decimal(let decimal): self = .name(.string(decimal.text))
+        case .string(let string): self = Self.index(in: string).flatMap(Self.init(index:)) ?? .name(id.json)
         }
     }
 

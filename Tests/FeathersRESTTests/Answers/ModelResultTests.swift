@@ -1,12 +1,11 @@
+import FeathersCore
 import FeathersREST
 import FeathersSupport
 import Foundation
 import Testing
 
-@testable import FeathersCore
-
-@Suite("Results that nobody looks at before they become models")
-struct ResultTextTests {
+@Suite("Results that become models")
+struct ModelResultTests {
     private struct Message: Codable, Sendable, Equatable {
         var id: Int
         var text: String
@@ -22,29 +21,7 @@ struct ResultTextTests {
         return app.service("messages", of: Message.self)
     }
 
-    /// Notes what an around hook finds after the call, without looking at the result itself.
-    private func observing(_ seen: Locked<[Bool]>) -> Hooks {
-        Hooks(around: [
-            { context, next in
-                try await next(&context)
-                let isText = context.response?.isText == true
-                seen.withLock { $0.append(isText) }
-            }
-        ])
-    }
-
-    @Test("stay texts through hooks that do not look")
-    func staysText() async throws {
-        let seen = Locked<[Bool]>([])
-        let messages = try await service(#"{"id":1,"text":"a"}"#, observing(seen))
-        #expect(try await messages.get(1) == Message(id: 1, text: "a"))
-        #expect(seen.withLock { $0 } == [true])
-        // Whoever calls without a model has asked for the tree.
-        #expect(try await messages.untyped.get(1) == ["id": 1, "text": "a"])
-        #expect(seen.withLock { $0 } == [true, false])
-    }
-
-    @Test("are a tree for hooks that look, and what a hook makes of it counts")
+    @Test("are what a hook makes of them")
     func hooksLook() async throws {
         let ids = Locked<[JSONValue?]>([])
         let messages = try await service(
@@ -57,7 +34,7 @@ struct ResultTextTests {
         #expect(ids.withLock { $0 } == [1])
     }
 
-    @Test("are a tree for around hooks that look, and what one makes of it counts")
+    @Test("are what an around hook makes of them")
     func aroundHooksLook() async throws {
         let ids = Locked<[JSONValue?]>([])
         let messages = try await service(
@@ -72,30 +49,6 @@ struct ResultTextTests {
         #expect(try await messages.get(1) == Message(id: 1, text: "a"))
         #expect(try await messages.get(2) == Message(id: 1, text: "changed"))
         #expect(ids.withLock { $0 } == [1, 1])
-    }
-
-    @Test("are trees on arrival while hooks look or change them, which one result in 32 finds out", arguments: [false, true])
-    func expectedReads(changes: Bool) async throws {
-        let (seen, looks) = (Locked<[Bool]>([]), Locked(true))
-        let messages = try await service(
-            #"{"id":1,"text":"a"}"#,
-            Hooks(after: [
-                { context in
-                    let isText = context.response?.isText == true
-                    seen.withLock { $0.append(isText) }
-                    guard looks.withLock({ $0 }) else { return }
-                    if changes { context.result?["id"] = 2 } else { #expect(context.result?["id"] == 1) }
-                }
-            ]))
-        func call(_ count: Int, expecting id: Int) async throws -> [Bool] {
-            for _ in 0..<count { #expect(try await messages.get(1) == Message(id: id, text: "a")) }
-            defer { seen.withLock { $0 = [] } }
-            return seen.withLock { $0 }
-        }
-        let trees = Array(repeating: false, count: 31)
-        #expect(try await call(34, expecting: changes ? 2 : 1) == [true] + trees + [true, false])
-        looks.withLock { $0 = false }
-        #expect(try await call(33, expecting: 1) == trees.dropLast() + [true, true, true])
     }
 
     @Test("become pages, lists and whatever else a method gives")

@@ -28,23 +28,12 @@ extension String {
     }
 
     /// Hashes the bytes that `isExactly` compares.
-    func hashExactly(into hasher: inout Hasher) {
+    package func hashExactly(into hasher: inout Hasher) {
         let hashed: Void? = utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         if hashed == nil { Array(utf8).withUnsafeBytes { hasher.combine(bytes: $0) } }
         // A terminator makes ["ab", "c"] and ["a", "bc"] hash differently.
         hasher.combine(0xFF as UInt8)
     }
-}
-
-/// A string compared by its bytes, for use as a dictionary key.
-package struct ExactString: Hashable, Sendable {
-    package let string: String
-
-    package init(_ string: String) { self.string = string }
-
-    package static func == (left: ExactString, right: ExactString) -> Bool { left.string.isExactly(right.string) }
-
-    package func hash(into hasher: inout Hasher) { string.hashExactly(into: &hasher) }
 }
 
 /// Compares `count` bytes, eight at a time.
