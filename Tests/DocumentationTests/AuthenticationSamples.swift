@@ -55,8 +55,10 @@ actor Drafts: ServiceProtocol {
     }
 }
 
-private func asAnother(_ reports: UntypedService, _ theirToken: String) async throws -> JSONValue {
-    let report = try await reports.create(["month": 5], params: Params(headers: ["Authorization": "Bearer \(theirToken)"]))
+private func asAnother(_ app: FeathersApp, _ reports: UntypedService, _ theirToken: String) async throws -> JSONValue {
+    let report = try await app.withToken(theirToken) {
+        try await reports.create(["month": 5])
+    }
     return report
 }
 

@@ -61,7 +61,7 @@ extension FeathersApp {
         }
         self[InstalledAuthenticator.self] = authenticator
         trust(options.trustedServers)
-        credentialField = options.header.lowercased()
+        tokenForm = TokenForm(field: options.header, scheme: options.scheme)
         use(SignInGate(authenticator: authenticator))
         resolveIdentity { [weak authenticator] in await authenticator?.storedIdentity() }
         use(backgroundWork: { app in _ = await app.resolvedIdentity() })

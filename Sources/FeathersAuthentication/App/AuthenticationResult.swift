@@ -85,19 +85,9 @@ public struct AuthenticationTokens: Sendable, Hashable, SecretHiding {
 
 /// The requirements for an access token in a header.
 enum AccessToken {
-    /// The longest token accepted, in bytes.
-    static let maximumLength = 64 << 10
-
-    /// - Throws: A ``FeathersError`` with the given code if the token is longer than ``maximumLength`` or contains anything but visible ASCII: a line
-    ///   break would start another header field. The error does not show the token.
+    /// - Throws: A ``FeathersError`` with the given code if no header can contain the token. The error does not show the token.
     static func check(_ token: String, _ code: FeathersError.Code) throws(FeathersError) {
-        let bytes = token.utf8
-        guard bytes.count <= maximumLength else {
-            throw FeathersError(
-                code, "The access token has \(bytes.count) bytes, but at most \(maximumLength) are accepted", execution: .answered)
-        }
-        guard bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw FeathersError(code, "The access token has characters that no header allows", execution: .answered)
-        }
+        guard let flaw = CallToken.flaw(in: token) else { return }
+        throw FeathersError(code, "The access token \(flaw)", execution: .answered)
     }
 }

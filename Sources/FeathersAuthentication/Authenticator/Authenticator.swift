@@ -359,7 +359,7 @@ extension Authenticator {
         }
     }
 
-    func headerValue(_ accessToken: String) -> String { options.scheme.isEmpty ? accessToken : "\(options.scheme) \(accessToken)" }
+    var tokenForm: TokenForm { TokenForm(field: options.header, scheme: options.scheme) }
 }
 
 extension FeathersError {

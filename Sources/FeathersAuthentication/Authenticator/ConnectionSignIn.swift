@@ -173,7 +173,7 @@ extension Authenticator {
         // A token that is not valid in a header is announced over the connection instead, so that the server can judge it.
         let sent = token.flatMap { !leavesOut && (try? AccessToken.check($0, .badRequest)) != nil ? $0 : nil }
         state.withLock { $0.sentHandshakeToken = sent }
-        return sent.map { [options.header: headerValue($0)] } ?? [:]
+        return sent.map { [options.header: tokenForm.value(of: $0)] } ?? [:]
     }
 
     /// Returns whether to reconnect after an end that the transport treats as final.

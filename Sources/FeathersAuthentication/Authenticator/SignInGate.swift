@@ -55,6 +55,15 @@ extension Authenticator {
         }
         if isExempt(request.path) { return try await next(request) }
 
+        // A call with credentials of its own neither waits for the app's sign-in nor affects it.
+        if request.isForAnotherUser(in: app()) {
+            var request = request
+            request.sender = .ofCall
+            var response = try await next(request)
+            response[SentAs.self] = .ofCall
+            return response
+        }
+
         let deadline = request.params.timeout.map { timebase.now + $0 }
         let pass = try await passage(of: request, until: deadline)
         // A queued write is sent only as the user who made it.
@@ -66,43 +75,28 @@ extension Authenticator {
             guard remaining > .zero else { throw timeout(of: request) }
             first.params.timeout = remaining
         }
-        guard let signedIn = pass.signedIn, trusts(destination) else { return try noted(await next(first), pass.sender, request) }
-        guard addSignIn(signedIn, to: &first, for: destination) else {
-            // Sent with the caller's own token, so the app does not know the user.
-            first.sender = nil
-            return try await next(first)
-        }
+        guard let signedIn = pass.signedIn, trusts(destination) else { return try noted(await next(first), first) }
+        addSignIn(signedIn, to: &first, for: destination)
         do {
-            return try noted(await next(first), pass.sender, request)
+            return try noted(await next(first), first)
         } catch let error as FeathersError where error.code == .notAuthenticated && error.execution == .answered && pass.sender.isCurrent {
             // A local service may throw such an error itself, or pass on that of a server that was not sent the token.
-            if case .local = destination, first.params.token?.wasSent != true { throw error }
+            if case .local = destination, first.params.appToken?.wasSent != true { throw error }
             guard let renewed = try await renewal(of: signedIn, request, until: deadline) else { throw error }
             var second = first
             if let deadline {
                 guard deadline > timebase.now else { throw error }
                 second.params.timeout = deadline - timebase.now
             }
-            _ = addSignIn(renewed, to: &second, for: destination, inPlaceOf: signedIn)
-            return try noted(await next(second), pass.sender, request)
+            addSignIn(renewed, to: &second, for: destination, inPlaceOf: signedIn)
+            return try noted(await next(second), second)
         }
     }
 
-    /// Records the sender of a response. A read is not passed on after the user has changed. The response to a write is always passed on to its
-    /// caller, because it reports what has happened.
-    private func noted(_ response: ServiceResponse, _ sender: RequestSender, _ request: ServiceRequest) throws -> ServiceResponse {
-        let isRead = request.method == .find || request.method == .get
-        let check: @Sendable () throws -> Void = {
-            if sender.isCurrent { return }
-            throw FeathersError(.notAuthenticated, "The signed-in user changed before the response arrived", execution: .answered)
-        }
-        var response = response
-        if isRead {
-            try check()
-            // The items of a streamed read arrive later.
-            response[ResultStream.self]?.check = check
-        }
-        response[SentAs.self] = sender
+    /// Records the sender of a response, which is not passed on to another user.
+    private func noted(_ response: ServiceResponse, _ request: ServiceRequest) throws -> ServiceResponse {
+        var response = try request.checked(response)
+        response[SentAs.self] = request.sender
         return response
     }
 
@@ -124,7 +118,7 @@ extension Authenticator {
         var request = request
         request.params.concernsConnection = true
         if !isExempt(request.path), trusts(destination), let signedIn = state.withLock({ $0.session.signedIn }) {
-            _ = addSignIn(signedIn, to: &request, for: destination)
+            addSignIn(signedIn, to: &request, for: destination)
         }
         return request
     }
@@ -230,23 +224,21 @@ extension Authenticator {
 
     /// Adds the sign-in to the places where servers, hooks and local services read it. Values set by the caller are preserved.
     /// Values of `old`, the sign-in of a first attempt, are replaced.
-    /// - Returns: Whether the call is sent with the sign-in's token, rather than with the caller's.
     private func addSignIn(
         _ signedIn: AuthenticationSession.SignedIn, to request: inout ServiceRequest, for destination: SignInGate.Destination,
         inPlaceOf old: AuthenticationSession.SignedIn? = nil
-    ) -> Bool {
+    ) {
         let result = signedIn.token.result
         let present = request.params[Authentication.self]
         if present == nil || present == old?.token.result { request.params[Authentication.self] = result }
         // A connection is itself signed in. Only endpoints, calls over another transport, and services with their own transport need the header.
         let hasOtherWay = if case .registered = destination { true } else { callsCarryCredentials || request.params.travelsByHTTP }
-        guard hasOtherWay else { return true }
+        guard hasOtherWay else { return }
         let own = request.params.headers.first { $0.key.caseInsensitivelyEquals(options.header) }
-        if let own, own.value != old.map({ headerValue($0.token.result.accessToken) }) { return false }
-        let (field, value) = (own?.key ?? options.header, headerValue(result.accessToken))
+        if let own, own.value != old.map({ tokenForm.value(of: $0.token.result.accessToken) }) { return }
+        let (field, value) = (own?.key ?? options.header, tokenForm.value(of: result.accessToken))
         let borrowed = if case .local = destination { app() } else { nil as FeathersApp? }
         request.params.setToken(field, value, of: request.sender, lentBy: borrowed)
-        return true
     }
 }
 

@@ -3,7 +3,9 @@ import FeathersSupport
 
 /// Logging out, locally and on the server.
 extension Authenticator {
-    func logOut(_ app: FeathersApp) async throws {
+    func logOut(_ app: FeathersApp) async throws { try await app.withoutToken { try await logOutOwnUser(of: app) } }
+
+    private func logOutOwnUser(of app: FeathersApp) async throws {
         let known = state.withLock { $0.session.signedIn?.token.result.accessToken }
         let stored = known == nil ? try? await storage.read()?.accessToken : nil
         let (effects, sender, number, told) = state.withLock { state in
@@ -47,7 +49,7 @@ extension Authenticator {
         }
         if app.callsCarryCredentials {
             if let token, (try? AccessToken.check(token, .badRequest)) != nil {
-                request.params.setToken(options.header, headerValue(token), of: sender)
+                request.params.setToken(options.header, tokenForm.value(of: token), of: sender)
             }
         } else if let transport {
             switch transport.status {

@@ -35,7 +35,7 @@ extension Authenticator {
             }
             if let effects { carryOutAtOnce(effects) }
             switch passage {
-            case .pass(let signedIn): return signedIn.map { [options.header: headerValue($0.token.result.accessToken)] } ?? [:]
+            case .pass(let signedIn): return signedIn.map { [options.header: tokenForm.value(of: $0.token.result.accessToken)] } ?? [:]
             case .waitForDeparture: try await change.value()
             case .wait(let id):
                 guard let ended else { continue }

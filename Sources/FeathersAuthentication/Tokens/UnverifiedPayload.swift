@@ -38,7 +38,7 @@ extension UnverifiedPayload {
     /// Parses a token leniently; nil if it is not a JSON Web Token.
     init?(of token: String) {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, token.utf8.count <= AccessToken.maximumLength, let claims = Self.object(parts[1]) else { return nil }
+        guard parts.count == 3, token.utf8.count <= CallToken.maximumLength, let claims = Self.object(parts[1]) else { return nil }
         self.claims = claims
         algorithm = Self.object(parts[0])?["alg"]?.string
         isUnsigned = parts[2].isEmpty || algorithm?.lowercased() == "none"

@@ -13,9 +13,6 @@ public struct CacheOptions: Sendable {
     /// The custom methods that change records. Like `create`, `update`, `patch` and `remove`, they invalidate the group of their service.
     public var changingMethods: Set<ServiceMethod> = []
 
-    /// The header fields, besides `Authorization` and `Cookie`, that responses depend on. Case is ignored.
-    public var keyHeaders: Set<String> = ["Accept-Language"]
-
     /// A part of every key, in addition to ``FeathersApp/identity``, such as a tenant, or a server if several apps share a storage. It must
     /// not contain secrets.
     public var partition: @Sendable (ServiceRequest) -> String = { _ in "" }

@@ -26,7 +26,7 @@ public struct CachedService<Record: Sendable, List: Sendable>: Sendable {
         _ method: ServiceMethod, _ id: ServiceID?, query: Query, _ policy: CachePolicy?, _ params: Params,
         _ read: @escaping @Sendable (JSONValue, Params) throws -> Value
     ) -> CachedResults<Value> {
-        var sent = params.joining(query)
+        var sent = params.joining(query).withScopedToken(of: service.app)
         if let policy { sent.cachePolicy = policy }
         let request = ServiceRequest(path: service.path, method: method, id: id, params: sent)
         return CachedResults(service: service, request: .success(request)) { try read($0, params) }
@@ -83,7 +83,9 @@ public struct CachedResults<Value: Sendable>: AsyncSequence, Sendable {
             self.order = nil
             var request = try results.request.get()
             request.params[CachedOrder.self] = order
-            let response = try await results.service.respond(to: request)
+            let response = try await results.service.app.withToken(of: request.params) { [request] in
+                try await results.service.respond(to: request)
+            }
             let step = response[CachedStep.self]
             self.order = step?.following.map(CachedOrder.goOn)
             refresh = step?.refresh

@@ -21,8 +21,6 @@ public final class ServiceCache: Sendable {
     let inFlight: SingleFlight<InFlightRead, ServiceResponse>
     let background = CacheBackground()
     private let services: Locked<[String: ServiceCacheOptions]>
-    /// The lowercase names of the header fields that are part of a key.
-    let keyHeaders: Set<String>
 
     /// Creates a cache with a default policy and expiration for calls and services. Install it with ``FeathersApp/use(cache:)``.
     public init(
@@ -33,7 +31,6 @@ public final class ServiceCache: Sendable {
         var options = CacheOptions()
         configure(&options)
         (self.storage, self.policy, self.expiration, self.options) = (storage, policy, expiration, options)
-        keyHeaders = Set(options.keyHeaders.map { $0.lowercased() })
         inFlight = SingleFlight(onWaiting: options.onWaiting)
         services = Locked([:])
     }
@@ -140,11 +137,10 @@ extension ServiceCache {
 
     /// Returns the key of a read for a user; nil if the query contains values that JSON cannot represent.
     func key(
-        of request: ServiceRequest, group: String, credentials: String?, as identity: Identity?, _ ownPartition: String
+        of request: ServiceRequest, group: String, in app: FeathersApp?, as identity: Identity?, _ ownPartition: String
     ) -> CacheKey? {
         CacheKey(
-            of: request, group: group, headers: keyHeaders, credentials: credentials,
-            partitions: [identity.map { "@\($0.name)" } ?? "", ownPartition])
+            of: request, group: group, in: app, partitions: [identity.map { "@\($0.name)" } ?? "", ownPartition])
     }
 
     /// Returns whether the user is still the one for whom the read began.

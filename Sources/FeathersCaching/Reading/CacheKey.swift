@@ -3,7 +3,7 @@ import FeathersSupport
 
 /// The key of a cached entry: everything the response depends on, as text that is the same in every process.
 public struct CacheKey: Sendable, Hashable {
-    /// The parts that the response depends on, in canonical JSON. Credentials are replaced by digests.
+    /// The parts that the response depends on, in canonical JSON. Header fields are replaced by digests.
     public let text: String
 
     /// The group of the entry.
@@ -18,10 +18,9 @@ public struct CacheKey: Sendable, Hashable {
 extension CacheKey {
     /// Creates the key of a read; nil if its query contains values that JSON cannot represent.
     /// - Parameters:
-    ///   - headers: The lowercase names of the header fields that the response depends on.
-    ///   - credentials: The lowercase name of the field with the app's token, if it is not `authorization`.
+    ///   - app: The app that makes the read; it knows which header fields are harmless.
     ///   - partitions: What identifies the user.
-    init?(of request: ServiceRequest, group: String, headers: Set<String>, credentials: String? = nil, partitions: [String]) {
+    init?(of request: ServiceRequest, group: String, in app: FeathersApp? = nil, partitions: [String]) {
         let params = request.params
         var text = CacheKeyText()
         do throws(JSONSerializationError) {
@@ -31,22 +30,12 @@ extension CacheKey {
             if let id = request.id { try text.append(id.json) } else { try text.append(JSONValue.null) }
             try text.append(params.route.isEmpty ? JSONObject() : JSONObject(sorted: params.route.map { ($0.key, .string($0.value)) }))
             try text.append(params.query.json.canonical)
-            try text.append(Self.fields(of: params.headers, named: headers, credentials))
+            let fields = request.distinguishingFields(in: app)
+            try text.append(fields.isEmpty ? JSONObject() : JSONObject(sorted: fields.map { ($0.key, .string($0.value)) }))
         } catch {
             return nil
         }
         self.init(text: text.finished(), group: group)
-    }
-
-    /// Returns the header fields that a response depends on. Credentials are replaced by digests, so that a key does not reveal them.
-    private static func fields(of headers: [String: String], named names: Set<String>, _ credentials: String?) -> JSONObject {
-        if headers.isEmpty { return JSONObject() }
-        return JSONObject(
-            sorted: headers.compactMap { name, value in
-                let name = name.lowercased()
-                if name == "authorization" || name == "cookie" || name == credentials { return (name, .string(SHA256.hex(value.utf8))) }
-                return names.contains(name) ? (name, .string(value)) : nil
-            })
     }
 }
 

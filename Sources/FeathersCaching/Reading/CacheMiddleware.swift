@@ -78,10 +78,10 @@ private struct CachingService: ServiceProtocol {
         // The key does not include the call's page sizes.
         guard let app = site.app, request.params.pagination == nil else { return nil }
         // Comes before any lookup, so that the entries of the stored token's user can be read without a server.
-        let sender = await app.resolvedSender()
+        let sender = request.isForAnotherUser(in: app) ? .ofCall : await app.resolvedSender()
         let ownPartition = cache.options.partition(request)
         let group = service?.group ?? request.path
-        let key = cache.key(of: request, group: group, credentials: app.credentialField, as: sender.identity, ownPartition)
+        let key = cache.key(of: request, group: group, in: app, as: sender.identity, ownPartition)
         guard let key else { return nil }
         let terms = CachedRead.Terms(
             request: request, next: next, site: site, sender: sender, key: key,
@@ -157,9 +157,8 @@ extension ServiceCache {
         let stamp = invalidation.withLock { $0.stamp(of: terms.key.group) }
         let response: ServiceResponse
         if options.sharesRequests {
-            let params = terms.request.params
             let read = InFlightRead(
-                key: terms.key, stamp: stamp, sender: terms.sender, headers: params.headers, timeout: params.timeout, writes: writes,
+                key: terms.key, stamp: stamp, sender: terms.sender, timeout: terms.request.params.timeout, writes: writes,
                 expiration: terms.expiration)
             response = try await inFlight.value(of: read) { try await request(terms, holding: found, writes: writes, stamp) }
         } else {
@@ -186,8 +185,7 @@ extension ServiceCache {
             sender.identity == terms.sender.identity
             ? terms.key
             : key(
-                of: terms.request, group: terms.key.group, credentials: terms.site.app?.credentialField, as: sender.identity,
-                terms.ownPartition)
+                of: terms.request, group: terms.key.group, in: terms.site.app, as: sender.identity, terms.ownPartition)
         if sender.isCurrent, let key {
             let entry = CacheEntry(
                 value: response.result, expiration: terms.expiration.date(from: options.now()),

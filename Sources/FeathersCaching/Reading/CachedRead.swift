@@ -103,7 +103,6 @@ struct InFlightRead: Sendable, Hashable {
     let key: CacheKey
     let stamp: CacheInvalidation.Stamp
     let sender: RequestSender
-    let headers: [String: String]
     let timeout: Duration?
     let writes: Bool
     let expiration: CacheExpiration

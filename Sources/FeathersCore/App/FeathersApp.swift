@@ -50,7 +50,7 @@ public final class FeathersApp: Sendable {
     public init(transport: (any Transport)? = nil) {
         self.transport = transport
         callsCarryCredentials = transport?.innermost.contains { !($0 is any RealTimeTransport) } ?? true
-        endpoints = Service(path: "", implementation: EndpointDispatch())
+        endpoints = Service(path: "", implementation: EndpointDispatch(app: weakReference))
         weakReference.set(self)
         if let transport = transport as? any RealTimeTransport { transport.deliver(to: registry.eventSink) }
     }
@@ -281,8 +281,14 @@ extension FeathersApp {
 
 /// The service behind all endpoints, which share one plan. Each call brings its own implementation.
 private struct EndpointDispatch: ServiceProtocol {
+    let app: WeakApp
+
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         guard let implementation = request.params[EndpointImplementation.self] else { throw FeathersError.unsupported(request.method) }
+        var request = request
+        if app.app?.recordsSender == true { request.recordSender(of: app.app, whenSent: true) }
+        try request.checkSender()
+        try request.addTokenField(app.app, mayCarry: request.params.carriesCredentials)
         return try await implementation.respond(to: request)
     }
 }

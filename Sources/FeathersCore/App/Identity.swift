@@ -36,6 +36,9 @@ extension FeathersApp {
         identityChanged()
     }
 
+    /// Whether requests belong to the user who is signed in when they are made. With authentication, its gate decides.
+    var recordsSender: Bool { tokenForm == nil }
+
     /// Returns the user who is signed in, after the stored token has been read.
     package func resolvedIdentity() async -> Identity? { await resolvedSender().identity }
 
@@ -104,6 +107,16 @@ package final class RequestSender: Sendable, Hashable {
     package static func == (left: RequestSender, right: RequestSender) -> Bool { left === right }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension ServiceRequest {
+    /// Records the user to whom the request belongs. A hook of the first call may sign in, so that before the first sign-in,
+    /// the user is recorded when the request is sent.
+    mutating func recordSender(of app: FeathersApp?, whenSent: Bool = false) {
+        guard sender == nil, let app else { return }
+        let current = app.currentSender
+        if whenSent || !current.isFirst { sender = current }
+    }
 }
 
 /// The user of an app, with a defined order of changes.

@@ -33,7 +33,7 @@ extension FeathersApp {
                 "'connect' needs a transport with a connection, such as '.socketIO(url)'; this app's transport has none")
         }
         gate.reopen()
-        try await lifetime.connect(realTimeTransport)
+        try await withoutToken { try await lifetime.connect(realTimeTransport) }
     }
 
     /// Closes the transport's connection, and returns once it is closed. Does nothing if the transport has no connection.
@@ -118,8 +118,9 @@ final class AppLifetime: Sendable {
     /// Runs `body` within the lifetime.
     /// - Parameter body: receives a promise that is settled when the connection is closed permanently.
     func hold<Result>(_ app: FeathersApp, _ body: (Promise<Void>) async throws -> Result) async throws -> Result {
+        try app.refuseToken(for: "The lifetime of an app")
         app.gate.reopen()
-        let connectionEnd = try await transitions.withLock { try await begin(app) }
+        let connectionEnd = try await app.withoutToken { try await transitions.withLock { try await begin(app) } }
         let result: Result
         do {
             result = try await withTaskCancellationHandler {

@@ -88,6 +88,11 @@ final class ServiceRegistry: Sendable {
     /// Returns the service that is registered at a path.
     func registered(at path: String) -> Entry? { entries.withLock { $0.byPath[path].flatMap { $0.isRegistered ? $0 : nil } } }
 
+    /// Whether an app's services are mounted.
+    func mounts(_ app: FeathersApp) -> Bool {
+        entries.withLock { $0.byPath.values.contains { $0.mountedFrom === app } }
+    }
+
     /// The registered services, in the order of registration.
     var registered: [(path: String, entry: Entry)] {
         entries.withLock { entries in

@@ -1,16 +1,15 @@
 /// The parameters of a call besides its id and data: Feathers' `params`.
 ///
-/// Only ``query`` reaches every server. ``headers`` are sent over HTTP only, and ``route`` fills the placeholders of the service's
+/// Only ``query`` reaches every server. ``headers`` and ``token`` are sent over HTTP only, and ``route`` fills the placeholders of the service's
 /// path. Everything else stays in the process, for hooks and local services.
 public struct Params: Sendable {
     /// The query, sent to the server.
     public var query: Query
     /// Additional HTTP header fields, which override the transport's own.
     ///
-    /// A Socket.IO connection does not carry them. If they name a user, with `Authorization`, `Cookie`, or the header
-    /// field of the app's authentication, a Socket.IO transport refuses the call before sending it, with
-    /// ``FeathersError/Code/badRequest``, because the call would run as the connection's user. A mixed transport sends
-    /// such a call over REST, regardless of its routes.
+    /// A Socket.IO connection does not carry them, so a Socket.IO transport refuses a call with header fields before
+    /// sending it, with ``FeathersError/Code/badRequest``. A mixed transport sends such a call over REST, regardless of its
+    /// routes. ``FeathersApp/harmlessHeaders`` and `Accept-Language` are the exceptions.
     public var headers: [String: String]
     /// Values for the `:placeholders` of the service's path, percent-encoded by the transport.
     public var route: [String: String]
@@ -20,12 +19,14 @@ public struct Params: Sendable {
 
     /// Creates params. All values are empty by default.
     public init(
-        query: Query = Query(), headers: [String: String] = [:], route: [String: String] = [:], timeout: Duration? = nil
+        query: Query = Query(), headers: [String: String] = [:], route: [String: String] = [:], timeout: Duration? = nil,
+        token: String? = nil
     ) {
         self.query = query
         self.headers = headers
         self.route = route
         self.timeout = timeout
+        if let token { self.token = token }
     }
 
     /// A value for hooks and local services. It is never sent.

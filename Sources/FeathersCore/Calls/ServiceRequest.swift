@@ -18,8 +18,14 @@ public struct ServiceRequest: Sendable {
     /// The user that the request is sent as. Set by the sign-in gate; nil if the app has no authentication.
     package var sender: RequestSender?
 
-    /// The lowercase name of the header field that contains the app's token; nil without authentication. Set immediately before sending.
-    package var credentialField: String?
+    /// The token that the call is made with instead of the app's own; nil if it has none.
+    package var token: CallToken?
+
+    /// The lowercase names of the app's ``FeathersApp/harmlessHeaders``; nil for the default ones. Set immediately before sending.
+    package var harmlessFields: Set<String>?
+
+    /// Whether the outbox sends the request. It belongs to the user who queued it.
+    package var isQueuedWrite = false
 
     /// Whether the caller reads the result as a stream of items. A transport then returns a ``ResultStream`` if the server streams.
     package var streamsResult = false
@@ -44,6 +50,23 @@ extension ServiceRequest {
     /// - Throws: ``FeathersError/Code/notAuthenticated``, before sending, if the user has changed since the request passed the sign-in gate.
     package func checkSender() throws(FeathersError) {
         if !isCurrent { throw .senderChanged(self) }
+    }
+
+    /// Checks the response to this call: a read is not passed on after its user has left. The response to a write always is, because
+    /// it reports what has happened.
+    /// - Throws: ``FeathersError/Code/notAuthenticated`` if the user has changed.
+    package func checked(_ response: ServiceResponse) throws(FeathersError) -> ServiceResponse {
+        guard let sender, method == .find || method == .get else { return response }
+        let check: @Sendable () throws(FeathersError) -> Void = { () throws(FeathersError) in
+            if sender.isCurrent { return }
+            throw FeathersError(.notAuthenticated, "The signed-in user changed before the response arrived", execution: .answered)
+        }
+        try check()
+        guard response.isStream else { return response }
+        // The items of a streamed read arrive later.
+        var response = response
+        response[ResultStream.self]?.check = check
+        return response
     }
 }
 

@@ -43,6 +43,8 @@ final class CallPlan: Sendable {
     let event: EventName?
     /// Whether the method sends the call to a server.
     let isSent: Bool
+    /// Whether requests belong to the user who is signed in when they are made, although no sign-in gate says so.
+    let recordsSender: Bool
     /// Whether the implementation or a hook may call other services before the call ends.
     let mayCallOthers: Bool
     private let steps: [Step]
@@ -61,6 +63,7 @@ final class CallPlan: Sendable {
         endpoint = site.wrapped(app: app, service: service, for: method)
         self.event = event
         isSent = site.implementation is TransportService
+        recordsSender = (isSent || site.path == nil) && site.app?.recordsSender == true
         mayCallOthers = steps.count > 1 || !scopes.isEmpty || !(isSent || site.implementation is MemoryService)
         var diagnostics = app.diagnostics
         diagnostics.append(service.diagnostics)
@@ -112,6 +115,7 @@ final class CallPlan: Sendable {
                     next = end
                 case .method where context.response == nil:
                     context.type = .around
+                    if context.request.params.token != nil { try context.request.readToken(in: context.app) }
                     context.response =
                         if let channel = context.channel {
                             try await channel.run(endpoint, context.request)

@@ -53,7 +53,7 @@ package struct MiddlewareSite: Sendable {
     func wrapped(app: Hooks, service: Hooks, for method: ServiceMethod) -> any ServiceProtocol {
         var implementation = implementation
         if let service = implementation as? TransportService, let app = weakApp.app {
-            implementation = SendingService(transport: service.transport, gate: app.gate, credentialField: app.credentialField)
+            implementation = SendingService(service: service, gate: app.gate, app: weakApp, recordsSender: app.recordsSender)
         }
         if app.middleware.isEmpty && service.middleware.isEmpty { return implementation }
         let named = HookScope.method(method)

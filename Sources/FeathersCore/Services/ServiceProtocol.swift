@@ -151,16 +151,23 @@ struct RefusingService: ServiceProtocol {
 
 /// A service on the server, which rejects calls once the app has shut down.
 struct SendingService: ServiceProtocol {
-    let transport: any Transport
+    let service: TransportService
     let gate: CallGate
-    let credentialField: String?
+    let app: WeakApp
+    /// Whether requests belong to the app's user, although no sign-in gate says so.
+    let recordsSender: Bool
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         // Checked here, immediately before sending, because the call may have waited or be a retry.
         if gate.isFinished { throw FeathersError.shuttingDown(request) }
-        try request.checkSender()
         var request = request
-        request.credentialField = credentialField
-        return try await transport.send(request)
+        if recordsSender { request.recordSender(of: app.app, whenSent: true) }
+        try request.checkSender()
+        if request.token != nil || !request.params.headers.isEmpty {
+            let app = app.app
+            try request.addTokenField(app, mayCarry: app?.trusts(service) == true)
+            request.harmlessFields = app?.harmlessFields
+        }
+        return try request.checked(await service.transport.send(request))
     }
 }

@@ -131,13 +131,13 @@ extension UntypedService {
 }
 
 extension UntypedService {
-    /// Runs a request through the hooks and the service, then emits its event.
+    /// Runs a request whose token is known.
     ///
     /// Stays on the global executor: returning to the caller's actor at every step would cost a lookup. Inlined for the same reason (measured: a
     /// tenth of a call without hooks).
     /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.
     @concurrent @inline(__always)
-    func execute(_ request: consuming ServiceRequest) async throws -> ServiceResponse {
+    func perform(_ request: consuming ServiceRequest) async throws -> ServiceResponse {
         guard app.gate.enter() else { throw FeathersError.shuttingDown(request) }
         defer { app.gate.leave() }
         let method = request.method
@@ -148,7 +148,7 @@ extension UntypedService {
             } else {
                 plan = await actor.plan(for: method, in: app)
             }
-            // An app without authentication sends requests that name no sender, as the user who is signed in now.
+            if plan.recordsSender { request.recordSender(of: app) }
             let sender = request.sender ?? (plan.isSent && plan.event != nil ? app.currentSender : nil)
             let sentAt = app.registry.responseCount
             if plan.isBare {
@@ -157,7 +157,7 @@ extension UntypedService {
                     ? try await CallGate.$entered.withValue(app.gate) { try await plan.endpoint.respond(to: request) }
                     : try await plan.endpoint.respond(to: request)
                 if response.isStream { throw FeathersError.streams(method, of: path) }
-                if let event = plan.event { emit(event, of: response, sentAs: sender, at: sentAt, response.result) }
+                if let event = plan.event { emit(event, of: response, plan, sentAs: sender, at: sentAt, response.result) }
                 return response
             }
             var context = HookContext(service: self, request: request, event: plan.event)
@@ -165,7 +165,7 @@ extension UntypedService {
             let response = context.response ?? ServiceResponse(.null)
             if response.isStream { throw FeathersError.streams(method, of: path) }
             if let event = context.event {
-                emit(event, of: response, sentAs: sender, at: sentAt, context.dispatch ?? response.result)
+                emit(event, of: response, plan, sentAs: sender, at: sentAt, context.dispatch ?? response.result)
             }
             return response
         } catch let error as FeathersError where error.path == nil && !path.isEmpty {
@@ -174,16 +174,17 @@ extension UntypedService {
         }
     }
 
-    /// Runs a request whose result is streamed into a channel. The call lasts until the end of the stream. It emits no event, because no stage sees
-    /// the whole result.
+    /// Runs a request whose token is known and whose result is streamed into a channel. It emits no event, because no stage sees the whole result.
     /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.
     @concurrent
-    func executeStream(_ request: ServiceRequest, into channel: ResultChannel) async throws -> ServiceResponse {
+    func performStream(_ request: ServiceRequest, into channel: ResultChannel) async throws -> ServiceResponse {
         guard app.gate.enter() else { throw FeathersError.shuttingDown(request) }
         defer { app.gate.leave() }
         do {
             var plan = actor.compiledPlan(for: request.method, in: app)
             if plan == nil { plan = await actor.plan(for: request.method, in: app) }
+            var request = request
+            if plan?.recordsSender == true { request.recordSender(of: app) }
             var context = HookContext(service: self, request: request, event: nil)
             context.channel = channel
             try await CallGate.$entered.withValue(app.gate) { try await plan?.run(&context) }
@@ -195,17 +196,20 @@ extension UntypedService {
 
     /// Emits an event for each record, since a multi operation returns an array. Emits nothing for writes made under an earlier sign-in.
     private func emit(
-        _ event: EventName, of response: ServiceResponse, sentAs sender: RequestSender?, at sentAt: Int,
+        _ event: EventName, of response: ServiceResponse, _ plan: CallPlan, sentAs sender: RequestSender?, at sentAt: Int,
         _ result: @autoclosure () -> JSONValue
     ) {
         guard actor.events.hasSubscribers else { return }
+        let sender = response[SentAs.self] ?? sender
+        // What a server told another user is not shown to the subscribers, who belong to the app's own.
+        if plan.isSent, sender === RequestSender.ofCall { return }
         let receivedAt = app.registry.countResponse()
         // Only to subscribers: the app's own caches observe its calls in their middleware.
         let result = result()
         let records = if case .array(let records) = result { records } else { [result] }
         app.registry.hand(
             records.map { ServiceEvent(path: path, name: event, data: $0, sentAt: sentAt, receivedAt: receivedAt) }, to: actor.events,
-            sentAs: response[SentAs.self] ?? sender)
+            sentAs: sender)
     }
 
     /// - Throws: ``FeathersError/Code/badRequest`` for one of Feathers' six methods.

@@ -75,6 +75,13 @@ public struct TransportService: ServiceProtocol {
 
     public func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         try request.checkSender()
+        guard request.params.token == nil else {
+            throw FeathersError.refused(
+                """
+                '\(request.method)' on service '\(request.path)' was not sent with its token: register the service in an app, which knows \
+                the servers that may receive the token
+                """)
+        }
         return try await transport.send(request)
     }
 }

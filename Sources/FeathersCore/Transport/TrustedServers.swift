@@ -59,14 +59,14 @@ extension Params {
     ///     trusts.
     package mutating func setToken(_ field: String, _ value: String, of sender: RequestSender?, lentBy app: FeathersApp? = nil) {
         headers[field] = value
-        token = AppToken(field: field, value: value, sender: sender, owner: app?.weakReference)
+        appToken = AppToken(field: field, value: value, sender: sender, owner: app?.weakReference)
     }
 
     /// Returns the header fields for a server, without a token of an app that does not trust the server.
     ///
     /// If a service has replaced the token, its value is kept.
     package func headers(for server: Origin?) -> [String: String] {
-        guard let token, let owner = token.owner else { return headers }
+        guard let token = appToken, let owner = token.owner else { return headers }
         if owner.app?.trusts(server) == true {
             token.isSent.store(true, ordering: .releasing)
             return headers
@@ -75,7 +75,7 @@ extension Params {
     }
 
     /// The token that the app has added to the header fields.
-    package var token: AppToken? {
+    package var appToken: AppToken? {
         get { self[AppToken.self] }
         set { self[AppToken.self] = newValue }
     }
@@ -108,12 +108,8 @@ package final class AppToken: ParamsKey, SecretHiding, Sendable {
 
 extension FeathersApp {
     /// The lowercase name of the header field that contains the app's token; nil without authentication.
-    package var credentialField: String? {
-        get { self[CredentialField.self] }
-        set { self[CredentialField.self] = newValue }
-    }
+    package var credentialField: String? { tokenForm?.field.lowercased() }
 }
 
-private enum CredentialField: AppSetting { typealias Value = String }
 private enum ListedServers: AppSetting { typealias Value = Set<Origin> }
 private enum EndpointServer: AppSetting { typealias Value = Origin }

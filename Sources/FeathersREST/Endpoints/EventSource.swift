@@ -100,6 +100,8 @@ final class EventSourceReader: Sendable {
     private let headers: [String: String]
     private let transport: RESTTransport?
     private let timebase: RelativeClock
+    /// Params with the token in whose scope the stream was created, if any.
+    private let scoped: Params
     private let state: Locked<State>
 
     /// - Parameter decode: Returns the data of an event with these bytes and this name; nil if the event is not to be read.
@@ -109,6 +111,7 @@ final class EventSourceReader: Sendable {
     ) {
         (self.app, self.path, self.query, self.headers) = (app, path, query, headers)
         (self.transport, self.timebase) = (transport, timebase)
+        scoped = Params(headers: headers).withScopedToken(of: app)
         state = Locked(State(items: EventStreamItems(limit: TextLimit.standard, decode: decode), lastEventID: lastEventID))
     }
 
@@ -210,15 +213,15 @@ final class EventSourceReader: Sendable {
         let (_, sender, lastEventID) = state.withLock { (followUser(&$0), $0.sender ?? app.currentSender, $0.lastEventID) }
         if !lastEventID.isEmpty { fields["Last-Event-ID"] = lastEventID }
         let endpoint = Endpoint<EmptyResponse>(.get, path, query: query, headers: fields)
-        var params = endpoint.params(with: Params())
+        var params = endpoint.params(with: scoped)
         let builder = try EndpointRequestBuilder(endpoint, transport.builder, params) { app.trusts($0) }
         params.carriesCredentials = builder.carriesCredentials
         params[EndpointCallKey.self] = EndpointCall(method: .get, carriesCredentials: builder.carriesCredentials)
         let request = ServiceRequest(path: EndpointAddress.name(of: path), method: .endpointRequest, params: params)
-        let opener = builder.carriesCredentials ? sender : nil
+        let opener = builder.carriesCredentials && scoped.token == nil ? sender : nil
         let service = EventSourceService(builder: builder, transport: transport, timebase: timebase, sender: opener)
         let hold = app.hold(transport)
-        let response = try await app.respond(to: request, by: service)
+        let response = try await app.withToken(of: scoped) { try await app.respond(to: request, by: service) }
         guard var opened = response[OpenedStream.self] else { return false }
         opened.hold = hold
         state.withLock { state in

@@ -22,7 +22,8 @@ final class LiveFetch: Sendable {
             state.fetch = id
             state.changeSender(to: sender)
         }
-        return LiveFetch(Task { await Self.run(source, feed, id, after: delay) })
+        return LiveFetch(
+            Task { await source.service.app.withoutToken { await Self.run(source, feed, id, after: delay) } })
     }
 
     deinit { task.cancel() }

@@ -32,6 +32,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         self.source = source
         do {
             if let failure = source.refusal { throw failure }
+            try source.service.app.refuseToken(in: source.params, for: "A live query")
             let plan = try LiveQueryPlan(source.params.query.joined(with: source.query), id: source.id, operators: source.operators)
             // Listens before the first fetch, so that no event is missed between the two.
             feed = LiveFeed(

@@ -59,12 +59,12 @@ public struct OutboxServiceOptions: Sendable, Hashable {
         }
     }
 
-    /// Returns the request that sends a write.
-    func request(for write: OutboxWrite, timeout: Duration?) -> ServiceRequest {
+    /// Returns the request that sends a write. `carriesFields` tells whether its transport may send header fields.
+    func request(for write: OutboxWrite, timeout: Duration?, carriesFields: Bool = true) -> ServiceRequest {
         var params = Params(query: write.query, route: write.route, timeout: timeout)
         for place in keyPlaces {
             switch place {
-            case .header(let name): params.headers[name] = "\"\(write.key.text)\""
+            case .header(let name): if carriesFields { params.headers[name] = "\"\(write.key.text)\"" }
             case .query(let name): params.query.json[name] = .string(write.key.text)
             case .recordID: break
             }

@@ -172,7 +172,10 @@ extension OutboxSender {
     private func attempt(_ item: OutboxQueue.Item, _ service: OutboxServiceOptions) async -> Attempt {
         do {
             return .succeeded(
-                try await respond(to: service.request(for: item.write, timeout: outbox.options.attemptTimeout), for: item.write))
+                try await respond(
+                    to: service.request(
+                        for: item.write, timeout: outbox.options.attemptTimeout,
+                        carriesFields: app.callsCarryCredentials || app.isRegistered(item.write.path)), for: item.write))
         } catch let error as FeathersError {
             if let record = await recordMade(by: item, service, refusedWith: error) { return .succeeded(record) }
             return .failed(error)
@@ -209,6 +212,7 @@ extension OutboxSender {
         guard write.identity == sender.identity else { throw FeathersError.senderChanged(request) }
         // If the user changes before the request is sent, the call fails: a signed-out write must not be sent as a user unnoticed.
         request.sender = sender
+        request.isQueuedWrite = true
         return try await app.service(request.path).respond(to: request)
     }
 }

@@ -70,6 +70,7 @@ public struct OutboxService: Sendable {
         guard let outbox = service.app.outbox else {
             throw FeathersError(.notImplemented, "The app has no outbox: install one with 'use(outbox:)'", execution: .neverSent)
         }
+        try service.app.refuseToken(for: "A queued write")
         var draft = draft
         if service.idProperty != "id" { draft.idProperty = service.idProperty }
         return try await outbox.add(draft, path: service.path, as: service.app.resolvedIdentity())

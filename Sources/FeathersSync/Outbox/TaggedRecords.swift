@@ -58,8 +58,10 @@ private struct TaggingService: ServiceProtocol {
         }
         let sender = site.sender(of: request)
         let response = try await next.respond(to: request)
-        // A selection is not the record.
-        guard let key, let tag = response[EntityTag.self], request.params.query.isEmpty else { return response }
+        // A selection is not the record, and another user's record is not the outbox's.
+        guard !request.isForAnotherUser(in: site.app), let key, let tag = response[EntityTag.self], request.params.query.isEmpty else {
+            return response
+        }
         let tagged = TaggedRecord(record: response.result, tag: tag, identity: sender?.identity)
         outbox.withState { $0.tagged.add([key: tagged]) }
         return response

@@ -33,12 +33,12 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
 
     public var components: [any Transport] { [realTime, rest] }
 
-    /// Sends a request over the transport of its route, or over REST if there is no connection and the fallback permits it, or if the header fields
-    /// of the request name a user.
+    /// Sends a request over the transport of its route, or over REST if there is no connection and the fallback permits it, or if the request
+    /// has a token of its own or header fields.
     /// - Throws: The error of the transport that was used last.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
-        // The connection has a user already, so a call as another one takes HTTP regardless of its route.
-        guard routes.route(of: request) == .realTime, !request.params.travelsByHTTP, request.callersCredential == nil else {
+        // A connection carries neither header fields nor another user's token.
+        guard routes.route(of: request) == .realTime, !request.params.travelsByHTTP, request.uncarriedField == nil else {
             return try await sendBeside(request)
         }
         let signsConnectionIn = request.params.concernsConnection

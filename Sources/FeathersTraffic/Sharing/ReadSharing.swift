@@ -5,7 +5,7 @@ extension Hooks {
     /// Coalesces identical reads that are in flight at the same time into one request.
     ///
     /// Reads are identical if they are `find` or `get` calls of the same service by the same user, with the same id, query, header fields, route and
-    /// timeout. Requests are compared after their hooks have run. Hooks run for every caller, before and after.
+    /// timeout. Only ``FeathersApp/harmlessHeaders`` may differ. Requests are compared after their hooks have run. Hooks run for every caller, before and after.
     ///
     /// Cancelling one caller does not affect the others. If that caller sent the request, the next one sends it again. The request ends when the last
     /// caller is cancelled. All callers get the same error.
@@ -49,7 +49,7 @@ struct SharedRead: Hashable, Sendable {
     private let id: JSONValue?
     private let route: JSONObject
     private let query: Query
-    private let headers: [String: String]
+    private let fields: [String: String]
     private let timeout: Duration?
     private let isVolatile: Bool
 
@@ -68,7 +68,7 @@ struct SharedRead: Hashable, Sendable {
         id = request.id?.json
         route = params.route.isEmpty ? [:] : JSONObject(params.route.map { ($0, .string($1)) })
         query = params.query
-        headers = params.headers
+        fields = request.distinguishingFields(in: site.app)
         timeout = params.timeout
         isVolatile = params.isVolatile
     }

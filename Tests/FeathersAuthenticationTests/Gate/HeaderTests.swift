@@ -20,6 +20,7 @@ struct HeaderTests {
     func callersRefusal() async throws {
         let server = SampleServer(.init(rejected: ["theirs"]))
         let app = try FeathersApp.sample(server, storage: storage)
+        try await app.reauthenticate()
         let error = await failure { try await app.service("messages").find(params: Params(headers: ["Authorization": "Bearer theirs"])) }
         #expect(error?.code == .notAuthenticated)
         #expect(app.authentication.result?.accessToken == "stored")

@@ -47,6 +47,31 @@ struct ReadSharingTests {
         #expect(try await later == 2)
     }
 
+    @Test("Ten reads whose hooks add trace and request ids share one request, those in two languages do not")
+    func traced() async throws {
+        let (app, transport) = app()
+        app.harmlessHeaders = ["X-Client-Time"]
+        app.use(
+            hooks: Hooks(before: [
+                { context in
+                    for field in ["traceparent", "tracestate", "baggage", "X-Request-Id", "x-client-time"] {
+                        context.params.headers[field] = "\(UInt64.random(in: 0 ... .max))"
+                    }
+                }
+            ]))
+        try await withThrowingTaskGroup(of: JSONValue.self) { group in
+            for _ in 0..<10 { group.addTask { try await app.service("messages").find() } }
+            await waiters.wait(for: 9)
+            for language in ["de", "fr"] {
+                group.addTask { try await app.service("messages").find(params: Params(headers: ["Accept-Language": language])) }
+            }
+            try await clock.waitForSleepers(3)
+            clock.advance(by: .seconds(1))
+            try await group.waitForAll()
+        }
+        #expect(transport.requests.count == 3)
+    }
+
     @Test("Reads that differ in anything do not share, nor do changes")
     func different() async throws {
         let (app, transport) = app()
@@ -58,10 +83,7 @@ struct ReadSharingTests {
             { try await app.service("a").find(params: Params(route: ["x": "1"])) },
             { try await app.service("a").get("e\u{301}") }, { try await app.service("a").get("\u{e9}") },
             { try await app.service("a").create(1) }, { try await app.service("a").create(1) },
-            {
-                app.setIdentity(Identity("somebody else"))
-                return try await app.service("a").find()
-            },
+            { try await app.service("a").find(params: Params(token: "theirs")) },
         ]
         try await withThrowingTaskGroup(of: JSONValue.self) { group in
             for (number, call) in calls.enumerated() {

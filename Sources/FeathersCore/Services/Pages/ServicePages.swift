@@ -17,7 +17,8 @@ extension UntypedService {
         _ query: Query = Query(), of size: Int = 100, keyedBy key: String? = nil, prefetching prefetch: Int = 0, params: Params = Params()
     ) -> ServicePages<JSONValue> {
         ServicePages(
-            service: self, query: params.query.joined(with: query), params: params.withoutQuery, size: size, key: key,
+            service: self, query: params.query.joined(with: query), params: params.withoutQuery.withScopedToken(of: app), size: size,
+            key: key,
             prefetch: max(prefetch, 0)
         ) { record, _ in record }
     }
@@ -29,7 +30,8 @@ extension TypedService {
         _ query: Query = Query(), of size: Int = 100, keyedBy key: String? = nil, prefetching prefetch: Int = 0, params: Params = Params()
     ) -> ServicePages<Model> {
         ServicePages(
-            service: untyped, query: params.query.joined(with: query), params: params.withoutQuery, size: size, key: key,
+            service: untyped, query: params.query.joined(with: query), params: params.withoutQuery.withScopedToken(of: untyped.app),
+            size: size, key: key,
             prefetch: max(prefetch, 0), read: page
         ) {
             try decodeListed($0, at: $1, params) { try codec(for: params).decode(Model.self, from: $0) }
@@ -76,10 +78,10 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
             if fetched.isEmpty, queries.isEmpty { return nil }
             try checkUser()
             if fetched.isEmpty {
-                let before = sender ?? pages.service.app.currentSender
+                let before = sender ?? (pages.params.token == nil ? pages.service.app.currentSender : RequestSender.ofCall)
                 fetched = try await queries.concurrentMap { [pages] in try await pages.page($0) }[...]
                 // The first page may have signed the app in.
-                sender = sender ?? (before.identity == nil ? pages.service.app.currentSender : before)
+                sender = sender ?? (before.identity == nil && before !== RequestSender.ofCall ? pages.service.app.currentSender : before)
                 try checkUser()
             }
             guard let page = fetched.popFirst() else { return nil }
@@ -99,7 +101,7 @@ public struct ServicePages<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     private func page(_ query: Query) async throws -> Paginated<JSONValue> {
-        try read(await service.find(query, params: params))
+        try read(await service.app.withToken(of: params) { try await service.find(query, params: params) })
     }
 }
 

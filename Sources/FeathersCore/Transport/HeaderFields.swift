@@ -1,0 +1,79 @@
+import FeathersSupport
+
+extension FeathersApp {
+    /// Header fields of calls that change neither what a call does nor what it returns, in addition to those of
+    /// tracing: `traceparent`, `tracestate`, `baggage` and `X-Request-Id`. Case is ignored.
+    ///
+    /// Only these fields, and `Accept-Language`, may get lost over a connection, which carries no header fields. Equal
+    /// reads may differ in them, which therefore does not keep reads from being coalesced or served from a cache.
+    /// Fields with credentials cannot be added.
+    public var harmlessHeaders: Set<String> {
+        get { self[HarmlessFields.self] ?? [] }
+        set { self[HarmlessFields.self] = Set(newValue.map { $0.lowercased() }) }
+    }
+
+    /// The lowercase names of ``harmlessHeaders`` with those of tracing; nil if the app has added none.
+    var harmlessFields: Set<String>? {
+        guard let added = self[HarmlessFields.self] else { return nil }
+        return HarmlessFields.tracing.union(added).subtracting(HarmlessFields.credentials).subtracting([tokenField.lowercased()])
+    }
+}
+
+private enum HarmlessFields: AppSetting {
+    typealias Value = Set<String>
+
+    static let tracing: Set = ["traceparent", "tracestate", "baggage", "x-request-id"]
+    static let credentials: Set = ["authorization", "cookie", "proxy-authorization"]
+}
+
+extension ServiceRequest {
+    /// The header field that keeps this call from being sent over a connection, which carries none; nil if there is
+    /// none.
+    ///
+    /// The current user's token, which the app has added itself, does not count, because the connection belongs to that
+    /// user too.
+    package var uncarriedField: String? {
+        let headers = params.headers
+        if headers.isEmpty { return token == nil ? nil : "Authorization" }
+        let appToken = token == nil ? params.appToken : nil
+        let harmless = harmlessFields ?? HarmlessFields.tracing
+        let uncarried = headers.keys.filter { name in
+            if appToken?.isCurrent(name, headers[name]) == true { return false }
+            let lowercase = name.lowercased()
+            return lowercase != "accept-language" && !harmless.contains(lowercase)
+        }
+        return uncarried.min() ?? (token == nil ? nil : "Authorization")
+    }
+
+    /// Checks that this call may be sent over a connection.
+    ///
+    /// Without its header fields, a call would not be the one that was made: it would run as the connection's user, for
+    /// another tenant, or without its precondition.
+    /// - Throws: ``FeathersError/Code/badRequest``, before sending, that names the header field.
+    package func checkConnectionMayCarry() throws(FeathersError) {
+        guard let field = uncarriedField else { return }
+        let reason =
+            token == nil
+            ? "a connection does not carry its header field '\(field)'. If the field is not needed, add it to 'harmlessHeaders'"
+            : "it has a token of its own, and the connection belongs to the app's user"
+        throw .refused(
+            """
+            '\(method)' on service '\(path)' was not sent: \(reason). Otherwise, send this call over REST, for example with a mixed transport
+            """)
+    }
+
+    /// Returns everything about the headers and the token of a read that its response may depend on: lowercase names
+    /// with digests of their values. Reads that are equal otherwise share a response only if these are equal.
+    package func distinguishingFields(in app: FeathersApp?) -> [String: String] {
+        if params.headers.isEmpty, token == nil { return [:] }
+        let harmless = app?.harmlessFields ?? HarmlessFields.tracing
+        var fields: [String: String] = [:]
+        for (name, value) in params.headers {
+            let name = name.lowercased()
+            if !harmless.contains(name) { fields[name] = SHA256.hex(value.utf8) }
+        }
+        // No header field has this name.
+        if let token { fields[":token"] = token.digest }
+        return fields
+    }
+}

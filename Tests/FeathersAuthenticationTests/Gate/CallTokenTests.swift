@@ -1,0 +1,183 @@
+import Feathers
+import FeathersSupport
+import FeathersTesting
+import Foundation
+import Testing
+
+/// Calls with a token of their own, beside the app's own user.
+@Suite(.timeLimit(.minutes(10))) struct CallTokenTests {
+    private let storage = InMemoryTokenStorage(["feathers-jwt": "own"])
+
+    private func sent(_ server: SampleServer) -> [String?] {
+        server.requests(to: "messages").map { $0.params.headers["Authorization"] }
+    }
+
+    @Test func `Precedence is: the call's header or token, then the scope, then the app's user`() async throws {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage)
+        let messages = app.service("messages")
+        _ = try await messages.find()
+        try await app.withToken("scope") {
+            _ = try await messages.find()
+            _ = try await messages.find(params: Params(token: "call"))
+            _ = try await messages.find(params: Params(headers: ["authorization": "Bearer header"]))
+            _ = try await app.withToken(nil) { try await messages.find() }
+            async let child = messages.find()
+            _ = try await child
+        }
+        _ = try await messages.find()
+        let fields = server.requests(to: "messages").map { $0.params.headers["Authorization"] ?? $0.params.headers["authorization"] }
+        let expected = ["own", "scope", "call", "header", "own", "scope", "own"].map { "Bearer \($0)" }
+        #expect(fields == expected)
+    }
+
+    @Test func `The token is sent as the app sends its own, and as Bearer without authentication`() async throws {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage) { ($0.header, $0.scheme) = ("X-Token", "") }
+        _ = try await app.service("messages").find(params: Params(token: "theirs"))
+        #expect(server.requests(to: "messages").first?.params.headers == ["X-Token": "theirs"])
+        #expect(server.requests(to: "authentication").isEmpty)
+        let transport = StubTransport { _ in nil }
+        _ = try await FeathersApp(transport: transport).service("messages").find(params: Params(token: "theirs"))
+        #expect(transport.requests.map(\.params.headers) == [["Authorization": "Bearer theirs"]])
+    }
+
+    @Test func `A refusal is thrown, and neither refreshes nor ends the app's sign-in`() async throws {
+        let server = SampleServer(.init(rejected: ["theirs"]))
+        let app = FeathersApp(transport: server.transport)
+        try app.use(authentication: AuthenticationOptions(storage: storage, refresh: .function { _ in .tokens(.init(accessToken: "new")) }))
+        _ = try await app.service("messages").find()
+        for _ in 1...2 {
+            let error = await failure { try await app.service("messages").find(params: Params(token: "theirs")) }
+            #expect(error?.code == .notAuthenticated)
+        }
+        #expect(sent(server) == ["Bearer own", "Bearer theirs", "Bearer theirs"])
+        #expect(app.authentication.result?.accessToken == "own")
+        #expect(try await storage.token(for: "feathers-jwt") == "own")
+    }
+
+    @Test func `Hooks that replace the params, and calls within hooks, do not make it the app's user's`() async throws {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage)
+        app.use(
+            hooks: Hooks(before: [
+                { context in
+                    guard context.path == "messages" else { return }
+                    _ = try await context.app.service("audit").find()
+                    context.params = Params()
+                }
+            ]))
+        _ = try await app.service("messages").find(params: Params(token: "theirs"))
+        #expect(sent(server) == ["Bearer theirs"])
+        #expect(server.requests(to: "audit").map { $0.params.headers["Authorization"] } == ["Bearer theirs"])
+    }
+
+    @Test func `A hook may set the token of a call`() async throws {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage)
+        app.use(hooks: Hooks(before: [{ $0.params.token = "theirs" }]))
+        _ = try await app.service("messages").find()
+        #expect(sent(server) == ["Bearer theirs"])
+    }
+
+    @Test func `A call has a token or the header field, not both`() async throws {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage)
+        let params = Params(headers: ["AUTHORIZATION": "Bearer one"], token: "another")
+        let error = await failure { try await app.service("messages").find(params: params) }
+        #expect(error?.code == .badRequest && error?.execution == .neverSent)
+        #expect(server.transport.requests.isEmpty)
+    }
+
+    @Test(arguments: ["", "a b", "a\r\nX-Admin: 1", "é"]) func `A token that no header allows is refused and not printed`(token: String)
+        async throws
+    {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage)
+        let error = await failure { try await app.service("messages").find(params: Params(token: token)) }
+        #expect(error?.code == .badRequest && error?.execution == .neverSent)
+        if !token.isEmpty { #expect(!"\(String(describing: error))".contains(token)) }
+        #expect(server.transport.requests.isEmpty)
+    }
+
+    @Test func `Printing shows no token`() {
+        let params = Params(token: "s3cret")
+        var text = "\(params)"
+        dump(params, to: &text)
+        #expect(!text.contains("s3cret"))
+    }
+
+    @Test func `Signing in, refreshing and logging out within a scope are the app's own`() async throws {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage)
+        try await app.withToken("scope") {
+            try await app.authenticate(.local(email: "a", password: "p"))
+            try await app.logOut()
+        }
+        let fields = server.requests(to: "authentication").map { $0.params.headers["Authorization"] }
+        #expect(fields == [nil, "Bearer issued"])
+    }
+
+    @Test func `Streams and pages that are read after the scope keep its token`() async throws {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage)
+        let messages = app.service("messages")
+        let (stream, pages) = await app.withToken("scope") { (messages.stream(.find), messages.pages(of: 1)) }
+        for try await _ in stream {}
+        var iterator = pages.makeAsyncIterator()
+        _ = try? await iterator.next()
+        #expect(sent(server) == ["Bearer scope", "Bearer scope"])
+    }
+
+    @Test func `Streams and pages that are read within another scope stay the app's own`() async throws {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage)
+        let messages = app.service("messages")
+        let (stream, pages) = (messages.stream(.find), messages.pages(of: 1))
+        try await app.withToken("scope") {
+            for try await _ in stream {}
+            var iterator = pages.makeAsyncIterator()
+            _ = try? await iterator.next()
+        }
+        #expect(sent(server) == ["Bearer own", "Bearer own"])
+    }
+
+    @Test func `Another server gets no token, nor do the calls of another app`() async throws {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage)
+        let http = StubHTTPClient { HTTPResponse(status: 200, body: Array("[]".utf8), url: $0.url) }
+        let url = try #require(URL(string: "https://other.example.com"))
+        try await app.use(TransportService(.rest(url, httpClient: http)), at: "foreign")
+        let other = FeathersApp(transport: RESTTransport.rest(url, httpClient: http))
+        try await app.withToken("scope") {
+            _ = try await app.service("foreign").find()
+            _ = try await other.service("messages").find()
+        }
+        #expect(http.requests.map { $0.headers["Authorization"] } == [nil, nil])
+    }
+
+    @Test func `A local service that passes its params on leaks no token`() async throws {
+        let http = StubHTTPClient { HTTPResponse(status: 200, body: Array("[]".utf8), url: $0.url) }
+        let url = try #require(URL(string: "https://other.example.com"))
+        let other = FeathersApp(transport: RESTTransport.rest(url, httpClient: http))
+        actor Forwarding: ServiceProtocol {
+            let app: FeathersApp
+            init(app: FeathersApp) { self.app = app }
+            func find(_ params: Params) async throws -> JSONValue { try await app.service("messages").find(params: params) }
+        }
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage)
+        try await app.use(Forwarding(app: other), at: "local")
+        _ = try await app.service("local").find(params: Params(token: "theirs"))
+        #expect(http.requests.map { $0.headers["Authorization"] } == [nil])
+    }
+
+    @Test func `The app's subscribers do not see what the server told another user`() async throws {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage)
+        var events = app.service("messages").events(.created).makeAsyncIterator()
+        _ = try await app.service("messages").create([:], params: Params(token: "theirs"))
+        _ = try await app.service("messages").create([:])
+        #expect(await events.next() == ["authorization": "Bearer own"])
+    }
+}
