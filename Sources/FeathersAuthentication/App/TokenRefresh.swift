@@ -41,6 +41,9 @@ public struct TokenRefresh: Sendable {
         TokenRefresh(kind: .service(path: FeathersApp.stripSlashes(path), field: field, fields: fields))
     }
 
+    /// Whether any sign-in can be refreshed.
+    var isPossible: Bool { if case .none = kind { false } else { true } }
+
     /// Returns whether the sign-in with these tokens can be refreshed.
     func canRefresh(_ tokens: AuthenticationTokens) -> Bool {
         switch kind {

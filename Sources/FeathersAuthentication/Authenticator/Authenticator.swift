@@ -113,6 +113,8 @@ final class Authenticator: Sendable {
         fileprivate var cancelled: [Task<Void, Never>] = []
         fileprivate var change: Promise<Void>?
         fileprivate var removal: Int?
+        /// Whether the user's decision, rather than the server's, removes the tokens.
+        fileprivate var isLogOut = false
         fileprivate var missesEvents = false
         fileprivate var reopensStream = false
     }
@@ -120,9 +122,14 @@ final class Authenticator: Sendable {
     /// Records an event's actions while the lock is held.
     ///
     /// Every event is recorded before its effects are carried out, so that the app knows the signed-in user before acting for them.
-    /// - Parameter error: The reason for a failed attempt that ends with this event.
-    func note(_ actions: [AuthenticationSession.Action], _ state: inout State, because error: (any Error)? = nil) -> Effects {
+    /// - Parameters:
+    ///   - error: The reason for a failed attempt that ends with this event.
+    ///   - isLogOut: Whether all tokens are removed, rather than those that the server has refused.
+    func note(
+        _ actions: [AuthenticationSession.Action], _ state: inout State, because error: (any Error)? = nil, isLogOut: Bool = false
+    ) -> Effects {
         var effects = Effects()
+        effects.isLogOut = isLogOut
         for action in actions {
             switch action {
             case .begin(let id, let work):
@@ -179,7 +186,7 @@ final class Authenticator: Sendable {
     func carryOut(_ effects: Effects) async throws {
         var failure: (any Error)?
         if let removal = effects.removal {
-            do { try await storage.remove(decision: removal) } catch { failure = error }
+            do { try await storage.remove(decision: removal, isLogOut: effects.isLogOut) } catch { failure = error }
         }
         carryOutAtOnce(effects)
         if let failure { throw failure }
@@ -211,10 +218,15 @@ final class Authenticator: Sendable {
             guard state.attempts[id] != nil else { return }
             // With the lock held, so that the end of the attempt finds its task.
             state.tasks[id] = Task.detached { [weak self] in
-                let ending = await Self.$performing.withValue(owner) {
-                    await Self.$attempt.withValue(id) { await requests.perform(work) }
+                let attempt: @Sendable () async -> Void = { [weak self] in
+                    let ending = await Self.$performing.withValue(owner) {
+                        await Self.$attempt.withValue(id) { await requests.perform(work) }
+                    }
+                    await self?.finish(id, work, ending)
                 }
-                await self?.finish(id, work, ending)
+                // A stored sign-in may have to be refreshed too.
+                let mayRefresh = if case .signIn = work { false } else { requests.options.refresh.isPossible }
+                if mayRefresh { await requests.storage.exclusively(attempt) } else { await attempt() }
             }
         }
     }
@@ -270,13 +282,14 @@ final class Authenticator: Sendable {
         // The server may sign the connection in at any time, even after a log-out that is sent now.
         if isReplaced { replaceable?.replaceConnection() }
         switch ending {
-        case .token(let token): await succeed(id, token)
+        case .token(let token): await succeed(id, work, token)
         case .nothingStored:
             let error = FeathersError(.notAuthenticated, "No accessToken found in storage", execution: .neverSent)
             await fail(id, because: error) { $0.foundNothingStored(id) }
         case .failed(let error):
             let now = timebase.now
-            await fail(id, because: error) { session in
+            let isSignIn = if case .signIn = work { true } else { false }
+            await fail(id, because: error, isLogOut: isSignIn) { session in
                 session.signInFailed(id, isRejection: error.isRejection)
                     + session.refreshFailed(id, isRejection: error.isRejection, at: now)
             }
@@ -284,14 +297,15 @@ final class Authenticator: Sendable {
     }
 
     /// Stores the tokens before any caller learns of the sign-in, so that callers can rely on them.
-    private func succeed(_ id: Int, _ token: IssuedToken) async {
+    private func succeed(_ id: Int, _ work: AuthenticationSession.Work, _ token: IssuedToken) async {
+        let isOfUser = if case .signIn = work { true } else { false }
         let (decision, isSignIn): (Int?, Bool) = state.withLock { state in
             guard state.session.isCurrent(id) else { return (nil, false) }
             return (storage.decide(), state.session.signedIn == nil)
         }
         if let decision {
             do {
-                try await storage.store(token.result.tokens, decision: decision)
+                try await storage.store(token.result.tokens, decision: decision, isSignIn: isOfUser)
             } catch  where isSignIn {
                 return await fail(id, because: error) { session in
                     session.connectionAuthenticated(token)
@@ -310,11 +324,12 @@ final class Authenticator: Sendable {
     }
 
     private func fail(
-        _ id: Int, because error: any Error, _ event: @Sendable (inout AuthenticationSession) -> [AuthenticationSession.Action]
+        _ id: Int, because error: any Error, isLogOut: Bool = false,
+        _ event: @Sendable (inout AuthenticationSession) -> [AuthenticationSession.Action]
     ) async {
         let effects = state.withLock { state in
             state.session.requestsEnded(id)
-            return note(event(&state.session), &state, because: error)
+            return note(event(&state.session), &state, because: error, isLogOut: isLogOut)
         }
         // Callers need the error of the sign-in, not the error of the storage.
         try? await carryOut(effects)
@@ -360,30 +375,4 @@ extension Authenticator {
     }
 
     var tokenForm: TokenForm { TokenForm(field: options.header, scheme: options.scheme) }
-}
-
-extension FeathersError {
-    static var loggedOut: FeathersError {
-        FeathersError(.notAuthenticated, "The app logged out before the sign-in completed", execution: .neverSent)
-    }
-}
-
-extension Error {
-    /// Whether the server has refused. Like FeathersJS' client, this treats the codes from 401 to 407 as a refusal.
-    var isRejection: Bool {
-        guard let error = self as? FeathersError, error.execution == .answered else { return false }
-        return (401...407).contains(error.code.rawValue)
-    }
-
-    /// Whether a request failed because the connection was lost.
-    var isConnectionLoss: Bool { (self as? FeathersError)?.code == .unavailable && !isAnswer }
-
-    /// Whether a sign-in that failed with this error may still be accepted over the same connection.
-    var leavesConnectionUnknown: Bool {
-        guard let error = self as? FeathersError else { return false }
-        return error.execution == .mayHaveExecuted && !error.isConnectionLoss
-    }
-
-    /// Whether the error is the server's response.
-    var isAnswer: Bool { (self as? FeathersError)?.execution == .answered }
 }

@@ -123,7 +123,7 @@ extension Authenticator {
                 let isOther = token.result.accessToken != told && state.session.signedIn?.token.result.accessToken == told
                 return (note(state.session.announced(told, token), &state), isOther ? storage.decide() : nil)
             }
-            if let decision { try? await storage.store(token.result.tokens, decision: decision) }
+            if let decision { try? await storage.store(token.result.tokens, decision: decision, isSignIn: false) }
             carryOutAtOnce(effects)
         } catch {
             // The token is announced again over the next connection.

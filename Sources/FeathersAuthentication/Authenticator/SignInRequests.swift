@@ -26,7 +26,7 @@ struct SignInRequests: Sendable {
             switch work {
             case .signIn(let credentials): return .token(try await signIn(credentials))
             case .restore: return try await restore().map(Ending.token) ?? .nothingStored
-            case .refresh(let present): return .token(try await refresh(present).token)
+            case .refresh(let present): return .token(try await refreshUnlessNewer(present))
             }
         } catch {
             return .failed(error)
@@ -54,6 +54,14 @@ struct SignInRequests: Sendable {
     /// Signs in with the stored token, or with a refreshed one if the stored token has expired and can be refreshed.
     private func restore() async throws -> IssuedToken? {
         guard let stored = try await storage.read() else { return nil }
+        do {
+            return try await restore(stored)
+        } catch  where error.isRejection {
+            return try await restore(newer(than: error))
+        }
+    }
+
+    private func restore(_ stored: AuthenticationTokens) async throws -> IssuedToken {
         try AccessToken.check(stored.accessToken, .notAuthenticated)
         do {
             return try await signIn(with: stored)
@@ -61,9 +69,26 @@ struct SignInRequests: Sendable {
             let (token, isSignIn) = try await refresh(try AuthenticationResult(stored))
             if isSignIn { return token }
             // A refresh returns only tokens. A sign-in also returns the user, and signs in the connection.
-            if let decision = decide() { try? await storage.store(token.result.tokens, decision: decision) }
+            if let decision = decide() { try? await storage.store(token.result.tokens, decision: decision, isSignIn: false) }
             return try await signIn(with: token.result.tokens)
         }
+    }
+
+    /// Refreshes a sign-in, unless another process that shares the storage has done so, or has signed in another user.
+    private func refreshUnlessNewer(_ present: AuthenticationResult) async throws -> IssuedToken {
+        if let newer = await storage.readNewer() { return try await restore(newer) }
+        do {
+            return try await refresh(present).token
+        } catch  where error.isRejection {
+            return try await restore(newer(than: error))
+        }
+    }
+
+    /// Returns the tokens that another process has stored while the server refused this app's.
+    /// - Throws: `refusal` if there are none.
+    private func newer(than refusal: any Error) async throws -> AuthenticationTokens {
+        guard let newer = await storage.readNewer() else { throw refusal }
+        return newer
     }
 
     /// - Returns: The token, and whether it was the response to a sign-in.

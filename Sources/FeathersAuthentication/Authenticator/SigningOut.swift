@@ -10,7 +10,7 @@ extension Authenticator {
         let stored = known == nil ? try? await storage.read()?.accessToken : nil
         let (effects, sender, number, told) = state.withLock { state in
             let told = state.session.connection.token
-            let effects = note(state.session.loggedOut(), &state)
+            let effects = note(state.session.loggedOut(), &state, isLogOut: true)
             return (effects, app.currentSender, state.session.connectionNumber, told)
         }
         var failure: (any Error)?

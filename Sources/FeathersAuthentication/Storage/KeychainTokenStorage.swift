@@ -5,8 +5,8 @@
 
     /// A storage that keeps tokens in the keychain of an Apple platform, as generic passwords.
     ///
-    /// On macOS too, this is the data protection keychain. There, only programs signed with an application identifier or a keychain access group can
-    /// use it. For a plain command-line tool, use ``FileTokenStorage``.
+    /// On macOS too, this is the data protection keychain. There, only programs signed with an application identifier
+    /// or a keychain access group can use it. For a plain command-line tool, use ``FileTokenStorage``.
     public struct KeychainTokenStorage: TokenStorage {
         /// When the tokens can be read, in the keychain's terms.
         public enum Accessibility: Sendable {

@@ -27,7 +27,10 @@ struct FileTokenStorageTests {
             try await storage.store("second", for: "a")
             #expect(try await FileTokenStorage(directory: folder).token(for: "a") == "second")
             #expect(try await storage.token(for: "../a/ü") == "other")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["%2E%2E%2Fa%2F%C3%BC.token", "a.token"])
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
+                    "%2E%2E%2Fa%2F%C3%BC.token", ".lock", "a.token",
+                ])
             try await storage.remove(for: "a")
             #expect(try await storage.token(for: "a") == nil)
             #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "a.token").path))
@@ -88,7 +91,7 @@ struct FileTokenStorageTests {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
             #expect(await failure { try await storage.token(for: "c") }?.message.contains(directory.path) == true)
             #expect(await failure { try await storage.store("x", for: "c") }?.message.contains(directory.path) == true)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 3)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 4)
             let impossible = folder.appending(path: "a.token/inside")
             #expect(
                 await failure { try await FileTokenStorage(directory: impossible).store("x", for: "a") }?.message.contains(impossible.path)
@@ -129,7 +132,7 @@ struct FileTokenStorageTests {
                 }
                 try await group.waitForAll()
             }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.token"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [".lock", "a.token"])
         }
     }
 

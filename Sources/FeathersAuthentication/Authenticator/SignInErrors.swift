@@ -1,0 +1,27 @@
+import FeathersCore
+
+extension FeathersError {
+    static var loggedOut: FeathersError {
+        FeathersError(.notAuthenticated, "The app logged out before the sign-in completed", execution: .neverSent)
+    }
+}
+
+extension Error {
+    /// Whether the server has refused. Like FeathersJS' client, this treats the codes from 401 to 407 as a refusal.
+    var isRejection: Bool {
+        guard let error = self as? FeathersError, error.execution == .answered else { return false }
+        return (401...407).contains(error.code.rawValue)
+    }
+
+    /// Whether a request failed because the connection was lost.
+    var isConnectionLoss: Bool { (self as? FeathersError)?.code == .unavailable && !isAnswer }
+
+    /// Whether a sign-in that failed with this error may still be accepted over the same connection.
+    var leavesConnectionUnknown: Bool {
+        guard let error = self as? FeathersError else { return false }
+        return error.execution == .mayHaveExecuted && !error.isConnectionLoss
+    }
+
+    /// Whether the error is the server's response.
+    var isAnswer: Bool { (self as? FeathersError)?.execution == .answered }
+}

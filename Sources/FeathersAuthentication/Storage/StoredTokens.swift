@@ -1,0 +1,140 @@
+import FeathersCore
+import FeathersSupport
+
+/// The stored tokens of one app. Changes are made one at a time, in the order in which they were decided.
+///
+/// A token goes only to the origin that issued it, so its key contains the origin. Other processes may use the same
+/// storage, so that what a refresh or a refusal replaces is exactly what was last read or stored here.
+final class StoredTokens: Sendable {
+    private let storage: any TokenStorage
+    private let key: String
+    private let issuers: @Sendable () async -> Set<Origin>?
+    /// The part of the keys after the names. Set by the first access, when the app's services are registered.
+    private let suffix = Locked<String?>(nil)
+    private let mutex = AsyncMutex()
+    /// The number of the last decision made, and of the last one carried out.
+    private let decisions = Locked((made: 0, done: 0))
+    /// What the storage contained when it was last read or changed here.
+    private let known = Locked<AuthenticationTokens?>(nil)
+
+    /// - Parameter issuers: Returns the servers that issue the app's tokens; nil if the app has been released.
+    init(_ storage: any TokenStorage, key: String, issuers: @escaping @Sendable () async -> Set<Origin>?) {
+        (self.storage, self.key, self.issuers) = (storage, key, issuers)
+    }
+
+    /// The keys of the access token and of the refresh token; nil if the app was released before it had a token. Call
+    /// it while the mutex is held.
+    private var keys: (access: String, refresh: String)? {
+        get async {
+            if suffix.withLock({ $0 }) == nil, let origins = await issuers() {
+                suffix.withLock { $0 = origins.map { " \($0)" }.sorted().joined() }
+            }
+            return suffix.withLock { $0 }.map { ("\(key)\($0)", "\(key)-refresh\($0)") }
+        }
+    }
+
+    /// Reserves the number of a change. Call it while the lock that orders events is held.
+    func decide() -> Int {
+        decisions.withLock { decisions in
+            decisions.made += 1
+            return decisions.made
+        }
+    }
+
+    func read() async throws -> AuthenticationTokens? {
+        try await mutex.withLock { try await stored() }
+    }
+
+    /// Returns the tokens that another app or process has stored since they were last read or changed here; nil if
+    /// there are none.
+    func readNewer() async -> AuthenticationTokens? {
+        let newer: AuthenticationTokens?? = try? await mutex.withLock {
+            let before = known.withLock { $0 }
+            let now = try await stored()
+            return now == before ? nil : now
+        }
+        return newer ?? nil
+    }
+
+    /// Reads both tokens. Call it while the mutex is held.
+    private func stored() async throws -> AuthenticationTokens? {
+        guard let keys = await keys else { return nil }
+        var tokens: AuthenticationTokens?
+        if let accessToken = try await storage.token(for: keys.access) {
+            tokens = AuthenticationTokens(accessToken: accessToken, refreshToken: try await storage.token(for: keys.refresh))
+        }
+        known.withLock { [tokens] in $0 = tokens }
+        return tokens
+    }
+
+    /// Stores tokens.
+    /// - Parameter isSignIn: Whether the user has signed in. If so, the tokens replace everything; otherwise, those of
+    ///   another process, or its log-out, are kept.
+    func store(_ tokens: AuthenticationTokens, decision: Int, isSignIn: Bool) async throws {
+        try await mutex.withLock {
+            guard carriesOut(decision), let keys = await keys else { return }
+            // Stores the refresh token first: if the process ends in between, the next run can use it.
+            if isSignIn {
+                if let refreshToken = tokens.refreshToken {
+                    try await storage.store(refreshToken, for: keys.refresh)
+                } else {
+                    try await storage.remove(for: keys.refresh)
+                }
+                try await storage.store(tokens.accessToken, for: keys.access)
+            } else {
+                let before = known.withLock { $0 }
+                guard try await storage.replace(before?.refreshToken, with: tokens.refreshToken, for: keys.refresh),
+                    try await storage.replace(before?.accessToken, with: tokens.accessToken, for: keys.access)
+                else { return }
+            }
+            known.withLock { $0 = tokens }
+        }
+    }
+
+    /// Removes both tokens. Removes the second one even if removing the first one fails.
+    /// - Parameter isLogOut: Whether the user has logged out. If so, everything is removed; otherwise, another
+    ///   process's tokens are kept.
+    func remove(decision: Int, isLogOut: Bool) async throws {
+        try await mutex.withLock {
+            guard carriesOut(decision), let keys = await keys else { return }
+            let before = known.withLock { $0 }
+            guard isLogOut || before != nil else { return }
+            let outcome: Result<Void, any Error>
+            do {
+                outcome = .success(try await remove(before?.accessToken, keys.access, isLogOut))
+            } catch {
+                outcome = .failure(error)
+            }
+            try await remove(before?.refreshToken, keys.refresh, isLogOut)
+            try outcome.get()
+            known.withLock { $0 = nil }
+        }
+    }
+
+    private func remove(_ expected: String?, _ key: String, _ isLogOut: Bool) async throws {
+        if isLogOut { return try await storage.remove(for: key) }
+        if let expected { _ = try await storage.replace(expected, with: nil, for: key) }
+    }
+
+    /// Runs an attempt that refreshes while no other app or process that shares the storage runs one.
+    func exclusively(_ body: @escaping @Sendable () async -> Void) async {
+        let hasRun = Locked(false)
+        if let keys = await mutex.withLock({ await keys }) {
+            try? await storage.exclusively(for: keys.refresh) {
+                hasRun.withLock { $0 = true }
+                await body()
+            }
+        }
+        // A storage that cannot be locked does not keep the app from refreshing, but a cancelled attempt ends.
+        if !hasRun.withLock({ $0 }) { await body() }
+    }
+
+    /// Returns whether no later decision has been carried out yet.
+    private func carriesOut(_ decision: Int) -> Bool {
+        decisions.withLock { decisions in
+            guard decision > decisions.done else { return false }
+            decisions.done = decision
+            return true
+        }
+    }
+}
