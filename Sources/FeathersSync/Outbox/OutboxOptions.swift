@@ -59,19 +59,19 @@ public struct OutboxServiceOptions: Sendable, Hashable {
         }
     }
 
-    /// Returns the request that sends a write. `carriesFields` tells whether its transport may send header fields.
+    /// Returns the request that sends a write. `carriesFields` tells whether its transport always sends header fields.
     func request(for write: OutboxWrite, timeout: Duration?, carriesFields: Bool = true) -> ServiceRequest {
         var params = Params(query: write.query, route: write.route, timeout: timeout)
+        // A connection carries no header fields.
+        params.travelsByHTTP = needsHTTP || write.entityTag != nil
         for place in keyPlaces {
             switch place {
-            case .header(let name): if carriesFields { params.headers[name] = "\"\(write.key.text)\"" }
+            case .header(let name) where carriesFields || params.travelsByHTTP: params.headers[name] = "\"\(write.key.text)\""
             case .query(let name): params.query.json[name] = .string(write.key.text)
-            case .recordID: break
+            case .header, .recordID: break
             }
         }
         if let tag = write.entityTag { params.headers["If-Match"] = tag }
-        // A connection would lose the field without notice.
-        params.travelsByHTTP = needsHTTP || write.entityTag != nil
         return ServiceRequest(path: write.path, method: write.method, id: write.recordID, data: write.data, params: params)
     }
 

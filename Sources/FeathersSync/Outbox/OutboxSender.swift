@@ -175,7 +175,7 @@ extension OutboxSender {
                 try await respond(
                     to: service.request(
                         for: item.write, timeout: outbox.options.attemptTimeout,
-                        carriesFields: app.callsCarryCredentials || app.isRegistered(item.write.path)), for: item.write))
+                        carriesFields: app.connectionStatus == nil || app.isRegistered(item.write.path)), for: item.write))
         } catch let error as FeathersError {
             if let record = await recordMade(by: item, service, refusedWith: error) { return .succeeded(record) }
             return .failed(error)
