@@ -23,6 +23,7 @@ public protocol TokenStorage: Sendable {
     /// - Parameters:
     ///   - expected: The token that was read; nil if there was none.
     ///   - token: The new token; nil to remove it.
+    ///   - key: The key of the token.
     /// - Returns: Whether the token was the expected one.
     func replace(_ expected: String?, with token: String?, for key: String) async throws -> Bool
 
@@ -31,6 +32,9 @@ public protocol TokenStorage: Sendable {
     /// Apps refresh a sign-in within it, so that none of them uses a refresh token that another one has just used. The
     /// default implementation only runs `body`. A server that replaces refresh tokens then refuses the slower of two
     /// apps that refresh at the same time, and that app signs in with what the faster one has stored.
+    /// - Parameters:
+    ///   - key: The key of the token that `body` may replace.
+    ///   - body: The work to run.
     func exclusively(for key: String, _ body: @Sendable () async -> Void) async throws
 }
 

@@ -44,7 +44,9 @@ extension FeathersApp {
     /// A server that acts for many users needs only one app. A call uses the token in scope when it is made. That
     /// includes calls in child tasks, and streams and pages that are read later. The app's own work, such as
     /// refreshing its sign-in or sending queued writes, never uses it. Events are those of the app's own connection.
-    /// - Parameter token: The access token; nil for the app's own user, within another scope.
+    /// - Parameters:
+    ///   - token: The access token; nil for the app's own user, within another scope.
+    ///   - body: The code whose calls are made for that user.
     public func withToken<Result>(
         _ token: String?, _ body: () async throws -> Result
     ) async rethrows -> Result {

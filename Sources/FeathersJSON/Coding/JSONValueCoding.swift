@@ -54,6 +54,7 @@ extension JSONValue: Codable {
         }
     }
 
+    /// Writes the value.
     /// - Throws: `EncodingError.invalidValue` for a number of more digits than a `Decimal` keeps, if this is another encoder than this package's.
     public func encode(to encoder: any Encoder) throws {
         switch self {
